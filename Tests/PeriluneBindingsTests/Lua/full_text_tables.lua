@@ -243,7 +243,7 @@ test("synchronization can be ended", function()
   db:drop_fts5_synchronization("f")
 end)
 
-test("names in the synchronized table cannot be changed", function()
+test("names that a synchronized table uses cannot be changed", function()
   make_book()
   db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
   local function alter(change) return fails("definition", db.alter_table, db, "book", change) end

@@ -4,19 +4,19 @@ local function rewritten(text)
   return library("scenarios.rewriting")(text)
 end
 
-test("a comparison is split into its operands, and their sources", function()
+test("a comparison is split into its operands with their sources", function()
   equal(rewritten("check(a.b == #c + 1)"), 'check.compare("==", "a.b", "#c + 1", (a.b ), ( #c + 1))')
   equal(rewritten("check(not a ~= b)"), 'check.compare("~=", "not a", "b", (not a ), ( b))')
   equal(rewritten("check(f(1) >= 2, 'message')"), "check.compare(\">=\", \"f(1)\", \"2\", (f(1) ), ( 2), 'message')")
 end)
 
-test("what is no comparison outside of brackets is a value", function()
+test("text without a comparison outside brackets is a single value", function()
   equal(rewritten("check(ok)"), 'check.value("ok", (ok))')
   equal(rewritten("check(f(a == b))"), 'check.value("f(a == b)", (f(a == b)))')
   equal(rewritten("check(f(...) and a)"), 'check.value("f(...) and a", (f(...) and a))')
 end)
 
-test("operands of and, or and not are split, also in brackets", function()
+test("operands of and, or and not are split, even in brackets", function()
   local function logic(source, body)
     return ('check.logic(%q, function(__operand) return %s end)'):format(source, body)
   end
@@ -45,7 +45,7 @@ test("a condition shows the operands that were evaluated", function()
   equal({ found.line, found.source }, { 3, nil })
 end)
 
-test("a condition is evaluated as far as Lua does, once, and its value comes back", function()
+test("a condition is evaluated once, with Lua's short circuits, and its value is returned", function()
   passes([[
     local seen = {}
     local function note(x) seen[#seen + 1] = tostring(x) return x end
@@ -57,12 +57,12 @@ test("a condition is evaluated as far as Lua does, once, and its value comes bac
     check(task() == 1 and task(true) == 2 and task("end") == "end")]])
 end)
 
-test("an error inside of an operand is that of its line", function()
+test("an error inside an operand has the operand's line", function()
   local found = failure("local x\ncheck(x and true or\n  x.y)")
   equal({ found.message, found.line }, { "attempt to index a nil value (upvalue 'x')", 4 })
 end)
 
-test("check of long texts shows where they differ", function()
+test("a check of long texts shows where they differ", function()
   local found = failure("local a, b = 'one\\ntwo\\n', 'one\\nthree\\n'\ncheck(a == b)")
   equal(found.details, { "`-` is in a, `+` in b", "  one", "+ three", "- two" })
   found = failure("local a, b = ('x'):rep(300) .. 'a', ('x'):rep(300) .. 'b'\ncheck(a == b)")
@@ -71,11 +71,11 @@ test("check of long texts shows where they differ", function()
   equal(failure("local a = 'x'\ncheck(a == 'y')").details, { 'a is "x"' })
 end)
 
-test("the last comparison of several is the outermost", function()
+test("of several comparisons, the outermost is split", function()
   equal(rewritten("check(a == b == c)"), 'check.compare("==", "a == b", "c", (a == b ), ( c))')
 end)
 
-test("strings, long strings and comments are no code", function()
+test("strings, long strings and comments are not treated as code", function()
   equal(rewritten('local x = "check(a == b)"'), 'local x = "check(a == b)"')
   equal(rewritten("local x = [==[ check(a == b) ]] ]==]"), "local x = [==[ check(a == b) ]] ]==]")
   equal(rewritten("-- check(a == b)\n--[[ check(a == b)\n]] x()"), "-- check(a == b)\n--[[ check(a == b)\n]] x()")
@@ -83,14 +83,14 @@ test("strings, long strings and comments are no code", function()
   equal(rewritten([[check(a == 'it\'s == "')]]), [[check.compare("==", "a", "'it\\'s == \"'", (a ), ( 'it\'s == "'))]])
 end)
 
-test("functions inside of an operand keep their comparisons, and calls of check in them are rewritten too", function()
+test("functions inside an operand keep their comparisons, and their calls of check are rewritten", function()
   local text = rewritten("check(count(function(x) if x == 1 then return x < 2 end for i = 1, 2 do check(i == x) end end) == 3)")
   matches(text, 'check.compare("==", "count(function(x) if x == 1')
   matches(text, 'do check.compare("==", "i", "x", (i ), ( x)) end end) ), ( 3))')
   assert(load(text))
 end)
 
-test("lines stay where they are", function()
+test("lines keep their numbers", function()
   local text = "check(\n  a\n  == -- why\n  b\n)\nlocal here = 6"
   local _, lines = rewritten(text):gsub("\n", "")
   equal(lines, 5)
@@ -105,7 +105,7 @@ test("a nested check at the end of an operand closes in the right order", functi
   assert(load(text))
 end)
 
-test("methods and fields called check are left alone, and so is a name of the file's own", function()
+test("methods, fields and local functions called check are not rewritten", function()
   for _, text in ipairs{
     "x:check(a == b)", "x.check(a == b)", "local check = f check(a == b)", "local function check(x) end check(a == b)",
     "function check(x) end check(a == b)", "check = f check(a == b)", "local function f(check) check(a == b) end",
@@ -113,18 +113,18 @@ test("methods and fields called check are left alone, and so is a name of the fi
   } do equal(rewritten(text), text) end
 end)
 
-test("a text that is no Lua is left as it is", function()
+test("text that is not Lua is unchanged", function()
   for _, text in ipairs{ "check(a == b", "check(a == 'x)", "check([[ a)", "check(a == b) --[[ x" } do equal(rewritten(text), text) end
 end)
 
-test("numbers, exponents and operators of several characters are read as Lua reads them", function()
+test("numbers, exponents and multi-character operators are read as in Lua", function()
   equal(rewritten("check(1e+5 == 0x1p-3)"), 'check.compare("==", "1e+5", "0x1p-3", (1e+5 ), ( 0x1p-3))')
   equal(rewritten("check(a<<1==b>>2)"), 'check.compare("==", "a<<1", "b>>2", (a<<1), (b>>2))')
   equal(rewritten("check(a//b<=c..d)"), 'check.compare("<=", "a//b", "c..d", (a//b), (c..d))')
   equal(rewritten("check(0x1e+1 == 31)"), 'check.compare("==", "0x1e+1", "31", (0x1e+1 ), ( 31))')
 end)
 
-test("operands are evaluated once and in their order", function()
+test("operands are evaluated once and in order", function()
   local result = passes([[
     local seen = {}
     local function note(x) seen[#seen + 1] = x return x end
@@ -136,7 +136,7 @@ test("operands are evaluated once and in their order", function()
   equal(#result.failures, 0)
 end)
 
-test("a failure shows the operands whose source does not say what they are", function()
+test("a failure shows operands whose source does not reveal their values", function()
   local found = failure("local letters = { 1 }\ncheck(#letters == 2)")
   equal(found.message, "check(#letters == 2)")
   equal(found.details, { "#letters is 1" })
@@ -151,23 +151,23 @@ test("a failure has the message that the scenario gives", function()
   equal(failure("check(nil, 'there')").message, "there: check(nil)")
 end)
 
-test("values that are not true fail, and values that are come back", function()
+test("false and nil fail, and other values are returned", function()
   equal(failure("local x = false\ncheck(x)").details, { "it is false" })
   passes("local x = check(7)\ncheck(x == 7)")
 end)
 
-test("values that cannot be compared are a failure that says so", function()
+test("values that cannot be compared are a clear failure", function()
   local found = failure("local x\ncheck(x < 2)")
   equal(found.details, { "x is nil", "nil and the integer 2 cannot be compared by <" })
 end)
 
-test("equal tables that are two, and numbers that are text, are explained", function()
+test("distinct tables with equal contents, and numbers in text, are explained", function()
   matches(failure("check({ 1 } == { 1 })").details[1], "two tables")
   local found = failure("local a = '1'\ncheck(a == 1)")
   equal(found.details[#found.details], "one is the string \"1\", the other the integer 1")
 end)
 
-test("where calls are not rewritten a failure shows the value", function()
+test("if calls are not rewritten, a failure shows the value", function()
   local S = language()
   S.load("a_scenario.lua", "-- check: plain\nscenario('s', function(t) check(1 == 2, 'no') end)")
   local found = S.run("a_scenario.lua > s", {}).failures[1]
@@ -178,7 +178,7 @@ test("where calls are not rewritten a failure shows the value", function()
   matches(S.run("b_scenario.lua > s", {}).failures[1].message, "check: expected an expression")
 end)
 
-test("a file with an error of syntax is reported as it is written", function()
+test("a file with a syntax error is reported in its original form", function()
   local S = language()
   local err = fails("syntax", S.load, "a_scenario.lua", "check(a == b)\nlocal = 1")
   equal(err.file, "a_scenario.lua")

@@ -1,6 +1,6 @@
 -- The context `t`: reporting, scripts, migrations, clock, effects, queries, snapshots.
 
-test("steps are named phases, with their outcome and place", function()
+test("steps are named phases with outcomes and locations", function()
   local result = passes([[
     local got = t.step("one", function() return 7 end)
     check(got == 7)
@@ -27,7 +27,7 @@ test("a failure names its innermost step, and later failures do not", function()
   equal({ result.steps[1].outcome, result.steps[2].outcome }, { "failed", "failed" })
 end)
 
-test("errors of every type are failures with their place", function()
+test("errors of every type are failures with a location", function()
   local found = failure("local x\nx.y = 1")
   equal({ found.message, found.kind, found.line, found.source }, { "attempt to index a nil value (local 'x')", "error", 3, "x.y = 1" })
   found = failure("error({ code = 1 })")
@@ -55,18 +55,18 @@ test("notes and attachments are kept", function()
   equal(result.attachments, { { name = "rows", text = "{ 1, 2 }" }, { name = "text", text = "plain" } })
 end)
 
-test("what is deferred runs at the end, the last one first, also after a failure", function()
+test("deferred functions run at the end in reverse order, even after a failure", function()
   seen = {}
   run("t.defer(function() table.insert(seen, 1) end)\nt.defer(function() table.insert(seen, 2) end)\nerror('x')")
   equal(seen, { 2, 1 })
 end)
 
-test("a scenario can be skipped while it runs", function()
+test("a running scenario can be skipped", function()
   local result = run("t.step('s', function() t.skip('no network') end)\nerror('not reached')")
   equal({ result.outcome, result.reason, #result.failures, result.steps[1].outcome }, { "skipped", "no network", 0, "skipped" })
 end)
 
-test("a member that t does not have is an error with the nearest", function()
+test("an unknown member of t is an error with the nearest name", function()
   matches(failure("t.stpe('x', print)").message, "no member `stpe`; did you mean `step`?")
   matches(failure("t.x = 1").message, "t.x cannot be set")
   matches(failure("t.step('x')").message, "t.step: expected a function, got nil")
@@ -74,7 +74,7 @@ test("a member that t does not have is an error with the nearest", function()
   matches(failure("t.step('\\255', print)").message, 't.step: argument 1: expected a name that is UTF-8, got "\\xff"')
 end)
 
-test("fixtures are made once, when they are asked for", function()
+test("fixtures are created once, on request", function()
   local S = language()
   S.load("support.lua", [[
 made = 0
@@ -98,7 +98,7 @@ test("global variables that a scenario sets are reported", function()
   equal(run("local x = 1").notes, {})
 end)
 
-test("what a scenario does to the globals of Lua is reported, and ends with it", function()
+test("changes to Lua's globals are reported and end with the scenario", function()
   seen = {}
   local result = run("t.defer(function() table.insert(seen, #tostring(t)) end)\ntable, string, print, expect, _G = nil\nlocal x = nil + 1")
   equal(result.outcome, "failed")
@@ -110,7 +110,7 @@ test("what a scenario does to the globals of Lua is reported, and ends with it",
   equal(run("print = 1").notes, { "the scenario changed global variables: print" })
 end)
 
-test("a global of support.lua keeps what a scenario makes of it", function()
+test("a scenario may change a global of support.lua", function()
   local S = language()
   S.load("support.lua", "counter = 1", true)
   S.load("z_scenario.lua", "scenario('s', function() counter = counter + 1 end)")
@@ -122,7 +122,7 @@ test("the seed and the private folder come from the run", function()
   passes("check(t.seed == 7)\ncheck(t.tmp_dir == '/x')\ncheck(t.case == nil)", { tmp_dir = function() return "/x" end }, { seed = 7 })
 end)
 
-test("what the runner does not offer is said to be missing", function()
+test("features that the runner lacks are reported as missing", function()
   matches(failure("t.run('x.lua')").message, "`run_script` is not available")
 end)
 
@@ -147,7 +147,7 @@ test("a script runs with arguments, and its result has changes, queries and outp
   matches(failure("return t.run('x.lua').valeu", script_host{}).message, "did you mean `value`?")
 end)
 
-test("an error of a script fails the scenario, unless it is tried", function()
+test("a script's error fails the scenario unless it is caught", function()
   local result = { error = "scripts/close.lua:9: went wrong", output = "before\n", changes = {}, queries = {} }
   local found = failure("t.run('scripts/close.lua')", script_host(result))
   equal({ found.message, found.kind, found.file, found.line }, { "scripts/close.lua:9: went wrong", "script", "a1_scenario.lua", 2 })
@@ -165,7 +165,7 @@ test("migrations are run by the runner", function()
   matches(failure("t.migrate { too = 'x' }", host).message, "did you mean `to`?")
 end)
 
-test("the clock is set, advanced and ticks", function()
+test("the clock can be set, advanced and made to tick", function()
   asked = {}
   local host = {}
   for _, name in ipairs{ "clock_set", "clock_advance", "clock_tick" } do
@@ -185,14 +185,14 @@ test("the clock is set, advanced and ticks", function()
   matches(failure("t.clock:sett('x')", host).message, "did you mean `set`?")
 end)
 
-test("the clock begins as the scenario says", function()
+test("the option clock sets the starting time", function()
   local S = language{ clock_set = function(value) asked = tostring(value) end }
   S.load("a_scenario.lua", 'scenario("s", { clock = "2026-03-31" }, function(t) end)')
   S.run("a_scenario.lua > s", {})
   equal(asked, "2026-03-31 00:00:00.000")
 end)
 
-test("effects are stubbed, and their calls are recorded", function()
+test("effects can be stubbed, and their calls are recorded", function()
   local host = {
     stub = function(...) asked = { ... } end,
     calls = function() return { { arguments = { { to = "ada" }, n = 1 } }, { arguments = { "a", 2, n = 2 } } } end,
@@ -219,7 +219,7 @@ local function queries_host(list)
   }
 end
 
-test("queries are counted, without what frames transactions", function()
+test("queries are counted without the statements that begin and end transactions", function()
   local host = queries_host{ { sql = "BEGIN" }, { sql = "SELECT 1" }, { sql = "select 2" }, { sql = "COMMIT TRANSACTION" } }
   passes("local queries = t.queries(function() end)\nexpect(queries):exactly(2):at_most(2):no_writes()\ncheck(#queries == 2)", host)
   local found = failure("expect(t.queries(function() end)):at_most(1)", host)
@@ -229,7 +229,7 @@ test("queries are counted, without what frames transactions", function()
   matches(failure("expect({}):at_most(1)", host).message, "at_most: expected queries (of t.queries or t.run), got a table")
 end)
 
-test("statements of one shape more than once are repeats", function()
+test("repeated statements of the same form are reported as repeats", function()
   local host = queries_host{
     { sql = "SELECT * FROM a WHERE id = ?", arguments = { "1" } }, { sql = "SELECT * FROM a  WHERE id = ?", arguments = { "2" } },
     { sql = "SELECT * FROM b WHERE id = 1 AND x = 'y'" }, { sql = "SELECT * FROM b WHERE id = 2 AND x = 'z'" }, { sql = "SELECT a1 FROM c" },
@@ -240,7 +240,7 @@ test("statements of one shape more than once are repeats", function()
     "2 times  SELECT ?, ? FROM d" })
 end)
 
-test("plans tell full scans and indexes", function()
+test("plans reveal full scans and indexes", function()
   db:execute("CREATE TABLE lines (id INTEGER); CREATE TABLE invoices (id INTEGER)")
   local host = queries_host{ { sql = "SELECT * FROM lines", file = "a.lua", line = 3 }, { sql = "SELECT * FROM invoices WHERE number = ?", arguments = { '"R"' } } }
   passes("expect(t.queries(function() end)):uses_index('by_number'):no_full_scan('invoices')", host)
@@ -254,7 +254,7 @@ test("plans tell full scans and indexes", function()
   matches(failure("expect(t.queries(function() end)):no_full_scan('line')", host).message, "no table `line`; did you mean `lines`?")
 end)
 
-test("the scan of a table under another name is one of the table", function()
+test("the scan of an aliased table counts as a scan of the table", function()
   language()
   local meant_by = library("scenarios.queries").meant_by
   local function names_table(sql, scanned, name)
@@ -275,7 +275,7 @@ test("writes are reported", function()
   equal(#failure("expect(t.queries(function() end)):no_writes()", host).details, 3)
 end)
 
-test("a scenario with a limit on queries fails with more", function()
+test("a scenario that exceeds its query limit fails", function()
   local count = 0
   local S = language{ query_count = function() return count end }
   count_query = function() count = count + 1 end
@@ -304,7 +304,7 @@ test("rows are snapshots as tables", function()
   passes("expect(t.db:query(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
 end)
 
-test("tables, records, queries and long texts are snapshots, too", function()
+test("tables, records, queries and long texts can be snapshots", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
   local long = ("y"):rep(80)
   local texts = {
@@ -319,7 +319,7 @@ test("tables, records, queries and long texts are snapshots, too", function()
   matches(result.snapshots[1].text, "name")
 end)
 
-test("a snapshot that is new or another fails, and is kept for a review", function()
+test("a new or different snapshot fails and is kept for review", function()
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
@@ -333,13 +333,13 @@ test("a snapshot that is new or another fails, and is kept for a review", functi
   equal({ result.outcome, texts["c.written"] }, { "failed", nil })
 end)
 
-test("snapshots are accepted all at once on wish", function()
+test("all snapshots can be accepted at once", function()
   local texts = { a = "old\n" }
   local result = passes("expect('new'):snapshot('a')", snapshot_host(texts), { update_snapshots = "all" })
   equal({ result.snapshots[1].status, texts["a.written"] }, { "updated", "-- string, no newline at the end\nnew\n" })
 end)
 
-test("values of different types, and texts that differ in their end, are different snapshots", function()
+test("values of different types, and texts with different endings, have different snapshots", function()
   local values = {
     "1", "'1'", "1.0", "true", "'true'", "'1\\n'", "'1\\r\\n'", "'1\\n\\n'", "nil", "'nil'", "t.clock:now()", "tostring(t.clock:now())",
     "{ 1 }", "{ '1' }", "'{ 1 }'", "{ { a = 1 } }", "{ { a = '1' } }", "{ { a = true } }", "{ { a = 'true' } }",
@@ -364,13 +364,13 @@ test("two scenarios cannot compare different values with one snapshot", function
     "the scenario `a_scenario.lua > other` compares another value with the snapshot `x`; give each its own name")
 end)
 
-test("the name of a snapshot is that of a file", function()
+test("the name of a snapshot is a file name", function()
   for _, name in ipairs{ "'../x'", "''", "7", "'.x'" } do
     matches(failure("expect(1):snapshot(" .. name .. ")", snapshot_host{}).message, "expected a name that can be a file's")
   end
 end)
 
-test("the way of a failure ends at the runner, with and without the lines of the library", function()
+test("the frames of a failure end at the runner, with and without lines of the library", function()
   local failures = library("scenarios.failures")
   for _, line in ipairs{ "", ":77" } do
     local text = "stack traceback:\n\ta_scenario.lua:5: in local 'total'\n\ta_scenario.lua:3: in function <a_scenario.lua:2>\n\t[C]: in ?"

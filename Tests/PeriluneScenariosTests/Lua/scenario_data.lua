@@ -12,7 +12,7 @@ local function shop()
     CREATE VIEW drafts AS SELECT * FROM invoices WHERE status = 'draft';]]
 end
 
-test("tables are record classes of the database, and views too", function()
+test("tables and views are record classes of the database", function()
   shop()
   passes([[
     local ada = t.db.customers:insert { name = "Ada" }
@@ -26,7 +26,7 @@ test("tables are record classes of the database, and views too", function()
     check(t.db == db)]])
 end)
 
-test("a name that is no table is an error with the nearest", function()
+test("an unknown table is an error with the nearest name", function()
   shop()
   local found = failure("t.db.invoice:get(1)")
   equal(found.kind, "unknown_table")
@@ -35,12 +35,12 @@ test("a name that is no table is an error with the nearest", function()
   matches(failure("t.make.lnes()").message, "did you mean `lines`?")
 end)
 
-test("what is called without the name of a table says what is missing", function()
+test("calls without a table name explain what is missing", function()
   shop()
   matches(failure("t.given{ customers = {} }").message, "t.given is not a function; call one of its members, t.given.NAME(...)")
 end)
 
-test("the schema of a table, and the integrity of the file", function()
+test("the schema of a table and the integrity of the file can be checked", function()
   shop()
   db:execute("CREATE INDEX by_name ON customers (name)")
   passes([[
@@ -52,7 +52,7 @@ test("the schema of a table, and the integrity of the file", function()
   matches(failure("check(t.db:integrity_check() == 'ok')").details[1], "row 1 of invoices refers to a row of customers that does not exist")
 end)
 
-test("rows are given as a text table, typed by their columns", function()
+test("rows can be given as a text table, with types from their columns", function()
   shop()
   passes([=[
     local customers = t.given.customers [[
@@ -72,7 +72,7 @@ test("rows are given as a text table, typed by their columns", function()
     check(t.db.invoices:get(2).sent_at ~= nil)]=])
 end)
 
-test("rows are given as tables too", function()
+test("rows can be given as Lua tables", function()
   shop()
   passes([[
     local list = t.given.customers { { name = "Ada" }, { name = "Plato" } }
@@ -82,7 +82,7 @@ test("rows are given as tables too", function()
   matches(failure("t.given.customers { 1 }").message, "got the integer 1 at position 1")
 end)
 
-test("a name stands for the key that the database chooses, also in other tables", function()
+test("a name represents the key that the database chooses, even in other tables", function()
   shop()
   passes([=[
     t.given.customers "| id | name |\n| @ada | Ada |\n| @plato | Plato |"
@@ -91,7 +91,7 @@ test("a name stands for the key that the database chooses, also in other tables"
     expect(t.db.invoices):rows "| customer_id |\n| @plato |"]=])
 end)
 
-test("foreign keys are checked when all rows are there", function()
+test("foreign keys are checked when all rows are inserted", function()
   shop()
   passes([=[
     t.given.customers { { id = 1, name = "Ada" } }
@@ -103,7 +103,7 @@ test("foreign keys are checked when all rows are there", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM invoices"), 1)
 end)
 
-test("rows can be given inside of a transaction", function()
+test("rows can be given inside a transaction", function()
   shop()
   passes([[
     t.db:write(function(db)
@@ -113,7 +113,7 @@ test("rows can be given inside of a transaction", function()
     check(t.db.invoices:fetch_count() == 1)]])
 end)
 
-test("cells that do not fit their column are errors with their place", function()
+test("cells that do not fit their column are errors with a location", function()
   shop()
   local function mistake(table_text, part)
     local found = failure("t.given.invoices [[" .. table_text .. "]]")
@@ -127,7 +127,7 @@ test("cells that do not fit their column are errors with their place", function(
   mistake("| numbr |\n| 1 |", "no column `numbr`; did you mean `number`?")
 end)
 
-test("rows are made whole, with what they must refer to", function()
+test("rows are completed, together with the rows that they must refer to", function()
   shop()
   passes([[
     local invoice = t.make.invoices { total = 5 }
@@ -138,7 +138,7 @@ test("rows are made whole, with what they must refer to", function()
     check(t.db.customers:fetch_count() == 2)]])
 end)
 
-test("factories say what rows have, and are asked for what is not given", function()
+test("factories define the values of rows and supply those that are not given", function()
   shop()
   local S = language()
   S.load("support.lua", [[
@@ -156,7 +156,7 @@ factory("invoices", { number = function(n) return ("R-%04d"):format(n) end, stat
   equal(result.failures[1] and result.failures[1].message, nil)
 end)
 
-test("mistakes with factories are errors that say where", function()
+test("mistakes with factories are errors with a location", function()
   shop()
   matches(failure("t.make.invoices { numbr = 1 }").message, "did you mean `number`?")
   matches(failure("t.make.invoices { 1 }").message, "expected a table of columns, got a list")
@@ -170,12 +170,12 @@ test("mistakes with factories are errors that say where", function()
   matches(failure("t.make.invoices()").message, "did you mean `number`?")
 end)
 
-test("rows that need each other are reported", function()
+test("rows that require each other are reported", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id))")
   matches(failure("t.make.a()").message, "a row of a, which needs one of b needs one of a")
 end)
 
-test("a failed row leaves nothing of those that it needs", function()
+test("a failed row leaves none of the rows that it requires", function()
   shop()
   failure("t.make.invoices { status = 'x' }")
   equal(db:fetch_value("SELECT COUNT(*) FROM customers"), 0)

@@ -24,7 +24,7 @@ test("a text table has headings and cells, trimmed", function()
   equal(parsed.rows[2][2].kind, "null")
 end)
 
-test("cells have their kinds", function()
+test("cells have types", function()
   local parsed = read([[
     | a | b | c    | d   | e       | f        | g | h |
     | ~ | * | @ada | now | x'00ff' | "a | \"b\"\n\x41" |   | ... |]])
@@ -51,7 +51,7 @@ test("mistakes in a text table are reported with their line", function()
   fails("argument", read, 7)
 end)
 
-test("rows are compared in their order, typed by what they hold", function()
+test("rows are compared in order, with types from their values", function()
   shop()
   passes([=[
     expect(t.db:query("SELECT * FROM invoices ORDER BY id")):rows [[
@@ -68,7 +68,7 @@ test("rows are compared in their order, typed by what they hold", function()
     ]]]=])
 end)
 
-test("a request, a class, a record and plain tables are rows too", function()
+test("requests, classes, records and plain tables can be compared as rows", function()
   shop()
   passes([=[
     expect(t.db.customers:filter { name = "Ada" }):rows "| id |\n| 1 |"
@@ -78,7 +78,7 @@ test("a request, a class, a record and plain tables are rows too", function()
     expect({}):rows "| whatever |"]=])
 end)
 
-test("an infinite number is written as it is shown", function()
+test("an infinite number is written as it is displayed", function()
   passes([[expect(t.db:query("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
 end)
 
@@ -88,7 +88,7 @@ test("quotes force text", function()
   equal(found.details, { "  a", '! 1     a: expected "1"' })
 end)
 
-test("a failure shows the rows, and marks those that are not as stated", function()
+test("a failure shows the rows and marks the different ones", function()
   shop()
   local found = failure([=[
     expect(t.db:query("SELECT * FROM customers ORDER BY id")):rows [[
@@ -103,18 +103,18 @@ test("a failure shows the rows, and marks those that are not as stated", functio
   })
 end)
 
-test("a row too many in the middle is the only one that is marked", function()
+test("an additional row in the middle is the only marked row", function()
   local found = failure([=[
     expect({ { a = 1 }, { a = 9 }, { a = 2 }, { a = 3 } }):rows "| a |\n| 1 |\n| 2 |\n| 3 |"]=])
   equal(found.details, { "  a", "  1", "- 9     unexpected", "  2", "  3" })
 end)
 
-test("rows in another order are said to be", function()
+test("rows in another order are reported as such", function()
   local found = failure('expect({ { a = 2 }, { a = 1 } }):rows "| a |\\n| 1 |\\n| 2 |"')
   equal(found.details[#found.details], "  the rows are in another order; use rows_any_order to ignore it")
 end)
 
-test("names that could stand for too many rows are said not to have been tried all", function()
+test("an incomplete search for the rows of names is reported", function()
   local found = failure([=[
     local rows, lines = {}, { "| a | b |" }
     for a = 1, 6 do
@@ -127,7 +127,7 @@ test("names that could stand for too many rows are said not to have been tried a
   matches(found.details[#found.details], "not all of them were tried")
 end)
 
-test("of many rows those are shown that differ, and their neighbours", function()
+test("of many rows, the different ones and their neighbors are shown", function()
   local found = failure([=[
     local rows, lines = {}, { "| a |" }
     for index = 1, 40 do rows[index], lines[index + 1] = { a = index }, "| " .. index .. " |" end
@@ -136,7 +136,7 @@ test("of many rows those are shown that differ, and their neighbours", function(
   equal(found.details, { "  a", "  ... 17 rows", "  18", "  19", "! 0      a: expected 20", "  21", "  22", "  ... 18 rows" })
 end)
 
-test("many rows that differ are compared side by side", function()
+test("many different rows are compared side by side", function()
   local found = failure([=[
     local rows, lines = {}, { "| a |" }
     for index = 1, 600 do rows[index], lines[index + 1] = { a = index }, "| " .. index + (index % 2) .. " |" end
@@ -146,7 +146,7 @@ test("many rows that differ are compared side by side", function()
   equal({ found.details[2], found.details[3], found.details[102] }, { "! 1       a: expected 2", "  2", "  ... and more, of 601 rows" })
 end)
 
-test("rows in any order are matched one to one, where a line may fit several", function()
+test("rows in any order are matched one to one, even if a line fits several rows", function()
   passes([=[
     expect({ { a = 1, b = 1 }, { a = 1, b = 2 } }):rows_any_order "| a | b |\n| 1 | * |\n| 1 | 1 |"
     expect({ { a = 1 }, { a = 1 }, { a = 2 } }):rows_any_order "| a |\n| 2 |\n| 1 |\n| 1 |"]=])
@@ -154,7 +154,7 @@ test("rows in any order are matched one to one, where a line may fit several", f
   equal(found.details, { "  a", "  1", "! 1     a: expected 2" })
 end)
 
-test("has_rows asks for these among others", function()
+test("has_rows looks for rows among others", function()
   passes('expect({ { a = 1 }, { a = 2 } }):has_rows "| a |\\n| 2 |"')
   local found = failure('expect({ { a = 1 }, { a = 2 } }):has_rows "| a |\\n| 3 |"')
   equal(found.message, "expect({ { a = 1 }, { a = 2 } }):has_rows")
@@ -162,13 +162,13 @@ test("has_rows asks for these among others", function()
   equal(failure('expect({ { a = 1 } }):has_rows "| a |\\n| 3 |"').details, { "  a", "+ 3     missing", "  1" })
 end)
 
-test("a name stands for the same value everywhere", function()
+test("a name represents the same value everywhere", function()
   passes('expect({ { a = 7, b = 7 }, { a = 8, b = 7 } }):rows "| a | b |\\n| @x | @x |\\n| @y | @x |"')
   local found = failure('expect({ { a = 7 }, { a = 8 } }):rows "| a |\\n| @x |\\n| @x |"')
   equal(found.details, { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
-test("in any order lines get rows so that names stand for the same everywhere", function()
+test("in any order, rows are assigned so that each name has one value", function()
   passes([=[
     expect({ { a = 1, b = 7 }, { a = 2, b = 8 }, { a = 2, b = 7 } }):rows_any_order "| a | b |\n| 1 | @x |\n| 2 | @x |\n| * | 8 |"
     expect({ { a = 1, b = 8 }, { a = 1, b = 7 }, { a = 2, b = 7 } }):has_rows "| a | b |\n| 1 | @x |\n| 2 | @x |"
@@ -181,7 +181,7 @@ test("in any order lines get rows so that names stand for the same everywhere", 
     { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
-test("now is what the clock shows", function()
+test("now is the time of the clock", function()
   passes([=[
     local now = perilune.now()
     perilune.now = function() return now end
@@ -189,25 +189,25 @@ test("now is what the clock shows", function()
   matches(failure('expect({ { a = "2000-01-01 00:00:00" } }):rows "| a |\\n| now |"').details[2], "a: expected now (20")
 end)
 
-test("a heading that no row has is an error with the nearest column", function()
+test("an unknown heading is an error with the nearest column", function()
   shop()
   local found = failure('expect(t.db.invoices):rows "| id | numbr |"')
   equal(found.kind, "unknown_column")
   matches(found.message, "no column `numbr`; did you mean `number`?")
 end)
 
-test("an empty cell says nothing, and is an error", function()
+test("an empty cell is an error", function()
   matches(failure('expect({ { a = 1, b = 2 } }):rows "| a | b |\\n| 1 | |"').message, "row 1 of the text table: column `b` is empty; use ~")
 end)
 
-test("what is no list of rows is an error", function()
+test("a value that is not a list of rows is an error", function()
   matches(failure('expect(7):rows "| a |"').message, "rows: expected rows (a list, a request, changes), got the integer 7")
   matches(failure('expect({ x = 1 }):rows "| a |"').message, "got { x = 1 }")
   matches(failure('expect({ 1 }):rows "| a |"').message, "got the integer 1 at position 1")
   matches(failure('expect("SELECT 1"):rows "| a |"').message, "use expect(t.db:fetch_all(sql)) for SQL")
 end)
 
-test("count and is_empty show the rows that there are", function()
+test("failures of count and is_empty show the existing rows", function()
   shop()
   passes("expect(t.db.customers):count(2)\nexpect(t.db.customers:filter { id = 9 }):is_empty()")
   equal(failure("expect(t.db:query('SELECT id FROM customers')):count(1)").details, { "expected 1, got 2", "  id", "  1", "  2" })
@@ -254,7 +254,7 @@ test("changes are rows with op, table, key, and before -> after", function()
   })
 end)
 
-test("changes as text have a line for each", function()
+test("changes are printed with a line for each", function()
   local host = changed{
     change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),
     change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent" }, { "status" }),
@@ -264,12 +264,12 @@ test("changes as text have a line for each", function()
   passes("check(tostring(t.changes(function() end)) == 'no changes')", changed{})
 end)
 
-test("an empty cell of changes is a column that has stayed", function()
+test("an empty cell in changes means an unchanged column", function()
   local host = changed{ change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent" }, { "status" }) }
   passes('expect(t.changes(function() end)):rows "| key | status | sent_at |\\n| 1 | draft -> sent | |"', host)
 end)
 
-test("changes of tables without a key are not taken for none", function()
+test("changes in tables without a key do not count as no changes", function()
   local host = changed{ unrecorded = { "log: it has no PRIMARY KEY", "g: it has generated columns" } }
   matches(failure("expect(t.changes(function() end)):is_empty()", host).message,
     "changes: changed rows cannot be listed: log: it has no PRIMARY KEY; g: it has generated columns")

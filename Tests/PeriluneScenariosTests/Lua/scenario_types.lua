@@ -9,7 +9,7 @@ local function types_of(sql)
   return text
 end
 
-test("a table gives classes of its rows, of what they are made from, and of the table", function()
+test("a table has types for its rows, their values and the table", function()
   local text = types_of[[
     CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
     CREATE TABLE invoices (
@@ -44,14 +44,14 @@ test("a table gives classes of its rows, of what they are made from, and of the 
   matches(text, "---@class perilune.fixtures\n---@field models any")
 end)
 
-test("views have types, and names that are no names of Lua have not", function()
+test("views have types, and names that are not Lua identifiers are left out", function()
   local text = types_of('CREATE TABLE a (id INTEGER PRIMARY KEY, "two words" TEXT); CREATE VIEW b AS SELECT id FROM a; CREATE TABLE "c d" (x)')
   matches(text, '---@field ["two words"]? string')
   matches(text, "---@class (exact) perilune.row.b")
   equal(text:find("c d", 1, true), nil)
 end)
 
-test("the text is the same each time", function()
+test("the output is the same each time", function()
   local text = types_of("CREATE TABLE b (x INTEGER, y TEXT, z REAL); CREATE TABLE a (x)")
   equal(library("scenarios").types(), text)
 end)

@@ -1,6 +1,6 @@
 -- What makes a scenario fail although nothing was raised from it, or pass because it has failed as it must.
 
-test("a check, an expectation or a step that fails inside of pcall fails the scenario", function()
+test("a failed check, expectation or step inside pcall fails the scenario", function()
   local found = failure("local ok = pcall(function()\n  check(1 == 2)\nend)\ncheck(not ok)")
   equal({ found.message, found.line, found.kind }, { "check(1 == 2)", 3, "expectation" })
   matches(found.details[#found.details], "the scenario caught this failure")
@@ -14,7 +14,7 @@ test("a check, an expectation or a step that fails inside of pcall fails the sce
   equal(failure("t.defer(function() pcall(check, false) end)").message, "check")
 end)
 
-test("each failure is reported once, also one that ends the scenario", function()
+test("each failure is reported once, even one that ends the scenario", function()
   equal(#run("check(false)").failures, 1)
   equal(#run("t.step('a', function() t.step('b', function() check(false) end) end)").failures, 1)
   equal(#run("t.step('a', function() error('x') end)").failures, 1)
@@ -23,14 +23,14 @@ test("each failure is reported once, also one that ends the scenario", function(
   equal(failure("local ok, err = pcall(function() check(1 == 2) end)\nerror(err, 0)").message, "check(1 == 2)")
 end)
 
-test("other errors may be caught, and so may a failure that is asked for", function()
+test("other errors and expected failures may be caught", function()
   passes("check(not pcall(error, 'x'))\ncheck(pcall(function() expect(1):equals(1) end))")
   passes("local err = expect_error(function() check(1 == 2) end, { kind = 'expectation' })\ncheck(err.message == 'check(1 == 2)')")
   passes("expect_error(function() t.step('s', function() error('x') end) end, 'x')")
   equal(run("pcall(t.skip, 'no')").outcome, "skipped")
 end)
 
-test("an expectation without a matcher fails the scenario, at its line", function()
+test("an expectation without a matcher fails the scenario at its line", function()
   local found = failure("local x = 1\nexpect(x)")
   equal({ found.message, found.kind, found.line, found.source },
     { "expect(...) checks nothing without a matcher, as in expect(...):equals(1)", "open_expectation", 3, "expect(x)" })
@@ -42,12 +42,12 @@ test("an expectation without a matcher fails the scenario, at its line", functio
   equal(failure("pcall(function() expect(1):equls(1) end)").kind, "open_expectation")
 end)
 
-test("what a scenario states is counted", function()
+test("checks are counted", function()
   equal(run("").checks, 0)
   equal(run("check(true)\ncheck(1 == 1 and true)\nexpect(1):equals(1):is(1)\nexpect_error(error)").checks, 5)
 end)
 
-test("a task that has not begun when the scenario ends fails it", function()
+test("a task that has not begun at the end fails the scenario", function()
   local host = {}
   local found = failure("check(true)\nperilune.spawn(function() end)", host)
   equal({ found.kind, found.line }, { "unstarted_task", 3 })
@@ -78,7 +78,7 @@ local function stubbed(chain, count)
   return run("t.effects.mail:stub('send', true)" .. chain, host)
 end
 
-test("how often a stub is called can be stated", function()
+test("the number of calls of a stub can be checked", function()
   local wanted = {
     { ":once()", 1, "1 time" }, { ":times(2)", 2, "2 times" }, { ":never()", 0, "0 times" }, { ":at_least(2)", 3, "at least 2 times" },
     { ":at_most(1)", 0, "at most 1 time" }, { ":at_least(1):at_most(2)", 2, "at least 1 and at most 2 times", ":at_most(2)" },
@@ -96,7 +96,7 @@ test("how often a stub is called can be stated", function()
   equal(stubbed(":once()", 3).failures[1].details, { "expected 1 time, got 3 times", "called at x.lua:1", "called at x.lua:2", "called at x.lua:3" })
 end)
 
-test("each stub of a chain has its own count, and one without is reported if nothing calls it", function()
+test("each stub of a chain has its own count, and an uncalled one is reported", function()
   local host = effects_host()
   host.called("mail", "send")
   local result = run("t.effects.mail:stub('send', 1):once():stub('fetch', 2):once():stub('list', 3)\nt.effects.mail:stub('send', 2)", host)
@@ -105,7 +105,7 @@ test("each stub of a chain has its own count, and one without is reported if not
   equal(result.notes, { "the stub of mail.list was never called; :once() requires a call" })
 end)
 
-test("counts of stubs that are wrong are reported", function()
+test("invalid counts of stubs are reported", function()
   local host = effects_host()
   matches(failure("t.effects.mail:once()", host).message, "t.effects.mail:once: call it on a stub")
   matches(run("t.effects.mail:stub('a', 1):times()", host).failures[1].message, "expected a number of calls, got nil")
@@ -127,7 +127,7 @@ local function with_option(fails, body)
   return S.run(file .. " > s", {})
 end
 
-test("an option says by which error a scenario must fail", function()
+test("an option names the error by which a scenario must fail", function()
   equal(with_option("'#12'", "error('anything')").fails_as_said, true)
   equal(with_option("{ reason = '#12', kind = 'expectation' }", "check(1 == 2)").fails_as_said, true)
   equal(with_option("{ message = 'went %a+' }", "error('went wrong')").fails_as_said, true)
@@ -139,7 +139,7 @@ test("an option says by which error a scenario must fail", function()
   equal(with_option("{ kind = 'constraint_unique', column = 'a.n' }", [[for _ = 1, 2 do t.db:execute("INSERT INTO a (n) VALUES (1)") end]]).fails_as_said, true)
 end)
 
-test("the option fails takes a reason or a table, and nothing else", function()
+test("the option fails accepts only a reason or a table", function()
   for _, value in ipairs{ "true", "1", "{}", "{ reason = 'x' }", "''" } do
     local S = language()
     local is_loaded, err = pcall(S.load, "a_scenario.lua", "scenario('s', { fails = " .. value .. " }, function() end)")
@@ -151,7 +151,7 @@ test("the option fails takes a reason or a table, and nothing else", function()
   matches(err.message, "no option `knd`; did you mean `kind`?")
 end)
 
-test("the option no_checks takes three words", function()
+test("the option no_checks accepts three words", function()
   local S = language()
   S.load("a_scenario.lua", "group('g', { no_checks = 'fail' }, function() scenario('s', function() end) end)")
   equal(S.definitions().scenarios[1].no_checks, "fail")
