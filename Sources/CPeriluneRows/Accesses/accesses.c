@@ -1,6 +1,8 @@
 /* Accesses: how they are opened, and what is done when they end. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
+#include <perilune_long_functions.h>
+
 /* SQLite's instructions between two looks at flag, clock and budget. */
 enum { instructions_per_look = 10000 };
 
@@ -187,7 +189,7 @@ static bool has_running_statements(sqlite3 *handle) {
 void pdb_end_interruption(sqlite3 *handle) {
     if (!has_running_statements(handle)) return; /* the next statement begins uninterrupted */
     /* Nothing tells whether a connection is interrupted but a statement that fails. This one reads nothing, and is not traced. */
-    if (sqlite3_exec(handle, "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
+    if (sqlite3_exec(handle, PSQL_OWN_SQL "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
 }
 
 void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle) {

@@ -25,6 +25,7 @@ public struct JobQueue: Sendable {
         /// Jobs with greater numbers run first.
         public var priority: Int
 
+        /// Makes the options of one job; without arguments it has no key and no delay.
         public init(key: String? = nil, onKey: String? = nil, orderBy: String? = nil, delay: Duration? = nil, priority: Int = 0) {
             (self.key, self.onKey, self.orderBy, self.delay, self.priority) = (key, onKey, orderBy, delay, priority)
         }

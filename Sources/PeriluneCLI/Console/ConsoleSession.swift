@@ -235,13 +235,18 @@ final class ConsoleSession {
 
     private func showFailure(_ error: any Error, named name: String?, _ text: String) async {
         if let failure = error as? CommandFailure { return show(error: failure.report) }
+        let interrupted = (options.isTerminal ? "\n" : "") + options.colors.dim("interrupted") + "\n"
+        if error is CancellationError {
+            inputHasFailed = true
+            return show(interrupted)
+        }
         guard let error = error as? LuaError else { return show(error: ErrorReport("\(error)", kind: "host")) }
         if error.code == .exit {
             if case .integer(let wanted) = error.fields["status"] { status = ExitStatus.status(requested: wanted) } else { status = 0 }
             return
         }
         inputHasFailed = true
-        if error.code == .cancelled { return show((options.isTerminal ? "\n" : "") + options.colors.dim("interrupted") + "\n") }
+        if error.code == .cancelled { return show(interrupted) }
         var report = ErrorReport(error)
         // For one-line input, the location is of no use.
         if !text.contains("\n"), name?.hasPrefix("console:") != false { report.removePlace(named: name) }
@@ -518,7 +523,7 @@ final class ConsoleSession {
         if isInTransaction { isInTransaction = (try? await place.evaluator.rollBack()) == nil }
         guard await evaluate(named: nil, "", { try await preview.restart() }) != nil else { return }
         await takeBaseline()
-        show("the changes were dropped; working on a new copy of \(DisplayText.escaped(options.database ?? ""))\n")
+        show(wrapped: "the changes were dropped; working on a new copy of \(DisplayText.escaped(options.database ?? ""))\n")
     }
 }
 

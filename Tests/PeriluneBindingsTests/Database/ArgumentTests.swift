@@ -56,7 +56,7 @@ import PeriluneLuaFileTools
             equal(db:fetch_value("SELECT typeof(?)", converting(function() return perilune.blob("x") end)), "blob")
             equal(db:fetch_value("SELECT typeof(?)", converting(function() return perilune.null end)), "null")
             fails("argument", db.fetch_value, db, "SELECT ?", converting(function() return {} end))
-            fails("argument", db.fetch_value, db, "SELECT ?", converting(function() return money end))
+            equal(db:fetch_value("SELECT ?", converting(function() return money end)), 250)
             fails("argument", db.fetch_value, db, "SELECT ?", converting(function() return 0/0 end))
             local mine = { mine = true }
             local ok, err = pcall(db.fetch_value, db, "SELECT ?", converting(function() error(mine) end))

@@ -57,9 +57,9 @@ import Testing
             "scenarios/wide_scenario.lua": """
                 scenario("wide", function(t)
                   expect(t.db:fetch_all("SELECT '日本語' AS name, 1 AS n UNION ALL SELECT 'abcdef', 2")):rows[[
-                    name   | n
-                    日本語 | 1
-                    abcdef | 3
+                    | name   | n |
+                    | 日本語 | 1 |
+                    | abcdef | 3 |
                   ]]
                 end)
                 """

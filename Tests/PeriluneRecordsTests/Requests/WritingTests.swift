@@ -61,8 +61,9 @@ import Testing
         let cheapest = try books.order([Ordering(books.column("price")).nulls(first: false)]).limit(2)
         let compiled = try cheapest.compiledDelete(returning: .columns([SelectedColumn(books.column("id"))]), by: sample.compiler)
         #expect(compiled.plan.sql == """
-            DELETE FROM "book" WHERE "book"."id" IN (SELECT "book"."id" FROM "book" \
-            ORDER BY "book"."price" NULLS LAST LIMIT ?) RETURNING "book"."id"
+            DELETE FROM "book" WHERE "book"."id" IN (WITH "perilune_rows" AS MATERIALIZED \
+            (SELECT "book"."id" AS "made_0", * FROM "book" ORDER BY "book"."price" NULLS LAST LIMIT ?) \
+            SELECT "made_0" FROM "perilune_rows") RETURNING "book"."id"
             """)
         #expect(Set(try sample.rows(compiled)) == ["5", "6"])
         let french = try books.joining(book(authors.filter(authors.column("country").equal(.text("FR")))), required: true)
@@ -71,7 +72,7 @@ import Testing
         let some = try links.order([Ordering(links.column("position"), isDescending: true), Ordering(links.column("book_id"))]).limit(2)
         let deleted = try some.compiledDelete(by: sample.compiler)
         #expect(deleted.plan.sql.hasPrefix("""
-            DELETE FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (SELECT
+            DELETE FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (WITH "perilune_rows" AS MATERIALIZED (SELECT
             """))
         _ = try sample.rows(deleted)
         #expect(try sample.rows(links) == ["2|1|1", "3|2|1"])

@@ -221,7 +221,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("t.db:write(function() perilune.sleep(1) end)", "database block"),
+        ("t.db:write(function() perilune.sleep(1) end)", "an asynchronous function cannot be called inside `write`, which does not wait"),
         ("t.db:write(function() t.run('script.lua') end)", "t.run: cannot be called inside a block of the database"),
         ("t.db:write(function() t.wait_until_idle() end)", "t.wait_until_idle: cannot be called inside a block of the database"),
     ])

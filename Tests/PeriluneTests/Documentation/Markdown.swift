@@ -85,6 +85,7 @@ let folder = try! makeExampleFiles(in: TemporaryFolder.makeFolder("examples"))
 /// Writes the files that the catalog shows to a folder.
 @discardableResult
 func makeExampleFiles(in folder: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: "\(folder)/scripts", withIntermediateDirectories: true)
     for block in Documentation.catalog {
         guard let name = block.fileName else { continue }
         let file = URL(filePath: "\(folder)/\(name)")

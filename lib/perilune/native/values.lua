@@ -24,6 +24,11 @@ function native_values.write_list(number, list) end
 ---@return "other number"? reason
 function native_values.read_list(text, number, count) end
 
+--- Returns a float as SQL with all its digits.
+---@param float number
+---@return string
+function native_values.float_literal(float) end
+
 ---@param value any
 ---@return boolean
 function native_values.is_blob(value) end
