@@ -3,6 +3,12 @@
 
 /* MARK: - What an access allows */
 
+static bool enforces_foreign_keys(sqlite3 *handle) {
+    int is_enforced = 0;
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &is_enforced);
+    return is_enforced;
+}
+
 static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening *screening) {
     const char *word = screening->word;
     if (screening->tells_files && !(access->database->flags & PDB_DATABASE_FILES)) {
@@ -39,6 +45,12 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             plua_raise(L, "transaction_control",
                            "%s cannot be used inside a transaction block; return \"rollback\" from "
                            "in_transaction, use in_savepoint, or use write_without_transaction to control transactions in SQL", word);
+            break;
+        case PDB_KEYWORD_UNENFORCED:
+            if (sqlite3_get_autocommit(access->connection->handle) || !enforces_foreign_keys(access->connection->handle)) break;
+            plua_raise(L, "transaction_control",
+                       "PRAGMA foreign_keys = OFF has no effect in a transaction; use it in write_without_transaction, or a migration, "
+                       "which checks foreign keys at its end");
             break;
         default: break;
     }

@@ -16,6 +16,7 @@ typedef enum {
     PDB_KEYWORD_FORBIDDEN, /* PRAGMA query_only = ..., writable_schema = ... */
     PDB_KEYWORD_MEMORY,    /* PRAGMA temp_store: would put temporary tables into memory that no limit counts */
     PDB_KEYWORD_FUNCTIONS, /* PRAGMA case_sensitive_like: would bring back SQLite's own LIKE, which no limit can end */
+    PDB_KEYWORD_UNENFORCED, /* PRAGMA foreign_keys = OFF, which SQLite ignores in a transaction */
     PDB_KEYWORD_EMPTY,     /* nothing but blanks, comments and semicolons */
 } pdb_keyword;
 

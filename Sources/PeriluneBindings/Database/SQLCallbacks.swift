@@ -72,6 +72,7 @@ extension SQLScreening.Kind {
         case .forbidden: PDB_KEYWORD_FORBIDDEN
         case .memory: PDB_KEYWORD_MEMORY
         case .functions: PDB_KEYWORD_FUNCTIONS
+        case .unenforced: PDB_KEYWORD_UNENFORCED
         case .empty: PDB_KEYWORD_EMPTY
         }
     }

@@ -20,6 +20,8 @@ package struct SQLScreening: Equatable, Sendable {
         case memory
         /// PRAGMA case_sensitive_like: SQLite's own LIKE, which no limit ends.
         case functions
+        /// PRAGMA foreign_keys = OFF, which SQLite ignores in a transaction.
+        case unenforced
         /// Nothing but blanks, comments and semicolons.
         case empty
     }
@@ -128,7 +130,17 @@ extension SQLScreening {
         if isAssigned, pragma.facts.contains(.forbidden) { return .forbidden }
         if isAssigned, pragma.name == "temp_store" { return .memory }
         if isAssigned, pragma.name == "case_sensitive_like" { return .functions }
+        if isAssigned, pragma.name == "foreign_keys", Self.isOff(&scanner) { return .unenforced }
         return pragma.facts.contains(.harmless) ? .other : .files
+    }
+
+    /// Whether the value of a PRAGMA, which may have quotes or another sign before it, is false.
+    private static func isOff(_ scanner: inout SQLScanner) -> Bool {
+        var value = scanner.nextInStatement()
+        while value?.kind == .sign { value = scanner.nextInStatement() }
+        guard let value else { return false }
+        let text = scanner.word(value).foldedName.filter { !"'\"`[]".contains($0) }
+        return ["off", "no", "false"].contains(text) || Int(text) == 0
     }
 
     private static func vacuumsIntoFile(_ scanner: inout SQLScanner) -> Bool {

@@ -26,3 +26,20 @@ test("a failing statement ends the text, and earlier statements are kept", funct
   db:execute("INSERT INTO t VALUES (1, 1); INSERT INTO t VALUES (2, 2)")
   equal(db:fetch_values("SELECT a FROM t ORDER BY a"), { 1, 2, 6 })
 end)
+
+test("foreign keys cannot be switched off in a transaction, where SQLite ignores it", function()
+  for _, value in ipairs{ "OFF", "off", "0", "'no'", "false", "-0" } do
+    for _, pragma in ipairs{ "PRAGMA foreign_keys = " .. value, "PRAGMA main.foreign_keys(" .. value .. ")" } do
+      local text = fails("transaction_control", function() db:write(function(db) db:execute(pragma) end) end)
+      matches(text, "write_without_transaction")
+    end
+  end
+  db:write(function(db) db:execute("PRAGMA foreign_keys = ON") end)
+  db:write_without_transaction(function(db)
+    db:execute("PRAGMA foreign_keys = OFF")
+    equal(db:fetch_value("PRAGMA foreign_keys"), 0)
+    db:in_transaction(function(db) db:execute("PRAGMA foreign_keys = OFF") end)
+    db:execute("PRAGMA foreign_keys = ON")
+  end)
+  equal(db:fetch_value("PRAGMA foreign_keys"), 1)
+end)
