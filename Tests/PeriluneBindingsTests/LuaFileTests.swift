@@ -2,13 +2,13 @@ import Perilune
 import PeriluneLuaFileTools
 import Testing
 
-/// The tests that are written in Lua: `Lua/*.lua` beside this file; see ``LuaTest``.
+/// The tests that are written in Lua: `Lua/*.lua` in this folder; see ``LuaTest``.
 ///
-/// Each runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``. Files `library_*.lua` also
+/// Each runs in its own host, with an empty database in memory and the functions of ``script(_:_:)``. Files `library_*.lua` also
 /// have the function `library(name)`, which returns a module of the library.
 @Suite struct LuaFileTests {
     private static let all = LuaTest.all(beside: #filePath)
-    /// About waiting: they run in virtual time.
+    /// Tests about waiting, which run in virtual time.
     private static let waiting: Set = ["automation.lua", "automation_runs.lua", "automation_times.lua", "durable_changes.lua", "durable_runs.lua", "jobs.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
 
     @Test(arguments: all) func lua(_ test: LuaTest) async throws {

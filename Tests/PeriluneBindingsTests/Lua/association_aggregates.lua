@@ -1,4 +1,4 @@
---- What is computed of the rows that belong to each row, and what is prefetched, in all their forms, compared with hand-written SQL.
+--- Aggregates of associated rows and prefetches in all their forms, compared with hand-written SQL.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
@@ -25,7 +25,7 @@ Tag.books = Tag:has_many(Book, { through = Tag.links, using = Link.book })
 Author.tags = Author:has_many(Tag, { through = Author.books, using = Book.tags })
 Employee.boss, Employee.reports = Employee:belongs_to(Employee), Employee:has_many(Employee, { singular = "report" })
 
---- Values of records, as one text for each.
+--- Returns the values of records, as one text for each.
 local function lines(records, ...)
   local list = {}
   for index, record in ipairs(records) do
@@ -36,7 +36,7 @@ local function lines(records, ...)
   return list
 end
 
---- The same of SQL: one column of text.
+--- Returns the same for SQL: one text column.
 local function sql(text) return db:fetch_values(text) end
 
 test("aggregates can be named, calculated with, compared and renamed", function()

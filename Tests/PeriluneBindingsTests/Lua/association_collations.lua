@@ -1,4 +1,4 @@
--- Rows belong to one another as SQLite compares foreign keys: by the collation of the column that is referenced.
+-- Associations compare keys like SQLite's foreign keys: with the collation of the referenced column.
 
 db:execute[[
   CREATE TABLE country (code TEXT COLLATE NOCASE PRIMARY KEY, name TEXT);

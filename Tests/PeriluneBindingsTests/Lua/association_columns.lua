@@ -1,5 +1,4 @@
--- What a column means that is reached by an association: the rows of that association, also where the same table stands in the request
--- several times.
+-- Columns that are reached through an association refer to its rows, even if the same table occurs several times in the request.
 
 local function employees()
   db:execute("CREATE TABLE e (id INTEGER PRIMARY KEY, n INTEGER, boss_id INTEGER REFERENCES e)")

@@ -1,4 +1,4 @@
---- Keys of different types and collations: whatever is asked by a record finds what a join of the columns finds.
+--- Keys of different types and collations: requests through a record find the same rows as a join of the columns.
 
 local kinds = {
   { "TEXT", "'a'", "TEXT COLLATE NOCASE", "'A'" },

@@ -1,4 +1,4 @@
---- Conditions by records and along paths of associations, in tables of conditions.
+--- Conditions by records and along association paths, in tables of conditions.
 
 db:execute[[
   CREATE TABLE publisher (id INTEGER PRIMARY KEY, name TEXT);

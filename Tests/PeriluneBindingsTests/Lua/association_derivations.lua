@@ -1,4 +1,4 @@
--- Associations that classes keep under names of their own, and several derivations of one association in a request.
+-- Associations that classes store under other names, and several derivations of one association in a request.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);

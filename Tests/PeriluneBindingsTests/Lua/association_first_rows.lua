@@ -1,5 +1,5 @@
--- Associations that mean one row where the keys allow several: has_one without a unique key. They mean the first by the order of the
--- association, then by the key, and no record comes twice because of them.
+-- Associations that give one row although the keys allow several: has_one without a unique key. They give the first row by the
+-- association's order, then by the key, and never repeat a record.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
@@ -55,7 +55,7 @@ test("an association can be derived where it is defined", function()
   equal(Author:annotated_with_optional(first:select("year")):order("id"):fetch_all()[1].year, 1900)
   equal(Author:annotated_with(Author:has_many(Book):filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n,
     Author:annotated_with(Author.books:filter(Book.c.year:gt(1800)):count():as("n")):order("id"):fetch_one().n)
-  -- What was derived before it got its name has it, too.
+  -- Derivations from before the association was named follow it too.
   Author.earliest = first
   equal(ids(Author:including_optional(first:order("year")):order("id"):fetch_all(), "earliest"), { 2, 5, 0 })
   matches(fails("argument", Author.including_all, Author, Author:has_many(Book)), "the association has no name")
@@ -168,7 +168,7 @@ test("a path through has_one leads through the first row only", function()
     equal(Author:joining_optional(association):fetch_count(), count + 1)
     equal(#Author:having(association:is_empty()):fetch_all(), 1)
   end
-  -- The first row of the way is chosen before conditions on the rows that it leads to.
+  -- The first row of the path is chosen before conditions on the rows to which it leads.
   equal(Author:joining_required(Author.pages:filter{ n = 2 }):pluck("id"), { 2 })
   equal(Author:including_optional(Author.opening:including_required(Page.book)):order("id"):fetch_all()[1].opening.book.id, 2)
 end)

@@ -1,6 +1,6 @@
---- What is prefetched finds its parents where a join would find it, whatever the keys are.
+--- Prefetched rows find the same parents as a join, for keys of every type.
 
---- Two tables, `parent` with a key of some type and `child` with a column for it, and the association between them.
+--- Creates two tables, `parent` with a key of some type and `child` with a column for it, and their association.
 local function family(parent_type, child_type)
   db:execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, key " .. parent_type .. ")")
   db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value " .. child_type .. ")")
@@ -10,7 +10,7 @@ local function family(parent_type, child_type)
   return Parent, Child
 end
 
---- The pairs of ids that are prefetched, as text; they must be those of a join in SQL, in both directions.
+--- Returns the prefetched pairs of ids as text. They must match a join in SQL in both directions.
 local function check(Parent, Child, expected)
   local function gather(list)
     local found = {}
@@ -31,7 +31,7 @@ local function check(Parent, Child, expected)
   for pair in expected:gmatch("%d+%-(%d+)") do equal(found[tonumber(pair)] ~= nil, true) end
 end
 
---- The same for tables with these rows. Returns their classes.
+--- Does the same for tables with the given rows. Returns their classes.
 local function related(parent_type, child_type, parents, children, expected)
   local Parent, Child = family(parent_type, child_type)
   db:execute("INSERT INTO parent VALUES " .. parents)

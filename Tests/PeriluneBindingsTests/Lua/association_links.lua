@@ -55,7 +55,7 @@ end)
 
 local Book, Label, BookLabel
 
---- Books with labels, whose links have columns of their own, are deleted softly and are counted.
+--- Books with labels. The links have additional columns, are deleted softly, and are counted.
 local function make_books()
   db:execute[[
     CREATE TABLE book (id INTEGER PRIMARY KEY, label_count INTEGER NOT NULL DEFAULT 0, updated_at DATETIME);

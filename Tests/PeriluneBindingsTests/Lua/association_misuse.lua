@@ -1,5 +1,5 @@
---- What people get wrong with associations, aliases and common tables: each is an error at the line that builds the request, or works.
--- Where GRDB ends the process, so that its users know these as traps, the test says what happens here.
+--- Common mistakes with associations, aliases and common tables: each is an error at the line that builds the request, or works.
+-- GRDB ends the process in some of these cases; the tests show the behavior here.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
@@ -68,7 +68,7 @@ test("two associations with the same name are distinguished or refused", functio
     Book:including_required(Book.author:filter{ country = "FR" }, Book.author:filter{ name = "Ann" })
   end)
   fails("argument", function() Author:including_all(Author.books, Author.books:filter{ title = "B" }) end)
-  -- What is joined by the same name adds its conditions.
+  -- Joining again by the same name adds conditions.
   local book = Book:including_required(Book.author):joining_required(Book.author:filter{ name = "Ann" }):order("id"):fetch_one()
   equal(book.author.name, "Ann")
 end)

@@ -1,5 +1,5 @@
--- Names of fields are those of columns, whatever SQLite calls the columns of a result: it renames those of joins in parentheses and of
--- sub-requests that are called alike.
+-- Fields are named after columns, regardless of the names in SQLite's result: SQLite renames columns of joins in parentheses and
+-- of sub-requests with equal names.
 
 db:execute[[
   CREATE TABLE publisher (id INTEGER PRIMARY KEY, name TEXT);

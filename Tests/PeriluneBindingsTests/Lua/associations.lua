@@ -1,4 +1,4 @@
---- Associations: from foreign keys, of one record, included, prefetched, joined, aggregated.
+--- Associations: from foreign keys, for one record, included, prefetched, joined and aggregated.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
@@ -27,7 +27,7 @@ function Author:label() return self.name .. " of " .. (self.country or "?") end
 function Author.requests:from(country) return self:filter{ country = country } end
 function Book.requests:by_year() return self:order("year") end
 
---- The values of a column of records, in their order.
+--- Returns the values of a column of records, in order.
 local function names(list, field)
   local result = {}
   for index, record in ipairs(list) do result[index] = record[field or "title"] end

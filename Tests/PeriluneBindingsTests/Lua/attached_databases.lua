@@ -1,4 +1,4 @@
---- Tables of attached databases, which go by their own names.
+--- Tables in attached databases, which are addressed by their own names.
 
 local function attach()
   db:execute "ATTACH ':memory:' AS archive"

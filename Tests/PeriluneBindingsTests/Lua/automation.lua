@@ -339,7 +339,7 @@ test("an automation whose value can never be fetched retries after 1, 2 and 4 se
     looks[#looks + 1] = os.time()
     error("never", 0)
   end }, run = error }
-  -- Whatever is written meanwhile: the table of the runs, and what it would observe.
+  -- Any writes in the meantime: the table of runs, and the observed table.
   for _ = 1, 30 do
     perilune.sleep(10)
     db:execute("INSERT INTO product(name, stock) VALUES ('tea', 1)")
@@ -427,7 +427,7 @@ test("a change right after the definition triggers the automation", function()
   by_table:remove()
 end)
 
---- Two connections to one file, as two processes have them, with a table in it.
+--- Opens two connections to one file, like two processes, with a table in it.
 local function two_connections()
   local path = temporary_path("shared.sqlite")
   local mine, other = perilune.queue(path), perilune.queue(path)

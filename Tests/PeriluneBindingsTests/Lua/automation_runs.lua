@@ -15,7 +15,7 @@ end
 
 local dead_owner = "nowhere nothing 1 1 1 1"
 
---- An owner of this machine whose process has ended.
+--- An owner on this machine whose process has ended.
 local function owner_of_ended_process()
   local parts = {}
   for part in db:fetch_value("SELECT owner FROM perilune_automation_run WHERE owner IS NOT NULL"):gmatch("%S+") do parts[#parts + 1] = part end
@@ -23,7 +23,7 @@ local function owner_of_ended_process()
   return table.concat(parts, " ")
 end
 
---- Leaves a run as a process that was killed leaves it.
+--- Leaves a run in the state in which a killed process leaves it.
 local function leave_run(name, outcome, fields)
   local probe = perilune.automation{ name = "probe", on = { event = "probe" }, run = function() perilune.sleep(1) end }
   perilune.emit("probe")

@@ -8,14 +8,14 @@ local function recorded(name)
   return db:fetch_one("SELECT * FROM perilune_schedule WHERE automation = ?", name)
 end
 
---- Leaves an automation as a process leaves it that ended some time ago.
+--- Leaves an automation as if its process had ended some time ago.
 local function leave(name, trigger, next_due)
   perilune.automation{ name = "probe", on = { event = "probe" }, run = function() end }:remove()
   db:execute([[INSERT INTO perilune_schedule(automation, trigger, is_enabled, next_due_at, started_at) VALUES (?, ?, 1, ?, '2000-01-01 00:00:00.000')]],
     { name, trigger, tostring(next_due) })
 end
 
---- The beginning of an hour, a number of hours from now.
+--- Returns the start of an hour, a number of hours from now.
 local function hour(count)
   local now = perilune.now().unix_seconds
   return perilune.date.from_unix(now - now % 3600 + count * 3600)
@@ -30,7 +30,7 @@ end
 test("a period keeps its phase when the automation is defined again", function()
   local calls = 0
   local function define() return perilune.automation{ name = "a", on = { every = "6s" }, run = function() calls = calls + 1 end } end
-  -- As a service that is stopped and started: the table stays.
+  -- Simulates a service that is stopped and started: the table remains.
   for _ = 1, 3 do
     local automation = define()
     perilune.sleep(5)
@@ -176,7 +176,7 @@ test("jitter delays a call at random, but not the due time", function()
   remove_all()
 end)
 
---- The due times of a schedule in a zone, in universal time.
+--- Returns the due times of a schedule in a time zone, in UTC.
 local function due_times(text, zone, from, count)
   local list = {}
   local distance = perilune.date(from) - perilune.now()
@@ -188,7 +188,7 @@ local function due_times(text, zone, from, count)
 end
 
 test("a schedule in a time zone follows its clock changes", function()
-  -- Clocks go forward at 01:00 UTC on 2027-03-28 and back at 01:00 UTC on 2027-10-31.
+  -- Clocks move forward at 01:00 UTC on 2027-03-28 and back at 01:00 UTC on 2027-10-31.
   equal(due_times("30 2 * * *", "Europe/Vienna", "2027-03-27 00:00:00", 3), "03-27 01:30 03-28 01:00 03-29 00:30")
   equal(due_times("0 9 * * *", "Europe/Vienna", "2027-04-01 00:00:00", 2), "04-01 07:00 04-02 07:00")
   equal(due_times("30 2 * * *", "Europe/Vienna", "2027-10-29 23:00:00", 3), "10-30 00:30 10-31 00:30 11-01 01:30")

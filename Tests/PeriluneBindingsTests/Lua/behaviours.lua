@@ -1,5 +1,5 @@
---- Behaviours of classes: timestamps, versions, soft deletion, immutable columns, enumerations, counts and times in the row a record
--- belongs to.
+--- Behaviors of classes: timestamps, versions, soft deletion, immutable columns, enumerations, and counters and timestamps in the
+-- parent row.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, book_count INTEGER NOT NULL DEFAULT 0, updated_at DATETIME);
@@ -61,11 +61,11 @@ test("a stale record cannot be written or deleted", function()
   one.title = "again"
   one:update_changes()
   equal(Book:find(1).lock_version, 2)
-  -- Changes of many rows make records stale, too.
+  -- Bulk changes make records stale, too.
   Book:filter_key(1):update_all{ title = "all" }
   equal(Book:find(1).lock_version, 3)
   fails("stale", function() one:update() end)
-  -- A write that fails leaves the version as it is.
+  -- A failed write leaves the version unchanged.
   Book{ title = "taken" }:insert()
   local fresh = Book:find(1)
   fresh.title = "taken"
@@ -106,7 +106,7 @@ test("a new record with a key can be deleted softly", function()
   local one, other = Book:find(3), Book:find(3)
   equal({ one:delete(), other:delete(), one:delete() }, { true, false, false })
   one:restore()
-  -- The row says whether it is deleted, and not what a copy had read of it.
+  -- Whether a record is deleted depends on its row, not on a stale copy.
   equal({ other:delete(), one:delete() }, { true, false })
 end)
 
@@ -139,7 +139,7 @@ test("a unique key of a softly deleted row is refused with an explanation", func
   matches(err, "has the same hall, number")
   err = fails("constraint_unique", Seat.insert_all, Seat, { { hall = "c", number = 1 }, { hall = "c", number = 2, code = "x" } })
   equal({ err.deleted_key.number, err.list_index }, { 1, 2 })
-  -- A row that is there is an error like any other.
+  -- An existing row that is not deleted is an ordinary error.
   Seat:unscoped():fetch_one():restore()
   err = fails("constraint_unique", function() Seat{ hall = "d", number = 1, code = "x" }:insert() end)
   equal({ err.deleted_key, err.message:find("softly", 1, true) }, {})
@@ -328,7 +328,7 @@ test("records with unfetched columns are counted by the whole row", function()
   db:execute("UPDATE author SET updated_at = NULL")
   part(3):update_changes{ title = "w" }
   equal({ counts(), Author:find(1).updated_at ~= nil }, { { 1, 0 }, true })
-  -- An update writes the columns that a record was given.
+  -- An update writes the columns that the record has.
   Book{ id = 3, title = "v", lock_version = 0 }:update()
   equal({ counts(), Book:find(3).author_id }, { { 1, 0 }, 1 })
   Book{ id = 3, author_id = perilune.null, lock_version = 1 }:update()
@@ -356,7 +356,7 @@ test("rows that an upsert updates or an insert replaces are counted once", funct
   check(2, 1)
   Book{ title = "x", author_id = 2 }:insert{ on_conflict = "replace" }
   check(1, 2)
-  -- It takes the place of two rows.
+  -- The new row replaces two rows.
   Book{ title = "x", author_id = 1, isbn = "z" }:insert{ on_conflict = "replace" }
   check(2, 0)
   Book:insert_all({ { title = "x", author_id = 2 }, { title = "w", author_id = 1 } }, { on_conflict = "replace" })

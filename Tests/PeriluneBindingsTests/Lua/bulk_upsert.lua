@@ -1,4 +1,4 @@
---- insert_all with target, update and returning: many rows at a time.
+--- insert_all with target, update and returning: many rows at once.
 
 db:execute[[
   CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT NOT NULL UNIQUE, title TEXT, price INTEGER DEFAULT 7, added DATE, raw BLOB,

@@ -6,7 +6,7 @@ local function make_author(options)
   return perilune.record("author", options)
 end
 
---- The SQL that writes author while f runs, as SQLite saw it: how many rows, and which columns by a trigger.
+--- Returns the columns of `author` that SQLite writes while f runs: a trigger for each column records its name.
 local function written_columns(f)
   db:execute[[
     CREATE TABLE IF NOT EXISTS written (name TEXT);

@@ -1,4 +1,4 @@
--- Changes whose conditions and values read the table that is written see it as it was before; NULL among the values of a sub-request.
+-- Changes whose conditions and values read the changed table see its previous state; NULL among the values of a sub-request.
 
 db:execute[[
   CREATE TABLE e (id INTEGER PRIMARY KEY, n INTEGER, boss_id INTEGER REFERENCES e);

@@ -1,4 +1,4 @@
---- Changes of rows as values: recorded, looked at, inverted, joined, saved and applied.
+--- Row changes as values: recorded, inspected, inverted, joined, saved and applied.
 
 local function shop()
   db:execute "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, data)"
@@ -109,7 +109,7 @@ test("invalid changeset bytes are refused", function()
   fails("malformed_changeset", perilune.changeset, saved .. "\0")
   fails("argument", perilune.changeset, 5)
   fails("argument", perilune.changeset)
-  -- Whatever byte is another one: it is refused, or the changes are made or not, and the database is whole.
+  -- With any byte changed, the changeset is refused, or applied or not, and the database stays intact.
   for position = 1, #saved do
     for _, byte in ipairs{ 0, 1, 5, 127, 255 } do
       local bytes = saved:sub(1, position - 1) .. string.char(byte) .. saved:sub(position + 1)
@@ -248,7 +248,7 @@ test("tables that cannot be recorded are an error with the reason", function()
   equal(#write "INSERT INTO loose VALUES ('x')":rows(), 1)
 end)
 
---- What is recorded of all kinds of changes, with an observer of each change or without.
+--- Records all kinds of changes, with or without an observer of each change.
 local function record_all(is_observed)
   local database = perilune.queue()
   database:execute [[
@@ -325,7 +325,7 @@ test("an observer of changes does not affect the recording", function()
   end
   equal(order(changes), order(expected))
   equal(#changes > 10, true)
-  -- Also what triggers and foreign keys alone have changed, which no row shows.
+  -- Includes changes by triggers and foreign keys alone, which no row reveals.
   equal(sorted_bytes(observed), sorted_bytes(plain))
   equal(contents(database), contents(perilune.deserialize(before)))
   equal((observed .. plain:inverted()):is_empty(), true)

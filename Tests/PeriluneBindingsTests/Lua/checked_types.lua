@@ -1,4 +1,4 @@
---- Values of a type that a column does not declare to hold are refused when records are written.
+--- Values that do not fit the declared type of a column are refused when records are written.
 
 local Person
 
@@ -23,7 +23,7 @@ local accepted = {
   { "code", "abc", "'abc'" }, { "data", "abc", "X'616263'" }, { "data", 7, "7" }, { "free", true, "1" }, { "free", "x", "'x'" }, { "other", 2.5, "2.5" },
 }
 
---- Ways to write a column of row 1.
+--- Ways to write a column in row 1.
 local ways = {
   insert = function(values) db:execute("DELETE FROM person") Person(values):insert() end,
   insert_table = function(values) db:execute("DELETE FROM person") Person:insert(values) end,

@@ -279,7 +279,7 @@ test("an invalid boolean is an error with table, column, value and key", functio
   end
   matches(fails("conversion", Flag.find, Flag, 5).message, "got the float 0.5")
   equal(#Flag:fetch_all("SELECT * FROM flag WHERE id < 4"), 3)
-  -- Plain rows give what is stored.
+  -- Plain rows give the stored values.
   equal(db:fetch_one("SELECT is_on FROM flag WHERE id = 4").is_on, "maybe")
 end)
 

@@ -1,4 +1,4 @@
---- Requests that were compiled before are fetched without looking at them again: they must still be what they say.
+--- Requests are fetched without being inspected after they were compiled, so their compiled forms must stay valid.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_alive BOOLEAN);

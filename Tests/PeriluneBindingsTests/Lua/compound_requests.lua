@@ -1,4 +1,4 @@
---- Requests put together by UNION and the like.
+--- Requests that are combined by UNION and other compound operators.
 
 local function classes()
   db:execute[[

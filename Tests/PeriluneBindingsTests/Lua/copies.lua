@@ -1,4 +1,4 @@
---- Copies of whole databases: in steps, and as bytes.
+--- Copies of whole databases, in steps and as bytes.
 
 local function fill(database, count)
   database:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)"

@@ -1,4 +1,4 @@
---- What belongs to records at hand is fetched; records that belong to others are made; records are found or made.
+--- Preloading associations of existing records, creating associated records, and finding or creating records.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, country TEXT);
@@ -34,7 +34,7 @@ test("associations of existing records are preloaded by one statement each", fun
   Book:preload(books, Book.author:including_all(Author.books))
   equal(#books[1].author.books, 2)
   equal(#Author:preload({}, Author.books), 0)
-  -- Keys that are converted.
+  -- Converted keys.
   local days = Day:order("day"):fetch_all()
   Day:preload(days, Day.visits)
   equal({ #days[1].visits, #days[2].visits }, { 2, 0 })
@@ -48,7 +48,7 @@ test("the field of a preloaded association is nil if no row exists", function()
   equal({ books[3].author.name, books[4].author, books[4]:has_changes() }, { "Camus", nil, false })
   Book:preload(books, Book.author:filter{ name = "Melville" })
   equal({ books[1].author.name, books[3].author, books[4].author }, { "Melville", nil, nil })
-  -- They know their rows as before.
+  -- The records still know their rows.
   books[4].title = "The Beowulf"
   equal(books[4]:changes().title ~= nil, true)
   equal(books[4]:update_changes(), true)
@@ -57,7 +57,7 @@ test("the field of a preloaded association is nil if no row exists", function()
   Book:preload(books, Book.author, Book.links)
   equal({ books[4].author.name, Book:find(4).author_id, #books[4].links }, { "Camus", 2, 0 })
   equal(type(Book:find(4).author), "table")
-  -- Made records, which know no row.
+  -- New records, which know no row.
   local made = Book{ title = "Omoo" }
   Book:preload({ made }, Book.author)
   equal({ made.author, made:insert().id }, { nil, 5 })

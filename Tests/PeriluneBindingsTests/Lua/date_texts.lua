@@ -1,9 +1,9 @@
---- Texts of dates are read in two places: by the row path, and by perilune.date. Both read the same texts as the same dates.
+--- Date texts are parsed in two places, by the row path and by perilune.date. Both must read the same texts as the same dates.
 
 local function pick(list) return list[math.random(#list)] end
 
 local function number(width, most)
-  -- Mostly what is possible, and what lies just outside of it.
+  -- Mostly valid parts, and parts just outside the valid range.
   local value = math.random(0, most + 1)
   return ("%0" .. width .. "d"):format(value)
 end
@@ -27,7 +27,7 @@ local function zone()
   return pick{ "", "", "", "Z", "z", " Z", "+00:00", "-00:00", " +01:30", pick{ "+", "-" } .. number(2, 15) .. ":" .. number(2, 60), "+0200", "+2" }
 end
 
---- The text with one byte more, less or other.
+--- Returns the text with one byte added, removed or changed.
 local function damaged(text)
   local position, byte = math.random(#text), pick{ "0", "9", "-", ":", ".", " ", "T", "Z", "+", "x", "\0", "\xff", "" }
   return text:sub(1, position - 1) .. byte .. text:sub(position + math.random(0, 1))

@@ -1,4 +1,4 @@
---- What the declared type of a column means is one thing for records, rows, requests, observers and writing.
+--- The declared type of a column has the same meaning for records, rows, requests, observers and writing.
 
 test("a column of type BOOLEAN or BOOL contains booleans, whatever follows in parentheses", function()
   db:execute "CREATE TABLE author (id INTEGER PRIMARY KEY, q BOOLEAN(1), r bool ( 1 ), s Boolean NOT NULL DEFAULT 0)"
@@ -43,7 +43,7 @@ test("a column whose type only starts with BOOLEAN contains numbers", function()
   local flag = Flag:find(1)
   equal({ flag.a, flag.b, flag.c }, { 1, 1, 1 })
   equal({ db:fetch_one("SELECT a, b, c FROM flag"):unpack() }, { 1, 1, 1 })
-  -- A class may say otherwise.
+  -- A class may specify another type.
   local Typed = perilune.record("flag", { types = { a = "boolean" } })
   equal(Typed:find(1).a, true)
 end)
@@ -84,7 +84,7 @@ test("an unknown parameter gets the same suggestion as any other name", function
   matches(err.message, 'did you mean "name"')
   err = fails("argument", db.fetch_all, db, "SELECT :order_by", { order = 1 })
   matches(err.message, 'did you mean "order_by"')
-  -- Of two that are equally near, always the same.
+  -- Of two equally similar names, always the same is suggested.
   for _ = 1, 5 do
     err = fails("argument", db.fetch_all, db, "SELECT :book, :boat", { boot = 1, book = 1 })
     matches(err.message, 'did you mean "boat"')
@@ -93,7 +93,7 @@ end)
 
 test("statements are classified by SQLite's tokens", function()
   db:execute "CREATE TABLE t (a)"
-  -- Tcl's form of a parameter swallows the quote.
+  -- Tcl's parameter syntax includes the quote.
   db:execute("WITH c AS (SELECT $x(')) INSERT INTO t VALUES (1) --')", { ["x(')"] = 1 })
   equal(db:fetch_value "SELECT COUNT(*) FROM t", 1)
   equal(db:fetch_value "WITH c AS (SELECT 'abc' AS x) SELECT replace(x, 'b', 'd') FROM c", "adc")

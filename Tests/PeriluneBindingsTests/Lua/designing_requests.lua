@@ -1,5 +1,5 @@
---- The walk through a library of authors and books that people know from GRDB's guide "designing record types", in Lua: from named
--- requests over associations to the screens of an app.
+--- The tour through a library of authors and books in GRDB's guide "designing record types", in Lua: from named requests through
+-- associations to the screens of an app.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL, country TEXT);

@@ -1,4 +1,4 @@
---- Drafts: records whose key the database is to choose.
+--- Drafts: records whose key the database chooses.
 
 local function make_reminder(options)
   db:execute[[

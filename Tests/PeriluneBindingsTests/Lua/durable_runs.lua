@@ -29,11 +29,11 @@ local function logged()
   return db:fetch_values("SELECT what FROM log ORDER BY id")
 end
 
---- Defines a durable automation, as a process that is started again does.
+--- Defines a durable automation as if its process had been restarted.
 local function define(options)
   options.name, options.durable, options.on = options.name or "a", true, options.on or { event = "go" }
   for _, automation in ipairs(perilune.automations()) do
-    -- The end of a process leaves the runs that wait.
+    -- The end of a process leaves waiting runs in the table.
     if automation.name == options.name then
       db:execute("CREATE TEMP TABLE saved AS SELECT * FROM perilune_automation_run")
       automation:remove()
@@ -356,7 +356,7 @@ test("the clock, random numbers and UUIDs of a run are the same in each executio
   equal(seen[3], seen[1])
   assert(seen[1][5]:match("^%x%x%x%x%x%x%x%x%-%x%x%x%x%-4%x%x%x%-[89ab]%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x$"), seen[1][5])
   assert(seen[1][5] ~= seen[1][8])
-  -- Another run has others.
+  -- Another run has other values.
   perilune.emit("go")
   perilune.sleep(1)
   assert(seen[4][5] ~= seen[1][5] and seen[4][2] ~= seen[1][2])
@@ -448,7 +448,7 @@ test("a run whose process ended during a call continues in the next process", fu
   local automation = define{ run = body }
   perilune.emit("go")
   perilune.sleep(1)
-  -- As a process that is killed leaves the run.
+  -- Leaves the run as a killed process does.
   local parts = {}
   for part in last_run().owner:gmatch("%S+") do parts[#parts + 1] = part end
   parts[5] = "1"

@@ -1,4 +1,4 @@
---- Expressions as SQL, as definitions of tables and messages show them.
+--- Expressions as SQL, as they appear in table definitions and messages.
 
 local id, name = perilune.column("id"), perilune.column("name")
 

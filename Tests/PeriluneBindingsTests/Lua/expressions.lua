@@ -1,4 +1,4 @@
---- Expressions: what they compute, what they look like as SQL, and what cannot be written.
+--- Expressions: their values, their SQL, and expressions that cannot be written.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER, active BOOLEAN, notes TEXT);
@@ -11,12 +11,12 @@ db:execute[[
 local Author = perilune.record("author")
 local c = Author.c
 
---- The ids of the authors for whom a condition holds.
+--- Returns the ids of the authors that satisfy a condition.
 local function ids(condition)
   return Author:filter(condition):order("id"):select("id"):fetch_values()
 end
 
---- What an expression is for each author.
+--- Returns the value of an expression for each author.
 local function values(expression)
   return Author:order("id"):select(expression:as("value")):fetch_optional_values()
 end

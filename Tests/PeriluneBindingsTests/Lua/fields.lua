@@ -1,4 +1,4 @@
---- Fields that are not columns by that name: over another column, lazy, computed, several columns as one value, and a naming strategy.
+--- Fields that differ from columns: renamed, lazy, computed, several columns as one value, and a naming strategy.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, "fullName" TEXT UNIQUE, "Home Country" TEXT);
@@ -155,7 +155,7 @@ test("lazy fields are fetched on request", function()
   equal(titles(Book:filter{ flag = true }:order("cover")), "Ulysses Moby")
   equal(titles(Book:filter{ cover = "whale" }:union(Book:filter{ cover = "sea" }):filter{ cover = "sea" }), "Ulysses")
   equal(Book:select("cover"):order("book_id"):fetch_one().cover, "whale")
-  -- A record without it neither writes nor forgets it.
+  -- A record that has not fetched the field neither writes nor clears it.
   book = Book:find(1)
   book.title = "Moby-Dick"
   book:update()
@@ -163,7 +163,7 @@ test("lazy fields are fetched on request", function()
   book.cover = "harpoon"
   equal(book:update_changes(), true)
   equal({ stored(1).cover, book:refresh().cover }, { "harpoon", "harpoon" })
-  -- One that is new has all.
+  -- A new record has all fields.
   equal({ Book{ title = "x" }.cover, Book:insert{ title = "y", page_count = 1 }.cover }, {})
   equal(Book:including_all(Book.author):fetch_all()[1].author.full_name, "Ann")
   matches(fails("not_fetched", function() return Author:including_all(Author.books):order("id"):fetch_one().books[1].cover end), "cover")
@@ -212,7 +212,7 @@ test("computed fields are read and assigned through functions", function()
   local draft = Book.draft{ title = "jkl" }
   draft.label = "MNO"
   equal({ draft.title, draft.label }, { "mno", "MNO" })
-  -- Those with an expression are columns of requests.
+  -- Computed fields with an expression are columns in requests.
   equal(titles(Book:filter{ title_length = 7 }), "Ulysses")
   equal(Book:order("title_length", "title"):annotated_with("title_length"):fetch_one().title_length, 3)
   equal(Book.c.title_length ~= nil, true)

@@ -1,6 +1,6 @@
---- Tables that another connection changes, as another process would.
+--- Tables that another connection changes, as another process would do.
 
---- Two connections to a file with the table `person`: `ours` is that of the records, `theirs` changes the schema.
+--- Opens two connections to a file with the table `person`: records use `ours`, and `theirs` changes the schema.
 local function two_connections(kind)
   local path = temporary_path "shared.sqlite"
   local theirs, ours = perilune[kind or "queue"](path), perilune[kind or "queue"](path)
@@ -14,7 +14,7 @@ local function for_each_kind(body)
   for _, kind in ipairs{ "queue", "pool" } do body(kind) end
 end
 
---- At first it may be SQLite that finds out; from then on the library knows.
+--- At first SQLite may detect the change; from then on, the library knows it.
 local function fails_at_last(kind, f, ...)
   local ok, err = pcall(f, ...)
   equal(ok, false)

@@ -20,7 +20,7 @@ local function found(pattern)
   return db:fetch_values("SELECT rowid FROM f WHERE f MATCH ? ORDER BY rowid", pattern)
 end
 
---- A full-text table that cannot be made.
+--- Checks that a full-text table cannot be created.
 local function refused(kind, options, part)
   local before = db:schema_sql()
   local err = fails(kind, db.create_fts5, db, "f", options)
@@ -97,7 +97,7 @@ test("a synchronized table is filled and follows changes", function()
   db:execute("INSERT INTO f(f, rank) VALUES('integrity-check', 1)")
 end)
 
---- Whether the index of a full-text table is what its content says.
+--- Checks that the index of a full-text table matches its content.
 local function check_index(name)
   db:execute(("INSERT INTO %s(%s, rank) VALUES('integrity-check', 1)"):format(name, name))
 end

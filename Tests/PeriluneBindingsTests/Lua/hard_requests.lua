@@ -1,4 +1,4 @@
---- What people who know SQL write when tables of conditions do not reach, compared with that SQL.
+--- Requests for which tables of conditions are not enough, compared with hand-written SQL.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER);
@@ -14,7 +14,7 @@ Author.books, Book.author = Author:has_many(Book), Book:belongs_to(Author)
 Person.boss, Person.reports = Person:belongs_to(Person), Person:has_many(Person)
 local A, B, P, fn = Author.c, Book.c, Person.c, perilune.fn
 
---- The values of the SQL, as text, row by row; NULL is `-`.
+--- Returns the values of the SQL as text, row by row; NULL is `-`.
 local function rows_of(sql)
   local list = {}
   for row in db:rows(sql) do
@@ -25,14 +25,14 @@ local function rows_of(sql)
   return list
 end
 
---- The rows of a request (or a list that pluck gave) must be those of the SQL, in its order.
+--- Checks that the rows of a request (or of a plucked list) match the SQL in its order.
 local function same(request, sql)
   local list = {}
   if type(request) == "table" and getmetatable(request) == nil then
     for index, row in ipairs(request) do
       local parts = {}
       for position, value in ipairs(type(row) == "table" and row or { row }) do
-        -- Conditions that are plucked are true or false, where SQL gives 1 or 0.
+        -- Plucked conditions are true or false where SQL gives 1 or 0.
         if type(value) == "boolean" then value = value and 1 or 0 end
         parts[position] = value == perilune.null and "-" or tostring(value)
       end

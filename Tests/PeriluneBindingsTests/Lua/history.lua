@@ -15,7 +15,7 @@ local function make_books()
   perilune.history(Author):install()
 end
 
---- Makes all that the history has so far old.
+--- Makes the existing history older.
 local function date(time)
   db:execute("UPDATE book_history SET history_day = julianday(?) WHERE history_day > julianday('2020-01-01')", time)
 end
@@ -60,16 +60,16 @@ test("past records are a request", function()
   equal(then_:order(Book.c.price:desc()):limit(1, 1):fetch_one().title, "Omoo")
   equal(then_:select("title", Book.c.price:as("cost")):filter{ id = 3 }:fetch_one().cost, 7.0)
   equal(then_:find(2).title, "Omoo")
-  -- Tables beside it are as they are.
+  -- Other tables are unaffected.
   equal(then_:filter{ id = 1 }:including_optional(Book.author):fetch_one().author.name, "Melville")
   equal(then_:joining_required(Book.author):fetch_count(), 2)
   equal(then_:aliased("b"):filter("b.price > 6"):pluck("title"), { "Mardi" })
   equal(Author:filter(Author.c.id:is_in(then_:filter{ title = "Omoo" }:select("author_id"))):fetch_count(), 1)
   equal(then_:order("id"):page_after(nil, 2).records[2].title, "Omoo")
-  -- One statement for all times.
+  -- One statement serves all times.
   matches(tostring(then_), "2001-06-01")
   equal(Book:as_of("2100-01-01"):filter{ title = "Omoo" }:fetch_one(), nil)
-  -- The rows of one key are found by it.
+  -- The rows of one key are found through the index.
   matches(tostring(db:explain(then_:filter{ id = 1 }:sql())), "SEARCH book_history USING INDEX book_history_by_key (id=?")
   matches(fails("argument", then_.delete_all, then_), "only rows of a table can be written")
   matches(fails("argument", then_.as_of, then_, "2001-01-01"), "must be the first")
@@ -163,7 +163,7 @@ test("db:write accepts a note for the histories", function()
   end, 4)), { 4, "b", n = 2 })
   equal({ Book:find(1):history()[2].note, Author:find(1):history()[2].note }, { "sale", "sale" })
   equal(history:transactions()[1].note, "sale")
-  -- What fails leaves neither changes nor a note.
+  -- A failure leaves neither changes nor a note.
   fails("test", function()
     db:write({ note = "mistake" }, function(db)
       db:execute("DELETE FROM book")
@@ -248,7 +248,7 @@ test("an installation can be upgraded and removed", function()
   equal(history:is_installed(), false)
   db:execute("UPDATE book SET pages = 5; INSERT INTO book (id, title) VALUES (2, 'Omoo')")
   equal(#Book:find(1):history(), 3)
-  -- What nothing has recorded meanwhile is in it from then on.
+  -- Unrecorded changes in the meantime are part of the history from then on.
   history:install()
   equal({ #Book:find(1):history(), Book:find(1):history()[4].changed, Book:find(2):history()[1].event }, { 4, { "pages" }, "start" })
   history:remove(db, { keep_versions = true })

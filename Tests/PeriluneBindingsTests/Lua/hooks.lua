@@ -1,10 +1,10 @@
---- Hooks of records: what is called when, with what, and what an error in one undoes.
+--- Record hooks: their order, their arguments, and the effect of an error in one.
 
 local hook_names = {
   "will_save", "did_save", "will_insert", "did_insert", "will_update", "did_update", "will_delete", "did_delete", "validate",
 }
 
---- A class whose hooks write down their names.
+--- Creates a class whose hooks record their names.
 local function logging_class(log, options)
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, size INTEGER)"
   local Item = perilune.record("item", options)
@@ -66,7 +66,7 @@ test("save of a record with a key but no row tries an update and then inserts", 
   local Item = logging_class(log)
   local item = Item{ id = 7, name = "a" }
   item:save()
-  -- As in GRDB: the error of the update passes through around_update, which does not get to its end.
+  -- As in GRDB, the error of the update passes through around_update, which does not reach its end.
   equal(text(log), "will_save around_save { will_update validate around_update { "
     .. "will_insert validate around_insert { } did_insert } did_save")
   equal(statement_log(), { "a" })
@@ -141,7 +141,7 @@ test("a hook may change the record before it is written", function()
   equal(item:has_changes(), false)
   function Item:will_update() self.size = 11 end
   equal(item:update_changes{ name = "b" }, true)
-  -- Only the columns that had changed are written, and those that hooks change besides.
+  -- Only changed columns are written, and columns that hooks change.
   equal(db:fetch_one("SELECT name, size FROM item").name, "B")
   equal(db:fetch_one("SELECT name, size FROM item").size, 11)
 end)

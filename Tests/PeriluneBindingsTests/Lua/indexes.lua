@@ -1,4 +1,4 @@
---- Making and dropping indexes.
+--- Creating and dropping indexes.
 
 local function sql_of(name)
   return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
@@ -12,7 +12,7 @@ local function make_book()
   end)
 end
 
---- An index that cannot be made.
+--- Checks that an index cannot be created.
 local function refused(kind, part, ...)
   local err = fails(kind, db.create_index, db, ...)
   if part then matches(err, part) end

@@ -1,4 +1,4 @@
---- INSERT ... SELECT of requests, upserts of them, and what of limits holds for changes of all rows.
+--- INSERT ... SELECT from requests, upserts from them, and limits of bulk changes.
 
 db:execute[[
   CREATE TABLE book (id INTEGER PRIMARY KEY, author TEXT NOT NULL, title TEXT NOT NULL, year INTEGER);

@@ -75,7 +75,7 @@ test("a failing job is retried with increasing delays, and finally dead", functi
   equal({ row.state, row.attempts, row.error, row.owner }, { "delayed", 1, "attempt 1", nil })
   perilune.sleep(100)
   equal(#times, 4)
-  -- Up to a quarter more, at random.
+  -- Up to a quarter longer, at random.
   for index, wait in ipairs{ 10, 15, 15 } do
     local pause = times[index + 1] - times[index]
     assert(pause >= wait and pause < wait * 1.25 + 0.1, pause)
@@ -220,7 +220,7 @@ test("a rate limits how many jobs start per period", function()
   equal(#times, 5)
   perilune.sleep("1h")
   equal(#times, 12)
-  -- One each twelve seconds after the first five.
+  -- One every twelve seconds after the first five.
   for index = 6, 12 do
     local expected = (index - 5) * 12
     assert(math.abs(times[index] - expected) < 0.1, times[index])
@@ -358,7 +358,7 @@ end)
 
 test("the jobs of a process that has ended are taken over", function()
   local jobs = perilune.jobs("q", { attempts = 2 })
-  -- As processes leave them that were killed while they ran.
+  -- Leaves jobs as processes do that were killed during a run.
   jobs:enqueue("once")
   jobs:enqueue("twice")
   local probe = jobs:handle(function() perilune.sleep("1h") end)

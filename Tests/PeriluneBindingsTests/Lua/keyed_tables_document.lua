@@ -23,7 +23,7 @@ test("the key comes from the schema, a column called id, or the class", function
   book.title = "Omoo"
   book:update()
   equal(Book:find "978".title, "Omoo")
-  -- Naming a key makes no constraint.
+  -- Naming a key adds no constraint.
   Book{ isbn = "978" }:insert()
   equal(Book:fetch_count(), 2)
 end)

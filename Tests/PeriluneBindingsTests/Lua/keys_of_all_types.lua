@@ -1,4 +1,4 @@
---- Whatever the key of a table is, what belongs to a record, what is linked to it and what counts it are the rows that SQL joins.
+--- For keys of every type, associated, linked and counted rows are the rows that SQL joins.
 
 local En = perilune.enum{ x = "x", y = "y", z = "z" }
 local Code = { __name = "a code" }
@@ -9,7 +9,7 @@ local code_type = {
   to_database = function(value) return getmetatable(value) == Code and value.code or nil, "expected a code" end,
 }
 
---- Kinds of keys: what is declared; the types of records; three values of fields; these in SQL.
+--- Kinds of keys: the declared type, the types of records, three field values, and the same values in SQL.
 local kinds = {
   INTEGER = { declared = "INTEGER", values = { 1, 2, 3 }, sql = { "1", "2", "3" } },
   TEXT = { declared = "TEXT", values = { "k1", "k2", "k3" }, sql = { "'k1'", "'k2'", "'k3'" } },
@@ -42,7 +42,7 @@ table.sort(names)
 
 local function count(sql) return db:fetch_value("SELECT count(*) FROM " .. sql) end
 
---- Owners `b` with two rows, things `c` that belong to them, tags `t` that links `l` join to them, and all associations.
+--- Creates owners `b` with two rows, things `c` that belong to them, tags `t` that are linked by `l`, and all associations.
 local function tables(kind)
   for _, name in ipairs{ "l", "c", "t", "b" } do db:execute("DROP TABLE IF EXISTS " .. name) end
   local declared, sql = kind.declared, kind.sql
@@ -70,7 +70,7 @@ local function tables(kind)
   return B, C, T, L
 end
 
---- Calls a function for each kind of key, with its values as fields and in SQL, and the classes.
+--- Calls a function for each kind of key, with its values as fields and in SQL, and with the classes.
 local function for_each_kind(f)
   for _, name in ipairs(names) do
     local kind = kinds[name]

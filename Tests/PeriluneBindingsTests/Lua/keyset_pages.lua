@@ -1,4 +1,4 @@
---- Pages that begin behind a row.
+--- Pages that start after a given row.
 
 db:execute[[
   CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, price REAL, added DATE, raw BLOB);
@@ -21,7 +21,7 @@ local function ids(list)
   return table.concat(result, " ")
 end
 
---- The ids of all pages, forwards, and then backwards from the last.
+--- Returns the ids of all pages, forwards and then backwards from the last.
 local function walk(request, size)
   local parts, cursor, last = {}, nil, nil
   repeat
@@ -44,7 +44,7 @@ end
 test("pages follow each other in any order, in both directions", function()
   fill(23)
   local c = Book.c
-  -- The key follows, in the direction of all terms.
+  -- The key follows in the direction of all terms.
   local descending = Book:order(c.year:desc())
   for _, request in ipairs{
     Book:all(), Book:order("id"), Book:order(c.id:desc()), Book:order("year"), descending, Book:order(c.year:asc():nulls_last()),
@@ -83,10 +83,10 @@ test("a unique index distinguishes rows only under its collations and without NU
       equal(backwards, expected)
     end
   end
-  -- The index on `exact` has two rows that `=` takes for one.
+  -- The index on `exact` has two rows that `=` considers equal.
   fails("argument", function() Word:find{ exact = "w1" } end)
   equal(Word:find{ loose = "c" }.id, 3)
-  -- An upsert names the index by its columns, whatever it compares by.
+  -- An upsert names the index by its columns, regardless of its collation.
   Word{ exact = "w1", loose = "zz", first = "f", second = "s" }:upsert{ target = "exact", update = { "second" } }
   equal(Word:filter{ exact = "w1" }:order("id"):fetch_all()[2].second, "s")
 end)
@@ -165,7 +165,7 @@ test("orders by other rows' values can be paged unless they vary between pages",
   equal({ walk(Own:order(Own.notes:exists()), 4) }, { "1 3 4 6 2 5", "1 3 4 6 2 5" })
   matches(fails("argument", function() Own:order(perilune.rank():over{ order_by = "year" }):page_after(nil, 2) end), "window")
   matches(fails("argument", function() Own:order(perilune.fn.random()):page_after(nil, 2) end), "random")
-  -- A record stands at one place.
+  -- A record has a single position.
   matches(fails("argument", function() Own:joining_required(Own.notes):order("id"):page_after(nil, 2) end), "repeat")
   matches(fails("argument", function() Own:join(Note, Note.c.book_id:eq(Own.c.id)):order("id"):page_after(nil, 2) end), "repeat")
   fails("argument", function() Own:cross_join(Note):page_after(nil, 2) end)

@@ -1,4 +1,4 @@
---- What every script finds.
+--- Names that are available to every script.
 
 test("all parts of the library exist", function()
   for _, name in ipairs{ "null", "blob", "date", "enum", "value_type", "record", "migrator", "single_row", "now" } do
@@ -40,7 +40,7 @@ test("Unicode collations work in SQL", function()
   local function sorted(collation)
     return table.concat(db:fetch_values("SELECT text FROM word ORDER BY text COLLATE " .. collation), " ")
   end
-  -- As those that GRDB calls by other names.
+  -- Collations that GRDB knows under other names.
   for ours, theirs in pairs{ unicode = "swiftCompare", unicode_case_insensitive = "swiftCaseInsensitiveCompare",
     localized = "swiftLocalizedCompare", localized_case_insensitive = "swiftLocalizedCaseInsensitiveCompare",
     localized_standard = "swiftLocalizedStandardCompare" } do

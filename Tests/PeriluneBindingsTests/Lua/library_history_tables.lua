@@ -1,4 +1,4 @@
--- What the triggers of histories are called, which errors of SQLite's are recognised by.
+-- The names of history triggers, by which certain SQLite errors are recognized.
 
 local history_tables = library("perilune.schema.history_tables")
 

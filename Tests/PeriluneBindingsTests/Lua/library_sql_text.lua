@@ -1,4 +1,4 @@
--- What the library sees of SQL text: names in any case, and tokens.
+-- The library's view of SQL text: case-insensitive names, and tokens.
 
 local names = library("perilune.runtime.names")
 local native_sql = library("perilune.native.sql")

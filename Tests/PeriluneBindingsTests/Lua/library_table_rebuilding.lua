@@ -1,10 +1,10 @@
---- Altering tables beyond ALTER TABLE: a new table takes the rows and the place of the old one.
+--- Alterations beyond ALTER TABLE: a new table takes over the rows and the name of the old one.
 
 local function sql_of(name)
   return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
 end
 
---- Authors and books with all that can depend on a table.
+--- Creates authors and books with everything that can depend on a table.
 local function make_books()
   db:execute[[
     CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
@@ -35,7 +35,7 @@ local function make_books()
     ANALYZE]]
 end
 
---- Everything that the database is made of.
+--- Returns all parts of the database's schema and contents.
 local function everything()
   local all = {}
   local queries = {
@@ -77,7 +77,7 @@ test("changing a type keeps rows, ids, comments and all dependent objects", func
   equal(select("#", db:alter_table("book", function(t) t:change_column("pages", "integer"):not_null() end)), 0)
   equal(sql_of("book"), expected_book)
   local after = everything()
-  -- What stands in the schema about others.
+  -- References to other objects in the schema.
   local function others(rows)
     local list = {}
     for _, row in ipairs(rows) do
@@ -118,7 +118,7 @@ test("tables can be rebuilt inside a transaction with foreign keys enforced", fu
   equal(db:columns("book")[3].type, "INTEGER")
 end)
 
---- Changes by a rebuild and by statements.
+--- Makes changes that need a rebuild together with changes by single statements.
 local function alter(db, options)
   return db:alter_table("book", options, function(t)
     t:change_column("pages", "integer")
@@ -139,7 +139,7 @@ test("a dry run reports its steps and undoes them", function()
   equal(db:fetch_values("SELECT slug FROM book ORDER BY id"), { "typee", "omoo" })
 end)
 
---- Has a change of the schema fail at one of its statements, before or after it. Returns whether it has that many.
+--- Makes a schema change fail before or after its n-th statement. Returns whether the change has that many statements.
 local function fail_at(step, is_after, f, ...)
   local changes = library("perilune.schema.changes")
   local execute, count = changes.execute, 0
@@ -420,7 +420,7 @@ test("definitions in any notation are parsed", function()
     local before = db:fetch_all("SELECT * FROM pragma_table_xinfo('x')")
     db:alter_table("x", function(t) t:options{ strict = false } end)
     equal(db:fetch_all("SELECT * FROM pragma_table_xinfo('x')"), before)
-    -- Constraints have a comma before them afterwards.
+    -- Constraints are preceded by a comma afterwards.
     local function plain(text) return (text:gsub('^CREATE TABLE "x"', "CREATE TABLE x"):gsub("%s+", ""):gsub("%),", ")")) end
     equal(plain(sql_of("x")), plain(stored))
     db:execute("DROP TABLE x")
@@ -439,7 +439,7 @@ test("comments outside columns are kept if the options of a table change", funct
   db:execute("CREATE TABLE x (a INT NOT NULL PRIMARY KEY, b TEXT -- b\n) /* one */ STRICT /* two */, WITHOUT /* three */ ROWID -- four")
   db:alter_table("x", function(t) t:options{ strict = false } end)
   equal((sql_of("x"):gsub("%s+", " ")), 'CREATE TABLE "x" (a INT NOT NULL PRIMARY KEY, b TEXT -- b ) WITHOUT ROWID /* one */ /* two */ /* three */ -- four')
-  -- SQLite keeps no comment behind a table without options.
+  -- SQLite does not store comments after a table without options.
   db:alter_table("x", function(t) t:options{ without_rowid = false } end)
   equal((sql_of("x"):gsub("%s+", " ")), 'CREATE TABLE "x" (a INT NOT NULL PRIMARY KEY, b TEXT -- b /* one */ /* two */ /* three */ -- four )')
   db:alter_table("x", function(t) t:options{ strict = true } end)

@@ -152,7 +152,7 @@ test("an error about waiting names the function that cannot wait", function()
     local message = refusal(case)
     assert(message:find("cannot be called inside `" .. name .. "`", 1, true), name .. ": " .. message)
   end
-  -- The innermost one counts.
+  -- The innermost function is named.
   local message = refusal(function() db:read(cases.sort) end)
   assert(message:find("inside `sort`", 1, true), message)
 end)

@@ -1,6 +1,6 @@
 --- Folders of migrations.
 
---- Makes a folder of files and returns its path.
+--- Creates a folder with files and returns its path.
 local function folder(files)
   local path = temporary_path("migrations")
   os.execute("mkdir -p '" .. path .. "'")
@@ -194,7 +194,7 @@ test("files that were edited after they ran are reported", function()
   write("2.lua", files["2.lua"])
   equal(perilune.migrator{ folder = path }:edited(db), { "1" })
   equal(perilune.migrator():register("1", "SELECT 1"):edited(db), {})
-  -- GRDB's own table is what it was.
+  -- GRDB's own table is unchanged.
   equal(#db:columns("grdb_migrations"), 1)
 end)
 

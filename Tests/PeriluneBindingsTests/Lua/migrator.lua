@@ -1,6 +1,6 @@
 --- Migrations: `perilune.migrator`.
 
---- A migrator whose migrations note that they have run.
+--- Creates a migrator whose migrations record that they have run.
 local function noting(names)
   local m, ran = perilune.migrator(), {}
   for _, name in ipairs(names) do
@@ -175,7 +175,7 @@ local parent_and_child = [[
   INSERT INTO child VALUES (1, 1);
 ]]
 
---- A migration that makes the parent anew, and is without its rows meanwhile.
+--- A migration that rebuilds the parent table, which has no rows in between.
 local function make_anew(db)
   db:execute[[
     CREATE TABLE new_parent (id INTEGER PRIMARY KEY, name TEXT);
@@ -296,7 +296,7 @@ end)
 
 -- Merged migrations
 
---- A migrator in which v3 has taken the place of v1 and v2.
+--- Creates a migrator in which v3 has replaced v1 and v2.
 local function merged()
   local m, seen = perilune.migrator(), {}
   m:register("v3", { merges = { "v1", "v2" } }, function(db, applied)

@@ -1,4 +1,4 @@
---- Expressions that a class gives a name, used like columns.
+--- Expressions that a class names and that are used like columns.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL);

@@ -1,4 +1,4 @@
---- Requests that a class names: on the class, on requests, on associations, in classes that extend it.
+--- Named requests: on the class, on requests, on associations, and in extended classes.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, country TEXT, deleted_at TEXT);

@@ -1,4 +1,4 @@
---- Writing a record together with what belongs to it.
+--- Writing a record together with its associated records.
 
 local Country, Author, Book, Chapter, Tag, BookTag
 
@@ -165,7 +165,7 @@ test("a record is written together with its fetched associations", function()
   equal(Tag:order("id"):pluck("name"), { "whale", "ship" })
   equal(Country:find(1).name, "United States")
   equal(db:fetch_values("SELECT book_id || ' ' || tag_id FROM book_tag ORDER BY 1"), { "2 1", "3 2" })
-  -- What is as it was fetched is not written.
+  -- Unchanged fetched values are not written.
   db:execute("UPDATE book SET title = 'Mardi' WHERE id = 2")
   author.name = "Herman Melville"
   Author:save_nested(author)
@@ -188,7 +188,7 @@ test("fetched associations that contradict their record are refused", function()
   author.books = nil
   Author:save_nested(author)
   equal({ Author:find(1).name, Book:fetch_count() }, { "Anon", 2 })
-  -- A failure leaves the records as they were.
+  -- A failure leaves the records unchanged.
   author = Author:including_all(Author.books):find(1)
   author.name, author.books[2].title = "Other", ""
   equal(fails("constraint_check", function() Author:save_nested(author) end).path, "books[2]")

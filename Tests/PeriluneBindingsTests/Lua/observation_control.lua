@@ -9,7 +9,7 @@ local function names(db) return table.concat(db:fetch_values "SELECT name FROM a
 
 local function add(name) db:execute("INSERT INTO author (name) VALUES (?)", name) end
 
---- What deliveries come now: the loop calls timers in their order, after what is due.
+--- Lets the loop make all current deliveries: it calls timers in order, after everything that is due.
 local function turn() perilune.sleep(0.001) end
 
 test("with duplicates, each transaction that may have changed the value delivers it", function()

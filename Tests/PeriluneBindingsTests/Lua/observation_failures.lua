@@ -1,4 +1,4 @@
---- Observations whose value cannot be fetched, on the clock of tests.
+--- Observations whose value cannot be fetched, in virtual time.
 
 db:execute("CREATE TABLE IF NOT EXISTS author (id INTEGER PRIMARY KEY, name TEXT)")
 
@@ -6,7 +6,7 @@ local function insert(name) return db:execute("INSERT INTO author (name) VALUES 
 
 local function names(db) return table.concat(db:fetch_values("SELECT name FROM author ORDER BY id"), " ") end
 
---- Lets the loop call what is due.
+--- Lets the loop make all due calls.
 local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end

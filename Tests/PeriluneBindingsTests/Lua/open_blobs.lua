@@ -1,4 +1,4 @@
---- Blobs and texts that are read and written in pieces.
+--- Blobs and texts that are read and written incrementally.
 
 local function file(content)
   db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, name TEXT, content BLOB, size INTEGER)"
@@ -217,7 +217,7 @@ test("a column may have a name of the row id", function()
   db:read(function(db) equal(db:open_blob("t", "content", 1):read(), "abc") end)
 end)
 
--- SQLite's hook would be called with a table that is gone from memory.
+-- SQLite's hook would receive a table that was freed.
 test("a blob cannot be written after a schema change", function()
   file()
   local events = {}

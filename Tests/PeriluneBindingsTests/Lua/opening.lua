@@ -1,6 +1,6 @@
---- Databases that scripts open: what prepares their connections, and what is closed.
+--- Databases that scripts open: preparing their connections and closing them.
 
---- A table with what was written into it by connections, which count themselves.
+--- Creates a database file with a table and returns its path.
 local function file()
   local path = temporary_path "prepared.sqlite"
   local db = perilune.queue(path)
@@ -75,7 +75,7 @@ test("the handle of prepare is unusable afterwards", function()
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
 end)
 
---- How many files at a path, and with more after it, this process has open.
+--- Returns how many files whose paths start with a path this process has open.
 local function open_files(path)
   local process = io.open("/proc/self/stat"):read("n")
   return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
@@ -104,7 +104,7 @@ test("a dropped and collected pool releases its files while the script runs, how
     read_by_records = function(pool) perilune.record("t"):fetch_all(pool) end,
     prepared = function(pool) pool:prepare("SELECT n FROM t"):fetch_value() end,
     left_amid_rows = function(pool) pool:rows("SELECT n FROM t")() end,
-    -- As long as there is an observer, the database that it observes is kept.
+    -- While an observer exists, its database is retained.
     observed_for_a_while = function(pool) pool:observe_transactions{ did_commit = function() end }:remove() end,
     read_while_written = function(pool)
       pool:write(function(db)
@@ -116,7 +116,7 @@ test("a dropped and collected pool releases its files while the script runs, how
   for name, use in pairs(uses) do
     local path = file()
     local is_open
-    -- In a function of its own, so that nothing of it is left on the stack.
+    -- In a separate function, so that no reference stays on the stack.
     local function run()
       local pool = perilune.pool(path)
       use(pool)

@@ -1,9 +1,9 @@
--- Tables of options: one reader for all of them.
+-- Tables of options, which are all read by the same function.
 
 db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name)")
 local Author = perilune.record("author")
 
---- Calls that take a table of options.
+--- Calls that accept a table of options.
 local calls = {
   create_table = function(options) db:create_table("t", options, function() end) end,
   record = function(options) perilune.record("author", options) end,

@@ -1,4 +1,4 @@
--- `perilune.with`: another default database for a while.
+-- `perilune.with`: a temporary default database.
 
 local function other_database()
   local other = perilune.queue()

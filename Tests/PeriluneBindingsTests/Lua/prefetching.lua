@@ -1,4 +1,4 @@
---- Lists of associated records, fetched for many records at once.
+--- Lists of associated records that are fetched for many records at once.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, club TEXT, number INTEGER);

@@ -1,7 +1,7 @@
---- Random requests with associations give the rows that nested loops in Lua give. The loops share nothing with the compiler: they know
--- the rows, which columns belong together, and the three values of SQL's logic (true, false, nil).
+--- Random requests with associations are compared with nested loops in Lua. The loops share nothing with the compiler: they know
+-- the rows, the related columns, and SQL's three-valued logic (true, false, nil).
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick -- set by `check`
 local function chance(percent) return random(100) <= percent end
 
@@ -23,7 +23,7 @@ local reversed = {
   from_database = function(text) return text:reverse() end, to_database = function(text) return text:reverse() end,
 }
 
---- The tables by their names.
+--- The tables by name.
 local by_name = {}
 
 local function sql_name(t, field) return '"' .. (t.columns[field] or field) .. '"' end

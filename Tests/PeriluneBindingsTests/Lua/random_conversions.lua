@@ -1,16 +1,16 @@
---- Random conditions, keys and writes on columns whose values are converted give what a naive evaluation gives, which knows nothing
--- of how values are stored.
+--- Random conditions, keys and writes on columns with converted values are compared with a naive evaluation that does not know the
+-- stored form of values.
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20261122)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 
---- Stored as cents; those of the script are multiples of a quarter, so that nothing is rounded.
+--- Stored as cents. The script's values are multiples of a quarter, so that nothing is rounded.
 local cents = {
   from_database = function(value) return value / 100 end, to_database = function(value) return math.tointeger(value * 100) end,
 }
---- Stored reversed, so that the order of what is stored is another one.
+--- Stored in reverse, so that the stored order differs.
 local reversed = {
   from_database = function(text) return text:reverse() end, to_database = function(text) return text:reverse() end,
 }
@@ -59,7 +59,7 @@ end
 local values = { price = prices, name = names, owner = names }
 local columns = { "price", "name", "owner" }
 
---- A value as it is, or as a parameter.
+--- Returns a value directly or as a parameter.
 local function operand(value, parameters)
   if random(3) > 1 then return value end
   local name = "p" .. #parameters + 1

@@ -1,10 +1,10 @@
---- Requests of random derivations: joins, limits, groups, unions, windows, distinct rows and the rows of associations. Two properties
--- hold for all of them:
+--- Requests with random derivations: joins, limits, groups, unions, windows, distinct rows and the rows of associations. Two
+-- properties must hold for all of them:
 --
 -- - `a | b` has the rows of `a` and those of `b`, each at least once, or is refused.
 -- - `update_all` and `delete_all` write exactly the rows that the request fetches, or are refused.
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20270204)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------

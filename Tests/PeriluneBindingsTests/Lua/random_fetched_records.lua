@@ -1,4 +1,4 @@
---- A record that was just fetched has no changes, whatever its row holds, and writing another of its columns leaves the others as they are.
+--- A record that was just fetched has no changes, whatever its row contains, and writing another column does not affect the rest.
 
 local random, pick = random_numbers(20261127)
 

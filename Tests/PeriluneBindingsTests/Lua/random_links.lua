@@ -1,9 +1,9 @@
---- Random verbs on the links of associations leave the links that a naive evaluation leaves.
+--- Random operations on the links of associations are compared with a naive evaluation.
 
 local random, pick = random_numbers(20261126)
 local kinds = { "main", "other" }
 
---- The tables and classes. Deleted links stay in the table with `soft_delete`.
+--- Creates the tables and classes. With `soft_delete`, deleted links stay in the table.
 local function make(is_soft)
   db:execute[[
     CREATE TABLE book (id INTEGER PRIMARY KEY, link_count INTEGER NOT NULL DEFAULT 0);
@@ -21,7 +21,7 @@ local function make(is_soft)
   return Book, Label
 end
 
---- What each association takes: the kind of its links, and whether their labels are hidden; nil for any.
+--- The links of each association: their kind, and whether their labels are hidden; nil allows any.
 local associations = { labels = {}, main = { kind = "main" }, hidden = { is_hidden = true }, shown_main = { kind = "main", is_hidden = false } }
 local names = { "labels", "main", "hidden", "shown_main" }
 
@@ -39,7 +39,7 @@ local function find(model, wanted, book, label)
   end
 end
 
---- The verbs as a list of links takes them. Each returns whether it is allowed.
+--- The methods on a list of links. Each returns whether it is allowed.
 local naive = {}
 
 function naive.add(model, wanted, book, label)
@@ -118,7 +118,7 @@ local function step(model, Book, Label)
   local wanted, rows = associations[name], Book[name](Book:find(book))
   local kind = random(8)
   if kind == 1 then
-    -- A link that a statement of its own has made.
+    -- A link that was created by a separate statement.
     local of = pick(kinds)
     model.next_id = model.next_id + 1
     db:execute("INSERT INTO link (book_id, label_id, kind) VALUES (?, ?, ?)", book, label, of)
@@ -147,7 +147,7 @@ local function play(is_soft, games)
     local model = { links = {}, is_soft = is_soft, next_id = 0, time = 0 }
     for turn = 1, 12 do
       step(model, Book, Label)
-      -- Links that are deleted by one step are deleted at one time, and those of later steps later.
+      -- Links that one step deletes have the same time, and links of later steps have later times.
       db:execute("UPDATE link SET deleted_at = ? WHERE deleted_at > '2010'", ("2000-01-%02d 00:00:00.000"):format(turn))
       check(model, Book)
     end

@@ -1,4 +1,4 @@
---- Random trees are written as they are, with rows that stay, move, go and come.
+--- Random trees are written exactly, with rows that are kept, moved, removed and added.
 
 local random, pick = random_numbers(20261128)
 local names = { "a", "b", "c", "d", "e" }
@@ -15,7 +15,7 @@ local function make()
   return Room
 end
 
---- What is there: shelves by id, and books by id.
+--- Returns the existing shelves and books by id.
 local function read()
   local shelves, books = {}, {}
   for _, row in ipairs(db:fetch_all("SELECT id, note FROM shelf ORDER BY id")) do shelves[#shelves + 1] = row end
@@ -23,7 +23,7 @@ local function read()
   return shelves, books
 end
 
---- Values of a random tree; and, in order, what is expected of each book: name and note, nil for one that is new.
+--- Returns the values of a random tree and, in order, the expected name and note of each book (nil for a new one).
 local function random_tree()
   local shelves, books = read()
   local tree, expected = { id = 1, shelves = {} }, {}
@@ -56,7 +56,7 @@ test("random trees are written correctly, and kept rows keep their columns and c
   for turn = 1, rounds(150) do
     local tree, expected = random_tree()
     local is_done, failure = pcall(Room.save_nested, Room, tree, { delete_missing = true })
-    -- Two rows that are exchanged between lists may be in each other's way for a moment.
+    -- Two rows that are exchanged between lists may conflict temporarily.
     if not is_done then equal(failure.kind, "constraint_unique")
     else
       table.sort(expected)

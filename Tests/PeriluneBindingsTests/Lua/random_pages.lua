@@ -1,7 +1,7 @@
---- Walking through random pages gives the rows in their order, whatever that is, each once; and a page is what a naive evaluation says
--- that lies behind a row, also while rows come and go.
+--- Walking through random pages visits each row once in any order, and a page matches a naive evaluation, even if rows are added
+-- and removed.
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20261101)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -21,7 +21,7 @@ local function make_plain()
   return perilune.record("thing")
 end
 
---- With an index for each order, in which SQLite searches the rows behind a cursor; without one it sorts all of them.
+--- With an index for each order, SQLite searches the rows after a cursor; without one, it sorts all of them.
 local function make_indexed()
   local Class = make_plain()
   for _, column in ipairs(columns) do db:execute(("CREATE INDEX by_%s ON thing (%s)"):format(column, column)) end
@@ -116,7 +116,7 @@ local function check(request, what, expected, got)
   if expected ~= got then error(("%s\n%s\nexpected: %s\ngot: %s"):format(tostring(request), what, expected, got)) end
 end
 
---- Goes through all pages, and back again.
+--- Walks through all pages and back again.
 local function walk(request, expected, size)
   local cursor, position, last = nil, 0, nil
   repeat

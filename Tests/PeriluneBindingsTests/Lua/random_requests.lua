@@ -1,7 +1,7 @@
---- Random requests give the rows that a naive evaluation in Lua gives. The evaluation shares nothing with the compiler: it goes
--- through the rows one by one, with the three values of SQL's logic (true, false, nil).
+--- Random requests are compared with a naive evaluation in Lua. The evaluation shares nothing with the compiler: it visits the
+-- rows one by one, with SQL's three-valued logic (true, false, nil).
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20260321)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -38,7 +38,7 @@ local function make_table(count)
   return fill(perilune.record("thing"), count)
 end
 
---- A class with the same fields over columns of other names, some of them lazy.
+--- Creates a class with the same fields over columns with other names, some of them lazy.
 local function make_named_table(count)
   db:execute([[
     CREATE TABLE thing (
@@ -50,7 +50,7 @@ local function make_named_table(count)
   }), count)
 end
 
---- What stands for a class whose rows were those, and are others now.
+--- Creates a substitute for a class that had these rows in the past and has others now.
 local function make_past(make)
   return function(count)
     local Thing, rows = make(count)
@@ -70,7 +70,7 @@ local comparisons = {
 }
 local comparison_names = { "eq", "ne", "lt", "le", "gt", "ge" }
 
---- Bytes, as SQLite's BINARY compares text.
+--- Compares bytes like SQLite's BINARY collation.
 local function text_less(a, b)
   for index = 1, math.min(#a, #b) do
     local left, right = a:byte(index), b:byte(index)
@@ -217,7 +217,7 @@ local function ids(rows)
   return table.concat(list, " ")
 end
 
---- A random request with the rows that it must give.
+--- Returns a random request and its expected rows.
 local function random_request(Thing, rows)
   local request, expected = Thing:all(), rows
   for _ = 1, random(3) - 1 do

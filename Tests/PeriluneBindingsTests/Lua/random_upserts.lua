@@ -1,6 +1,6 @@
---- Random bulk upserts leave the rows that a naive evaluation leaves, which takes the elements of a list one by one.
+--- Random bulk upserts are compared with a naive evaluation that handles the elements of a list one by one.
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20260905)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -18,7 +18,7 @@ local function make_named()
   })
 end
 
---- Rows by code; keys grow.
+--- Rows by code; keys increase.
 local function new_model() return { rows = {}, next_id = 1 } end
 
 local function codes(model)
@@ -42,7 +42,7 @@ local function plain(value)
   return value
 end
 
---- Options, and what they do to a row that is in the way of an element.
+--- Options and their effect on a row that conflicts with an element.
 local kinds = {
   function() return {}, function(row, element)
     for _, name in ipairs{ "n", "m", "s" } do
@@ -62,7 +62,7 @@ local kinds = {
   end,
 }
 
---- Writes a list by the model. Returns what is given back: the codes of what was written, in order.
+--- Writes a list to the model. Returns the codes of the written rows, in order.
 local function apply(model, list, update)
   local written = {}
   for _, element in ipairs(list) do
@@ -98,7 +98,7 @@ local function check(make, count)
     local list = {}
     for index = 1, random(40) do list[index] = random_element() end
     local options, update, needed = pick(kinds)()
-    -- A column that an update takes is one that the elements have.
+    -- A column that the update uses must be in every element.
     for _, element in ipairs(list) do
       if needed and element[needed] == nil then element[needed] = perilune.null end
     end

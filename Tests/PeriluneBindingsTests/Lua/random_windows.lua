@@ -1,7 +1,7 @@
---- Random windows, filters by them, joins on conditions and alternatives give what a naive evaluation in Lua gives. The evaluation shares
--- nothing with the compiler: it goes through the rows one by one.
+--- Random windows, filters by them, joins on conditions and alternatives are compared with a naive evaluation in Lua. The
+-- evaluation shares nothing with the compiler: it visits the rows one by one.
 
--- The same everywhere.
+-- The same sequence on every machine.
 local random, pick = random_numbers(20260417)
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
@@ -14,7 +14,7 @@ local function make_rows(count)
   return rows
 end
 
---- Half of the tables have columns of other names than the fields.
+--- Half of the tables have columns whose names differ from the fields.
 local function make_table(name, count)
   local Class
   if random(2) == 1 then
@@ -33,7 +33,7 @@ local function make_table(name, count)
   return Class, rows
 end
 
---- NULL comes first.
+--- NULL is first.
 local function is_less(left, right)
   if left == nil then return right ~= nil end
   return right ~= nil and left < right
@@ -124,7 +124,7 @@ local functions = {
   { is_framed = true, make = function(Class) return Class.c.id:nth_value(2) end, of = function(rows) return (rows[2] or {}).id end },
 }
 
---- A random value over a window, and what it is for some rows: a function that gives it by id.
+--- Returns a random value over a window, and a function from rows to their values by id.
 local function random_window(Class)
   local f, partition = pick(functions), pick{ "a", "b", false }
   local orders = random_orders(not f.ties)
@@ -176,7 +176,7 @@ local function up_to(limit, values, rows)
   return where(rows, function(row) return values[row.id] ~= nil and values[row.id] <= limit end)
 end
 
---- Fails with the request unless it has the rows that are expected. Returns its rows.
+--- Checks that the request has the expected rows. Returns its rows.
 local function expect_rows(number, request, expected)
   local rows = request:fetch_all()
   local got = ids(rows)
@@ -187,7 +187,7 @@ local function expect_rows(number, request, expected)
   return rows
 end
 
---- A simple random condition.
+--- Returns a simple random condition.
 local function random_condition(Class)
   local name, value = pick{ "a", "b", "n" }, random(4)
   if random(2) == 1 then

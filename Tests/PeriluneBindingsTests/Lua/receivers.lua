@@ -1,4 +1,4 @@
---- Methods that are called with a dot say what is expected before the colon, and whose method it is.
+--- The errors of methods that are called with a dot name the expected receiver.
 
 db:execute[[
   CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, before_id INTEGER REFERENCES book);
@@ -6,7 +6,7 @@ db:execute[[
 local Book = perilune.record "book"
 Book.before = Book:belongs_to(Book)
 
---- Calls methods of a value with a dot, in several ways.
+--- Calls the methods of a value with a dot, in several ways.
 local function check(value, names, expected)
   for _, name in ipairs(names) do
     local method = value[name]

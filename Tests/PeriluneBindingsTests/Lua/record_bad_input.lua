@@ -1,4 +1,4 @@
---- What scripts get wrong: each is an error that says so, and nothing is half written.
+--- Mistakes in scripts: each is a clear error, and nothing is partially written.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER);
@@ -10,7 +10,7 @@ db:execute[[
 
 local Author, Book = perilune.record "author", perilune.record "book"
 
---- Everything that is stored.
+--- Returns the entire stored data.
 local function contents()
   return db:fetch_value[[
     SELECT (SELECT group_concat(id || name || coalesce(country, '-') || coalesce(born, '-')) FROM author) || '/'
@@ -19,7 +19,7 @@ end
 
 local before = contents()
 
---- The error of a call that must not have written anything.
+--- Returns the error of a call that must not have written anything.
 local function refused(kind, f, ...)
   local err = fails(kind, f, ...)
   equal(contents(), before)

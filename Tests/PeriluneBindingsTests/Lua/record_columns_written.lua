@@ -1,6 +1,6 @@
---- Which columns each verb writes, for each kind of record and each way in which a field is given.
+--- The columns that each method writes, for each kind of record and each way to set a field.
 
--- One column of each kind of field: given a value, given perilune.null, absent.
+-- One column of each kind: with a value, with perilune.null, and missing.
 local Note
 
 local function make(options)
@@ -25,7 +25,7 @@ end
 
 local values = { id = 1, given = "new", empty = perilune.null }
 
---- A record of each kind with the same two fields given.
+--- Creates a record of each kind with the same two fields set.
 local kinds = {}
 
 function kinds.made() return Note(values) end
@@ -54,7 +54,7 @@ test("update and save write the columns that a record has", function()
       note[verb](note)
       check(verb .. " " .. kind, "new", "NULL", "old", "old")
       equal(note:has_changes(), false)
-      -- What was not given is not known, and so is not written later either.
+      -- Fields that were not set are unknown and are not written later either.
       db:execute "UPDATE note SET absent = 'newer'"
       note.given = "newest"
       note[verb](note)

@@ -1,14 +1,14 @@
---- Dates in records: those that the row path makes itself, and those that it leaves to the rest of the library.
+--- Dates in records: dates that the row path parses itself, and dates that it leaves to the rest of the library.
 
 db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME, note TEXT)"
 local Event = perilune.record("event")
 
---- Texts that are dates, all of which perilune.date reads.
+--- Texts that are dates. perilune.date reads all of them.
 local texts = {
   "2026-03-01", "0000-01-01", "9999-12-31", "2024-02-29", "2000-02-29", "1969-12-31 23:59:59.999999", "0004-02-29 00:00",
   "2026-03-01 13:05", "2026-03-01 13:05:07", "2026-03-01 13:05:07.089", "2026-03-01T13:05", "2026-03-01T13:05:07.5",
   "2026-03-01 13:05:07.1234567", "2026-03-01 13:05Z", "2026-03-01T13:05:07.089Z", "2026-03-01 13:05:07.999999999999999999999",
-  -- Not the usual forms.
+  -- Unusual formats.
   "2026-03-01 ", "2026-03-01   13:05", "2026-03-01 13:05 +02:00", "2026-03-01 13:05:07-14:59", "2026-03-01 13:05z", "-0001-06-01",
   "2026-03-01 13:05:07.1234567890123456789012345", "2451545", " 2451545.5 ", "2026-03-01T13:05:07 Z",
 }
@@ -71,7 +71,7 @@ test("an invalid date is an error with the row, however it is read", function()
       equal({ err.table, err.column, err.key }, { "event", "at", 2 }, text .. ": way " .. index)
       matches(err.message, "`event`.`at` (row with `id` 2)")
     end
-    -- Nothing is left half done.
+    -- Nothing is half done.
     equal(Event:find(1).at, perilune.date "2026-03-01")
     equal(db:fetch_value("SELECT COUNT(*) FROM event"), 2)
   end

@@ -1,5 +1,5 @@
---- The document on designing record types, and the older one's chapter on records, in their order: schema, records, hooks, requests
--- of them. What each test says stands in the files of the features in more detail.
+--- The document on designing record types, and the chapter on records in the older one, in their order: schema, records, hooks and
+-- requests. The files on each feature contain more detailed tests.
 
 local function migrate()
   local migrator = perilune.migrator()

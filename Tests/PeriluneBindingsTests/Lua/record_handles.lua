@@ -1,9 +1,9 @@
---- Records and requests with databases that cannot be used any more.
+--- Records and requests with databases that can no longer be used.
 
 db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO person VALUES (1, 'Ada')"
 local Person = perilune.record "person"
 
---- All that takes a database.
+--- All functions that accept a database.
 local function ways(handle)
   local ada, request = Person:find(1), Person:filter{ id = 1 }
   return {

@@ -1,4 +1,4 @@
---- Keys: of records whose keys are converted, of dates, and keys that a script has changed.
+--- Converted keys, date keys, and keys that a script has changed.
 
 local spelled = {
   name = "spelled",
@@ -6,7 +6,7 @@ local spelled = {
   to_database = function(value) return value:lower() end,
 }
 
---- Owners with a converted key, and what belongs to them, whose column is not converted.
+--- Owners with a converted key, and dependent rows whose column is not converted.
 local function owners()
   db:execute[[
     CREATE TABLE owner (k TEXT PRIMARY KEY, code TEXT UNIQUE, n INTEGER);

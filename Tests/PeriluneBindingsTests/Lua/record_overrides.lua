@@ -1,8 +1,8 @@
---- Classes that define insert, update and delete themselves: all other verbs go through these.
+--- Classes that override insert, update and delete: all other methods call the overrides.
 
 local log
 
---- A class that checks its records in verbs of its own, and calls those of the class that it extends.
+--- Creates a class that validates its records in overrides, which call the base class.
 local function members(options)
   log = {}
   db:execute[[

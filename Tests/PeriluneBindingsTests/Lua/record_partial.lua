@@ -1,4 +1,4 @@
---- Records that know only some columns of their row: fetched with some, or from before the table got more.
+--- Records that know only some columns of their row because they were fetched partially or before columns were added.
 
 local function make_person()
   db:execute[[

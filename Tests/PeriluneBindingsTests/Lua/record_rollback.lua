@@ -1,5 +1,4 @@
---- What records are after a transaction that they were written in was rolled back: what they were made by the write. A record is
--- a value: it does not follow its row.
+--- After a rollback, records keep the state that the write gave them. A record is a value: it does not follow its row.
 
 local function make_person()
   db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
@@ -29,7 +28,7 @@ test("a rolled back update leaves the record's fields, and refresh reads the row
     return "rollback"
   end)
   equal({ ada.name, Person:find(1).name }, { "A.", "Ada" })
-  -- It takes its row for what it wrote: update writes all columns, update_changes finds none to write.
+  -- The record assumes that its row has its values: update writes all columns, update_changes finds none to write.
   equal(ada:update_changes(), false)
   ada:update()
   equal(Person:find(1).name, "A.")

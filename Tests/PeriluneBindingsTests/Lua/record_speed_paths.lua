@@ -1,4 +1,4 @@
---- What the row path does for many records at once, and what it does in place, is the same as one by one.
+--- The row path's batch and in-place operations have the same results as individual ones.
 
 local function make_table(more)
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER" .. (more or "") .. ")")

@@ -1,4 +1,4 @@
---- Writes as values: built, looked at, and run later.
+--- Writes as values: built, inspected, and run later.
 
 db:execute[[
   CREATE TABLE reminder (

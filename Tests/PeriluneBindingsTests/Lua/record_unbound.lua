@@ -1,4 +1,4 @@
---- Records and drafts of classes whose table is not in the default database, or not there yet.
+--- Records and drafts of classes whose table is not in the default database or does not exist yet.
 
 local function other_database()
   local other = perilune.queue(":memory:")

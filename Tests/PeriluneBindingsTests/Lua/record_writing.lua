@@ -1,4 +1,4 @@
---- Writing records: every verb, every kind of table.
+--- Writing records with every method in every kind of table.
 
 local function library()
   db:execute[[

@@ -1,4 +1,4 @@
---- What people get wrong: each is an error at the line that builds the request, or works.
+--- Common mistakes: each is an error at the line that builds the request, or works.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, age INTEGER);

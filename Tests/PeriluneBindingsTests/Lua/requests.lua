@@ -1,4 +1,4 @@
---- Requests: what they fetch, and that they are values.
+--- Requests: their results, and their immutability.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER, active BOOLEAN);

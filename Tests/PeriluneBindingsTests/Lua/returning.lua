@@ -1,4 +1,4 @@
---- What writes return.
+--- The results of writes.
 
 local function make_book()
   db:execute[[

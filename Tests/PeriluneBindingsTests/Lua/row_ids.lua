@@ -1,4 +1,4 @@
---- Tables without a primary key: their rows are found by SQLite's row id, which records have as their key if the class says so.
+--- Tables without a primary key: rows are found by SQLite's row id, which is the key of records if the class asks for it.
 
 local function log_table()
   db:execute "CREATE TABLE log (text TEXT, parent INTEGER)"

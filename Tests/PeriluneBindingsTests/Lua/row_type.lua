@@ -1,4 +1,4 @@
---- Values that a function makes of rows, without any table.
+--- Values that a function makes from rows, without a table.
 
 db:execute[[
   CREATE TABLE place (id INTEGER PRIMARY KEY, title TEXT, latitude REAL, longitude REAL);

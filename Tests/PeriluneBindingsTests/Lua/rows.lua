@@ -1,4 +1,4 @@
---- Rows: what is known of their values.
+--- Rows and the types of their values.
 
 test("a row distinguishes BLOB, TEXT and SQLite's other storage classes", function()
   db:execute[[

@@ -46,7 +46,7 @@ test("a week may end with a Sunday", function()
 end)
 
 test("February 29 is found years ahead", function()
-  -- A field that begins with a star and the other one both have to hold.
+  -- If one field starts with a star, both fields must match.
   local parts = first_time("0 12 29 2 */7")
   equal({ parts.month, parts.day, parts.wday }, { 2, 29, 1 })
 end)

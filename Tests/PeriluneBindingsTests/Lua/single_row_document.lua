@@ -1,11 +1,11 @@
---- The document on tables of one row, step by step: what it does with record types stands in the first tests, with records alone;
--- `perilune.single_row` does all of it at once.
+--- The document on tables with one row, step by step: the first tests do the work with record types alone, and
+-- `perilune.single_row` does it all at once.
 
 local function migrate()
   local migrator = perilune.migrator()
   migrator:register("configuration", function(db)
     db:create_table("app_configuration", function(t)
-      -- A single row at most: inserting replaces it.
+      -- At most one row: inserting replaces it.
       t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)
       t:column("stored_flag", "boolean") -- NULL: not chosen yet
     end)
@@ -16,7 +16,7 @@ local function migrate()
   migrator:migrate(db)
 end
 
---- The configuration as the document writes it by hand.
+--- The configuration class as the document writes it by hand.
 local function by_hand()
   migrate()
   local Configuration = perilune.record "app_configuration"

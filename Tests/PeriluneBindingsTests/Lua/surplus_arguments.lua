@@ -1,5 +1,5 @@
--- What a method does not take is an error: surplus arguments, and options that there are not. Every public method of requests,
--- associations, expressions, classes and databases is here with arguments that it takes; one that is missing fails the test.
+-- Extra arguments and unknown options are errors. Every public method of requests, associations, expressions, classes and
+-- databases is listed here with valid arguments; a missing method fails the test.
 
 db:execute[[
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
@@ -10,7 +10,7 @@ db:execute[[
 local Author, Book = perilune.record("author"), perilune.record("book")
 Author.books, Book.author = Author:has_many(Book), Book:belongs_to(Author)
 
---- Calls a method with what it takes, and a table behind it.
+--- Calls a method with valid arguments followed by a table.
 local function refuses(what, object, name, arguments)
   local given = table.move(arguments, 1, arguments.n or #arguments, 1, {})
   local count = (arguments.n or #arguments) + 1

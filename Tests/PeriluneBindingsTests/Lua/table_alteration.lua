@@ -17,7 +17,7 @@ local function make_book()
   db:execute("INSERT INTO book (title) VALUES ('Typee')")
 end
 
---- An alteration of `book` that fails; nothing may have come of it.
+--- Checks that an alteration of `book` fails without any effect.
 local function refused(kind, block, part)
   local before = db:schema_sql()
   local err = fails(kind, db.alter_table, db, "book", block)

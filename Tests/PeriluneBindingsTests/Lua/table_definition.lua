@@ -1,11 +1,11 @@
---- Making tables: `db:create_table` and what its block may say.
+--- Creating tables: `db:create_table` and the contents of its block.
 
 local function sql_of(name)
   return db:fetch_value("SELECT sql FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
     .. "WHERE name = ?", name)
 end
 
---- The SQL between the parentheses of a table that a block defines.
+--- Returns the SQL between the parentheses of a table that a block defines.
 local function body_of(block, options)
   db:create_table("t", options or {}, block)
   local sql = sql_of("t")
@@ -18,7 +18,7 @@ local function author(t)
   t:column("name", "text"):not_null()
 end
 
---- A block that fails; nothing may have come of it.
+--- Checks that a block fails without any effect.
 local function refused(kind, block, part)
   local err = fails(kind, db.create_table, db, "t", block)
   if part then matches(err, part) end

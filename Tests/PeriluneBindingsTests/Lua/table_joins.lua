@@ -38,7 +38,7 @@ test("a joined request keeps its own conditions, order and limit", function()
   equal(Book:left_join(french, by_author):order("id"):pluck(Book.c.id, Author.c.name),
     { { 1, null }, { 2, null }, { 3, "Camus" }, { 4, null } })
   equal(Book:join(Author:order("name"):limit(1), by_author):pluck("title"), { "The Plague" })
-  -- The values of both keep their order.
+  -- The values of both requests keep their order.
   equal(Book:filter(Book.c.year:gt(1900)):join(french, by_author & Book.c.title:ne("x")):filter(Book.c.id:lt(9)):pluck("title"),
     { "The Plague" })
 end)

@@ -12,10 +12,10 @@ local function taken()
   return result
 end
 
---- Has what was put off run.
+--- Lets the loop run deferred calls.
 local function settle() perilune.spawn(function() end):wait() end
 
---- An observer that notes all that it is notified of.
+--- Creates an observer that records all notifications.
 local function recorder(options)
   local observed = { on_change = note }
   for _, name in ipairs{ "will_commit", "did_commit", "did_rollback" } do
@@ -123,7 +123,7 @@ test("after an observer refuses, no further observer is asked", function()
   equal(taken(), "will 1, will 2, rollback 1, rollback 2, rollback 3")
 end)
 
-test("events have the values before and after as they are in rows", function()
+test("events have the old and new values with the types that rows have", function()
   db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, c BLOB, d REAL)")
   local events = {}
   db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }

@@ -1,4 +1,4 @@
---- Conditions on columns whose values the class has named types for.
+--- Conditions on columns with named types.
 
 db:execute[[
   CREATE TABLE item (id INTEGER PRIMARY KEY, settings TEXT, point TEXT);

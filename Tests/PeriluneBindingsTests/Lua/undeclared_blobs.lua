@@ -1,4 +1,4 @@
---- BLOBs in columns that are not declared for them: fields hold them as blobs, so that they are written as BLOBs again.
+--- BLOBs in columns that are not declared BLOB: fields contain them as blobs, so that they are written back as BLOBs.
 
 local blob, long = perilune.blob, ("\1\0k"):rep(30)
 
@@ -9,7 +9,7 @@ local function make()
   return perilune.record "note"
 end
 
---- The storage classes of a row, and the bytes in it.
+--- Returns the storage classes of a row, and its bytes.
 local function stored(id)
   return db:fetch_value("SELECT typeof(content) || ' ' || hex(content) || ' ' || typeof(title) || ' ' || hex(title) || ' ' || typeof(made) || ' ' || "
     .. "typeof(data) FROM note WHERE id = ?", id)

@@ -1,4 +1,4 @@
---- Upsert: insert, or update what is there.
+--- Upsert: insert a row or update the existing one.
 
 local function make_player()
   db:execute[[CREATE TABLE player (
@@ -249,7 +249,7 @@ test("clauses that a script assembles are not cached", function()
   end
   local before = upsert(1, 1000)
   local after = upsert(1001, 3000)
-  -- Each clause that is kept takes more than 0.5 KiB.
+  -- Each cached clause takes more than 0.5 KiB.
   equal(after - before < 500, true)
 end)
 

@@ -1,4 +1,4 @@
---- Validation, and errors of constraints: what a script can tell the person who filled in a form.
+--- Validation and constraint errors: the details that a script can show to the user of a form.
 
 local function make_member()
   db:execute[[CREATE TABLE member (

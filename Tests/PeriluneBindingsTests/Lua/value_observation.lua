@@ -5,7 +5,7 @@ local function insert(name) return db:execute("INSERT INTO author (name) VALUES 
 
 local function names(db) return table.concat(db:fetch_values("SELECT name FROM author ORDER BY id"), " ") end
 
---- Lets the loop call what is due, until a condition holds.
+--- Lets the loop make due calls until a condition holds.
 local function wait_until(holds)
   for _ = 1, 2000 do
     if holds() then return end
@@ -14,7 +14,7 @@ local function wait_until(holds)
   error("nothing more has come", 2)
 end
 
---- Lets the loop call what is due.
+--- Lets the loop make all due calls.
 local function settle()
   for _ = 1, 5 do perilune.sleep(0.001) end
 end
@@ -237,7 +237,7 @@ test("observations that trigger each other endlessly are stopped and reported", 
   equal(first:is_active() ~= second:is_active(), true)
 end)
 
-test("a callback may wait, and later values are merged meanwhile", function()
+test("a callback may wait, and values that arrive in the meantime are merged", function()
   local got, may_end = {}, false
   db:observe(names, function(value)
     got[#got + 1] = value

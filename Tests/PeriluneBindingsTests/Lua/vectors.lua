@@ -1,6 +1,6 @@
 --- Vectors, and searches for the nearest ones.
 
---- A table that answers as one of sqlite-vec does.
+--- Creates a table that behaves like one of sqlite-vec.
 local function items()
   db:add_function("match", 2, function(wanted) return wanted ~= nil end)
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, embedding BLOB, k INTEGER, distance REAL)"

@@ -1,4 +1,4 @@
---- Making and dropping views.
+--- Creating and dropping views.
 
 local function sql_of(name)
   return db:fetch_value("SELECT sql FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "

@@ -4,7 +4,7 @@ import Testing
 
 /// `perilune automations --sandbox`, which runs automations in a separate process, like scripts.
 @Suite(.patience, .startsPrograms) struct IsolatedAutomationTests {
-    /// Tables whose changes set off automations, and these: each notes in its process what it is.
+    /// Automations that are triggered by changes of the table with their name. Each prints its name and its result.
     private static let automations = """
         for name, f in pairs{
           works = function(context) return context.db:fetch_value("SELECT count(*) FROM works") end,

@@ -107,8 +107,7 @@ import Testing
     }
 
     private func unknownOption(in use: String, _ command: CommandDescription) -> String? {
-        // A command group accepts the options of all its subcommands: `automations list FILE
-        // run FILE`.
+        // A command group accepts the options of all its subcommands, which are listed on one line with a bar between them.
         var known = command.all.reduce(into: Set<String>()) { $0.formUnion($1.options) }
         // It accepts the options of `run` and passes them on.
         if command.commandName == "watch" { known.formUnion(root.find("run")?.options ?? []) }

@@ -160,7 +160,7 @@ import Testing
         #expect(result.output.contains(shown), "\(result.output)")
     }
 
-    @Test func `with --check, the exit status tells whether anything would change`() throws {
+    @Test func `with --check, the exit status reports whether anything would change`() throws {
         let folder = try makeFolder()
         let changing = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--check")
         #expect(changing.status == 2)

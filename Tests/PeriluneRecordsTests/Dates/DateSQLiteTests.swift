@@ -101,7 +101,7 @@ struct DateSQLiteTests {
         }
     }
 
-    @Test func `SQLite reads the same texts, except those that it should reject`() throws {
+    @Test func `SQLite reads the same texts, except for texts that it should reject`() throws {
         var random = SplitMix64(state: 4)
         let seeds = [
             "2015-07-22", "2015-07-22 12:30", "2015-07-22T12:30:45", "2015-07-22 12:30:45.678",

@@ -32,7 +32,7 @@ import Testing
         #expect(try await names { $0.selection.skips = [.text("billing")] } == ["Mail is sent"])
     }
 
-    @Test func `scenarios are selected by their tags and those of their groups`() async throws {
+    @Test func `scenarios are selected by their own tags and the tags of their groups`() async throws {
         #expect(try await names { $0.selection.tags = ["money"] }.count == 3)
         #expect(try await names { $0.selection.tags = ["slow", "mail"] } == ["Mail is sent"])
     }

@@ -1,4 +1,4 @@
--- What makes a scenario fail although nothing was raised from it, or pass because it has failed as it must.
+-- Scenarios that fail although nothing was raised, or pass because they fail as expected.
 
 test("a failed check, expectation or step inside pcall fails the scenario", function()
   local found = failure("local ok = pcall(function()\n  check(1 == 2)\nend)\ncheck(not ok)")
@@ -36,7 +36,7 @@ test("an expectation without a matcher fails the scenario at its line", function
     { "expect(...) checks nothing without a matcher, as in expect(...):equals(1)", "open_expectation", 3, "expect(x)" })
   equal(#run("expect(1)\nexpect.no(2)\nexpect.soft(3)").failures, 3)
   passes("local e = expect(1)\ne:equals(1):is(1)")
-  -- What has failed for another reason did not come to its matchers.
+  -- If another error comes first, the expectation is not reported as open.
   equal(failure("local e = expect(1)\nerror('x')").message, "x")
   equal(failure("expect(1):equals(error('x'))").message, "x")
   equal(failure("pcall(function() expect(1):equls(1) end)").kind, "open_expectation")

@@ -121,7 +121,7 @@ struct EmbeddingExamples {
         #expect(theme == "dark")
     }
 
-    @Test func `what scripts define`() async throws {
+    @Test func `records and requests that scripts define`() async throws {
         let host = try await ScriptHost()
         try await host.run(file: "\(folder)/orders.lua")
         // example
