@@ -64,7 +64,7 @@ test("an association back to the request's table has separate columns", function
   equal(ids(others:filter(Author.books.c.year:gt(Book.c.year))), { 1 })
 end)
 
-test("beside an aliased association, the class refers to the outer request", function()
+test("next to an aliased association, the class refers to the outer request", function()
   local E = employees()
   local b = E.boss:aliased("b")
   equal(ids(E:joining_required(b:filter(b.c.n:lt(E.c.n)))), { 2, 5 })

@@ -105,7 +105,7 @@ test("first rows work without row ids and through other tables", function()
   equal(author:publisher():fetch_count(), 1)
 end)
 
-test("first rows can be nested, also in lists", function()
+test("first rows can be nested, even in lists", function()
   local B = Book
   B.author = B:belongs_to(Author)
   local rows = B:including_required(B.author:including_optional(Author.first)):order("id"):fetch_all()

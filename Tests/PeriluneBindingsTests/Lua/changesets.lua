@@ -402,7 +402,7 @@ test("repeated truncation of a table by one statement is recorded", function()
   equal(#db:record_changes(empty):rows(), 2)
 end)
 
-test("adding or removing an observer meanwhile leaves the recording complete", function()
+test("adding or removing an observer during a recording leaves it complete", function()
   shop()
   local count = 0
   local observer = db:observe_transactions{ on_change = function() count = count + 1 end }

@@ -7,7 +7,7 @@ local function chance(percent) return random(100) <= percent end
 
 -- A random schema -------------------------------------------------------------------------------------------------------------
 
---- What other tables refer to: the id, a text whose case does not count, a date, a text that classes may convert.
+--- Values that other tables refer to: the id, a case-insensitive text, a date, and a text that classes may convert.
 local keys = {
   id = { type = "INTEGER", of = function(id) return id end },
   code = { type = "TEXT", of = function(id) return pick{ "k", "K" } .. id end },
@@ -15,7 +15,7 @@ local keys = {
   tag = { type = "TEXT", of = function(id) return "x" .. id end },
 }
 
---- Conversions of classes, none of which keeps a value or an order as it is stored.
+--- Conversions of classes. None preserves the stored value or its order.
 local half = {
   from_database = function(value) return value / 2 end, to_database = function(value) return math.tointeger(value * 2) end,
 }
@@ -114,8 +114,8 @@ local function fill(tables)
   end
 end
 
---- An association with what nested loops need: which rows belong to a row, in the order of their ids. One that is not plural means the
--- first of them.
+--- Adds an association with the data for nested loops: the rows that belong to a row, in the order of their ids. A singular association
+-- gives the first of them.
 local function add(from, to, name, made, rows_of)
   from.record[name] = made
   local association = { name = name, to = to, made = from.record[name], rows_of = rows_of, is_plural = made.node.root.kind == "has_many" }
@@ -123,7 +123,7 @@ local function add(from, to, name, made, rows_of)
   return association
 end
 
---- Whether a reference means a row.
+--- Whether a reference with a value refers to a row.
 local function refers(reference, value, row)
   local key = row[reference.key]
   if value == nil or key == nil then return false end
@@ -187,14 +187,14 @@ local comparisons = {
   ge = function(a, b) return a >= b end,
 }
 
---- What scripts have for a value of a column.
+--- Returns the script's form of a column value.
 local function shown(t, column, value)
   local conversion = t.types[column]
   if conversion and value ~= nil then return conversion.from_database(value) end
   return value
 end
 
---- A condition on the columns of a table, and what it is for a row.
+--- Returns a condition on the columns of a table, and its value for a row.
 -- @param ?columns those of an alias
 local function condition(t, columns)
   columns = columns or t.record.c
@@ -236,7 +236,7 @@ local function by_id(list)
   return list
 end
 
---- In the order of a number, descending and NULL last, then of the id.
+--- Sorts by a number, descending with NULL last, then by id.
 local function by_number(list)
   table.sort(list, function(a, b)
     local left, right = a.n or -1000, b.n or -1000
@@ -246,7 +246,7 @@ local function by_number(list)
   return list
 end
 
---- An association that means one row takes the first of those that are left.
+--- A singular association takes the first of the remaining rows.
 local function first_of(association, rows_of)
   if association.is_plural then return rows_of end
   return function(row) return { rows_of(row)[1] } end
@@ -269,7 +269,7 @@ local function with_nested(association, made, rows_of, around, depth)
   for _ = 1, random(2) do
     local candidates = {}
     for _, other in ipairs(association.to.associations) do
-      -- What lies between has no alias.
+      -- Intermediate associations have no alias.
       local is_mistakable = around and other.through and other.through[1].to == around
       if not (other.is_plural or is_mistakable or used[other.name]) then candidates[#candidates + 1] = other end
     end
@@ -383,7 +383,7 @@ local aggregates = {
   end,
 }
 
---- Rows and records as text that is compared: their values, as scripts have them, and what is included of them.
+--- Formats rows and records as text for comparison: their values in scripts, and their included rows.
 local text_of_row, text_of_record
 
 local function text_of_values(id, n, s, tag, pair)
@@ -421,10 +421,11 @@ local function text_of_list(list, text_of, included)
   return "[" .. table.concat(texts, ", ") .. "]"
 end
 
---- One of the result: a row or a record, and what came with it.
+--- Formats one result: a row or a record, and its included rows.
 local function describe(text, extras) return table.concat({ text, table.unpack(extras) }, " ") end
 
---- One random request: the request, a function that describes a record of its result, and the descriptions that nested loops give.
+--- Creates one random request: the request, a function that describes a record of its result, and the descriptions from nested
+-- loops.
 local function random_request(tables)
   local t = pick(tables)
   local request, rows = t.record:all(), {}
@@ -441,7 +442,7 @@ local function random_request(tables)
   end
   -- How often the associations are joined without an alias, and those whose columns a condition of the request means.
   local counts, compared = {}, {}
-  --- Joins, or checks that it raises where a column of an association could be that of several joins.
+  --- Joins associations, or checks that the join raises if a column could belong to several joins.
   -- @tparam table way the associations that are joined without an alias
   -- @tparam function derive gives the request that joins them
   -- @treturn boolean whether they are joined
@@ -471,7 +472,7 @@ local function random_request(tables)
       local filter, holds = condition(t)
       request, rows = request:filter(filter), kept(rows, function(one) return holds(one.row) end)
     elseif kind == 2 then
-      -- The row that belongs to each, which may have to be there.
+      -- The row that belongs to each row, which may be required.
       local association = unused(function(a) return not a.is_plural end)
       if association then
         local made, rows_of, included, way = derived(t, association, { can_nest = true, meets = true })
@@ -491,7 +492,7 @@ local function random_request(tables)
         end
       end
     elseif kind == 3 then
-      -- Rows come once for each that is joined; optional joins of several rows too.
+      -- Rows are repeated for each joined row, even for optional joins with several rows.
       local association = unused(function() return true end)
       if association then
         local made, rows_of, _, way = derived(t, association, { meets = true })
@@ -569,7 +570,7 @@ local function random_request(tables)
         end
       end
     else
-      -- EXISTS by hand: rows whose column is one of those that a sub-request gives.
+      -- EXISTS written by hand: rows whose column is among the values of a sub-request.
       local reference = pick(t.references)
       local other = tables[reference.to]
       local filter, holds = condition(other)
@@ -630,7 +631,7 @@ local function check(seed, schemas, count)
         equal(request:fetch_count(), #rows)
         equal(request:is_empty(), #rows == 0)
       end
-      -- What belongs to one record, through other tables too.
+      -- Rows that belong to one record, including through other tables.
       for _ = 1, count // 4 do
         local t = pick(tables)
         local association, row = pick(t.associations), pick(t.rows)

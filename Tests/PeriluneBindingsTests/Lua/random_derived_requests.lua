@@ -120,7 +120,7 @@ local function text_of(set)
   return table.concat(list, " ")
 end
 
---- What a function returns; nil if it was refused. Any other error is a failure.
+--- Returns the result of a function, or nil if it was refused. Any other error is a failure.
 local function accepted(f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end

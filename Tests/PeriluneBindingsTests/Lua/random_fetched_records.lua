@@ -84,7 +84,7 @@ local function play(games)
         equal(record:update_changes(), false)
         local before, verb = stored(name), pick(verb_names)
         local is_written, failure = pcall(verbs[verb], record, "new", Class)
-        -- A column of booleans may hold a value that is none, which is fetched, and not written.
+        -- A boolean column may hold a value that is not a boolean, which is fetched but not written.
         if not is_written and not keeps_spelling(verb, place, of) and failure.kind == "conversion" then goto continue end
         if not is_written then error(("%s: %s: %s"):format(place, verb, tostring(failure)), 0) end
         if keeps_spelling(verb, place, of) and stored(name) ~= before then error(("%s: %s: %s became %s"):format(place, verb, before, stored(name)), 0) end

@@ -1,4 +1,4 @@
--- Transactions, savepoints, streams of rows.
+-- Transactions, savepoints and streamed rows.
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER UNIQUE)")
 local function count() return db:fetch_value("SELECT count(*) FROM t") end
 
@@ -22,14 +22,14 @@ db:write(function(db)
   assert(count() == 2)
   pcall(db.in_savepoint, db, function(db) db:execute("DELETE FROM t") error("undone") end)
   assert(count() == 2)
-  -- A statement that fails leaves the transaction as it was.
+  -- A failing statement does not affect the transaction.
   assert(not pcall(db.execute, db, "INSERT INTO t (n) VALUES (1)"))
   assert(not pcall(db.execute, db, "INSERT INTO t (n) VALUES (3), (1)"))
   db:execute("INSERT INTO t (n) VALUES (4)")
 end)
 assert(count() == 3)
 
--- One that rolls the transaction back is noticed.
+-- A statement that rolls the transaction back is noticed.
 local _, err = pcall(db.write, db, function(db)
   db:execute("INSERT INTO t (n) VALUES (5)")
   pcall(db.execute, db, "INSERT OR ROLLBACK INTO t (n) VALUES (1)")
@@ -37,7 +37,7 @@ local _, err = pcall(db.write, db, function(db)
 end)
 assert(err and count() == 3, tostring(err))
 
--- By SQL.
+-- Transactions in SQL.
 db:write_without_transaction(function(db)
   db:execute("BEGIN IMMEDIATE") db:execute("DELETE FROM t") db:execute("ROLLBACK")
   assert(count() == 3)
@@ -51,14 +51,14 @@ assert(count() == 3)
 assert(select(2, pcall(db.write_without_transaction, db, function(db) db:execute("BEGIN") db:execute("DELETE FROM t") end)).kind == "open_transaction")
 assert(count() == 3)
 
--- Reading sees one state, and changes nothing.
+-- A read block sees one state and changes nothing.
 db:read(function(db)
   assert(count() == 3)
   assert(select(2, pcall(db.execute, db, "DELETE FROM t")).kind == "readonly")
   assert(select(2, pcall(db.fetch_all, db, "DELETE FROM t RETURNING id")).kind == "readonly")
 end)
 
--- Rows page by page, also while other statements run, and left before their end.
+-- Rows are streamed in pages, even while other statements run, and the stream can be left early.
 db:execute("DELETE FROM t")
 db:execute("INSERT INTO t (n) WITH RECURSIVE q(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM q WHERE n < 20000) SELECT n FROM q")
 local sum = 0

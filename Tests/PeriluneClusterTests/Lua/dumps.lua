@@ -1,4 +1,4 @@
--- The SQL of a dump is executed as it is: with the pragma, since rows come in the order of the tables' names, and in one transaction.
+-- The SQL of a dump is executed unchanged: with the pragma, because rows are ordered by table name, and in one transaction.
 db:execute [[
   PRAGMA foreign_keys=OFF;
   BEGIN TRANSACTION;
@@ -12,7 +12,7 @@ db:execute [[
 local row = db:fetch_one("SELECT title, name FROM album JOIN artist ON artist.id = artist_id")
 assert(row.title == "One; more" and row.name == "Ada")
 
--- One that fails leaves nothing.
+-- A failing dump leaves nothing behind.
 local is_done = pcall(db.execute, db, [[
   PRAGMA foreign_keys=OFF;
   BEGIN TRANSACTION;

@@ -1,4 +1,5 @@
--- insert_all sends statements ahead of the answers: what is there, and what a failure leaves, is what a file has.
+-- insert_all sends statements before earlier ones are answered. The rows, including those after a failure, must be the same as in
+-- a file.
 local file = perilune.queue()
 for _, database in ipairs { db, file } do
   database:execute "CREATE TABLE sale (id INTEGER PRIMARY KEY, name TEXT, price REAL, quantity INTEGER UNIQUE, flag BOOLEAN, note TEXT DEFAULT 'none')"
@@ -26,7 +27,7 @@ local function fields(record)
   return table.concat(found, " ")
 end
 
---- Inserts a list in both; compares the errors, the records, and the rows.
+--- Inserts a list into both databases and compares the errors, the records and the rows.
 local function compare(what, Class, make, table)
   local here, there = make(), make()
   local ok, err = pcall(Class.insert_all, Class, file, here)
@@ -50,7 +51,7 @@ for _, count in ipairs { 0, 1, 2, 3, 15, 52, 999, 5000 } do
 end
 same(everything)
 
--- A row that fails, wherever it is.
+-- A failing row at any position.
 assert(compare("before", Sale, function() return list(10, function(sales) for i, s in ipairs(sales) do s.quantity = -i end end) end, "sale"))
 for _, position in ipairs { 1, 3, 70, 1500, 3000 } do
   assert(not compare("a unique key at " .. position, Sale, function() return list(3000, function(sales) sales[position].quantity = -1 end) end, "sale"))
@@ -58,7 +59,7 @@ end
 assert(not compare("two that fail", Sale, function() return list(3000, function(sales) sales[900].quantity, sales[400].quantity = -2, -3 end) end, "sale"))
 assert(compare("after", Sale, function() return list(300) end, "sale"))
 
--- Keys that are given, and nil values, and some of either.
+-- Given keys, nil values, and mixtures of both.
 assert(compare("keys", Sale, function()
   return list(600, function(sales)
     for i, s in ipairs(sales) do
@@ -81,7 +82,7 @@ assert(not compare("a check", Keyed, codes(700, function(all) all[650].n = 9000 
 assert(not compare("not null", Keyed, codes(700, function(all) all[300].n = nil end), "keyed"))
 assert(compare("no row ids", Keyed, codes(700), "keyed"))
 
--- What the block has done before stays, and it goes on.
+-- Earlier changes of the block are kept, and the block continues.
 db:write(function(db)
   db:execute("INSERT INTO keyed VALUES ('first', 1)")
   local ok, err = pcall(Keyed.insert_all, Keyed, codes(500, function(all) for i, k in ipairs(all) do k.code = "d" .. i end all[480].code = "first" end)())
@@ -98,12 +99,12 @@ assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)
 assert(not pcall(db.write, db, function(db) Keyed:insert_all(codes(100, function(all) for i, k in ipairs(all) do k.code = "f" .. i end end)()) error("no") end))
 assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)
 
--- A value that a cluster refuses is that of its own record.
+-- An error about a value that a cluster refuses names the value's own record.
 local ok, err = pcall(Keyed.insert_all, Keyed, codes(500, function(all) for i, k in ipairs(all) do k.code = "g" .. i end all[123].code = "a\0b" end)())
 assert(not ok and err.kind == "cluster_refused" and err.list_index == 123, tostring(err) .. " " .. tostring(err.list_index))
 assert(db:fetch_value("SELECT count(*) FROM keyed") == 1203)
 
--- Many columns, up to more than half of the parameters that a statement may have; and values so long that few fit into a message.
+-- Many columns, up to more than half of a statement's parameters, and values so long that few fit into a message.
 for _, count in ipairs { 16, 100, 200 } do
   local names = {}
   for i = 1, count do names[i] = "c" .. i end
@@ -122,7 +123,7 @@ assert(compare("long", Sale, function()
   return list(40, function(sales) for i, s in ipairs(sales) do s.quantity, s.note = 50000 + i, ("x"):rep(1 << 20) end end)
 end, "sale"))
 
--- A trigger that changes what is inserted.
+-- A trigger that changes inserted rows.
 for _, database in ipairs { db, file } do
   database:execute "CREATE TABLE quiet (id INTEGER PRIMARY KEY, n)"
   database:execute "CREATE TRIGGER silent BEFORE INSERT ON quiet WHEN new.n = 700 BEGIN SELECT RAISE(IGNORE); END"

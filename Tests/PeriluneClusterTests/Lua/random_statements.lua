@@ -1,4 +1,4 @@
--- Random statements in a cluster and in a file: rows, changes, errors, and what is left are the same.
+-- Random statements in a cluster and in a file have the same rows, changes, errors and final contents.
 local given = rawget(_G, "arg") or {}
 local seed, count = tonumber(given[1]) or 1, tonumber(given[2]) or 2000
 math.randomseed(seed)
@@ -23,7 +23,7 @@ local function value()
   if kind == 5 then return perilune.null end
   if kind == 6 then return random() * 100 end
   if kind == 7 then return one { "", "a", "Grüße", "it's", "1", "0.5", "null", ("long"):rep(random(800)), "\u{10FFFF}" } end
-  -- A text made of it has no NUL, at which a node would cut it.
+  -- Text made from it contains no NUL, at which a node would truncate it.
   if kind == 8 then return perilune.blob(string.char(random(255), random(255)):rep(random(0, 40))) end
   if kind == 9 then return one { 1 << 62, math.mininteger, 2 ^ 53, -0.0, 1e308, 5e-324 } end
   if kind == 10 then return random(2) == 1 end
@@ -79,7 +79,7 @@ local function compare(what, here, there)
 end
 
 local done, failed = 0, 0
---- Runs a statement in both. Returns whether it has failed.
+--- Runs a statement in both databases. Returns whether it has failed.
 local function run(db, file, in_block)
   local sql = one(makers)()
   if not in_block and sql:find("changes()", 1, true) then return false end

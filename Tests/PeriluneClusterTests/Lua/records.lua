@@ -24,12 +24,12 @@ assert(#migrator:pending(db) == 2)
 migrator:migrate(db)
 migrator:migrate(db)
 assert(#migrator:pending(db) == 0)
--- One that fails leaves nothing.
+-- A failure leaves nothing behind.
 migrator:register("broken", function(db) db:execute("CREATE TABLE half (a)") db:execute("INSERT INTO half VALUES (1)") error("no") end)
 assert(not pcall(migrator.migrate, migrator, db))
 assert(not db:table_exists("half") and #migrator:pending(db) == 1)
 assert(db:fetch_value("SELECT count(*) FROM sqlite_schema WHERE name = 'half'") == 0)
--- Foreign keys are checked where they are deferred.
+-- Deferred foreign keys are checked.
 local second = perilune.migrator()
 second:register("library", function() end) second:register("prices", function() end)
 second:register("orphans", function(db) db:execute("INSERT INTO book (title, author_id) VALUES ('x', 999)") end)
@@ -72,7 +72,7 @@ db:write(function(db)
   assert(saved and saved.id)
 end)
 
--- Full text and JSON are the node's.
+-- Full-text search and JSON run on the node.
 db:execute("CREATE VIRTUAL TABLE note USING fts5(text)")
 db:execute("INSERT INTO note VALUES ('the whale is white'), ('the sea is blue')")
 assert(db:fetch_value("SELECT highlight(note, 0, '<', '>') FROM note WHERE note MATCH ?", "whale") == "the <whale> is white")

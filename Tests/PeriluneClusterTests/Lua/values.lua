@@ -1,4 +1,4 @@
--- Values of all classes, in columns of all declared types, through plain statements, prepared ones and RETURNING.
+-- Values of all storage classes in columns of all declared types, through plain statements, prepared statements and RETURNING.
 db:execute [[CREATE TABLE v (id INTEGER PRIMARY KEY, b BOOLEAN, d DATETIME, day DATE, at TIMESTAMP, t TEXT, x REAL, bytes BLOB, free)]]
 local columns = { "b", "d", "day", "at", "t", "x", "bytes", "free" }
 local values = {
@@ -8,7 +8,7 @@ local insert = "INSERT INTO v (b, d, day, at, t, x, bytes, free) VALUES (?1, ?2,
 local file = perilune.queue()
 file:execute [[CREATE TABLE v (id INTEGER PRIMARY KEY, b BOOLEAN, d DATETIME, day DATE, at TIMESTAMP, t TEXT, x REAL, bytes BLOB, free)]]
 values[#values + 1] = perilune.blob("\0\1\2\255")
--- What a node would end at is not written to columns that are declared BOOLEAN or DATETIME.
+-- Values that would make a node end are not written to columns declared BOOLEAN or DATETIME.
 local function is_boolean(value) return math.type(value) == "integer" or value == 0.0 or value == "1" or value == perilune.null end
 local function is_date(value) return is_boolean(value) or type(value) == "string" end
 for _, value in ipairs(values) do
@@ -73,7 +73,7 @@ for _, statement in ipairs {
   end
 end
 
--- Errors are SQLite's, with its codes.
+-- Errors have SQLite's codes.
 for _, statement in ipairs { "INSERT INTO v (id) VALUES (1)", "INSERT INTO v (id) VALUES (1) RETURNING id, b", "SELECT abs(-9223372036854775808)",
   "SELECT CASE WHEN id < 5 THEN t ELSE json('no') END, x FROM v", "SELECT nothing FROM v", "INSERT INTO missing VALUES (1)", "SELEC 1", "INSERT INTO keyed VALUES (NULL)" } do
   local _, a = pcall(db.execute, db, statement)
@@ -82,7 +82,7 @@ for _, statement in ipairs { "INSERT INTO v (id) VALUES (1)", "INSERT INTO v (id
     statement .. ": " .. tostring(a) .. ", expected " .. tostring(b))
 end
 
--- 255 parameters, and one more.
+-- 255 parameters and one more.
 local marks, numbers = {}, {}
 for i = 1, 255 do marks[i], numbers[i] = "?", i end
 assert(db:fetch_value("SELECT " .. table.concat(marks, " + "), numbers) == 255 * 256 // 2)
@@ -90,7 +90,7 @@ assert(not pcall(db.fetch_value, db, "SELECT " .. table.concat(marks, " + ") .. 
 assert(db:fetch_value("SELECT ?3 || ?1", { "a", "b", "c" }) == "ca")
 assert(db:fetch_value("SELECT :a || @b || :a", { a = "x", b = "y" }) == "xyx")
 
--- A node sends the names of columns before the rows of each page; where they fill it, it would send them for ever.
+-- A node sends the column names before the rows of each page. If the names filled a page, it would send them forever.
 local wide = {}
 for i = 1, 1900 do wide[i] = i .. " AS column_" .. i end
 for _, run in ipairs { function(f) f(db) end, function(f) db:write(f) end } do
