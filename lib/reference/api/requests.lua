@@ -1,14 +1,14 @@
 ---@meta _
 ---@page Requests
----Queries as values: derived step by step, stored, printed, and compiled to SQL once for all arguments.
+---Queries as values: built step by step, stored, printed, and compiled to SQL once for all arguments.
 ---
----A request is immutable; each method that derives returns another one. A record class begins with all its records, and has all of these
----methods. Names are checked against the schema at the line that builds the request. Methods that fetch take a database, which may be left
----out: the innermost open block, or the default database.
+---A request is immutable; each method that derives one returns a new request. A record class is itself a request for all its records, and
+---has all of these methods. Names are checked against the schema at the line that builds the request. Methods that fetch take an optional
+---database; without one they use the innermost open block, or the default database.
 
----What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
----one of its values, and `perilune.null` means NULL. A text is compared as it is: a column of dates, which stores
----`2026-03-01 00:00:00.000`, has `perilune.date("2026-03-01")`, not `"2026-03-01"`.
+---A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
+---matches any of its values, and `perilune.null` matches NULL. Text is compared without conversion: a column of dates, which stores
+---`2026-03-01 00:00:00.000`, matches `perilune.date("2026-03-01")`, not `"2026-03-01"`.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---@class perilune.request
@@ -16,7 +16,7 @@
 ---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
 
----Returns the request with one more condition. Texts are compared as they are: for a column of dates give a `perilune.date`.
+---Returns the request with one more condition. Text is compared without conversion: for a column of dates, pass a `perilune.date`.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -26,7 +26,7 @@ local request = {}
 ---@return perilune.request
 function request:filter(condition, ...) end
 
----Returns the request with the condition that a row has a key.
+---Returns the request limited to the row with this key.
 ---```lua
 ---print(Book:filter_key(2):fetch_one().title)  --> Moby-Dick
 ---```
@@ -34,7 +34,7 @@ function request:filter(condition, ...) end
 ---@return perilune.request
 function request:filter_key(key) end
 
----Returns the request with the condition that a row has one of several keys.
+---Returns the request limited to the rows with these keys.
 ---```lua
 ---print(Book:filter_keys{ 1, 3 }:fetch_count())  --> 2
 ---```
@@ -49,14 +49,14 @@ function request:filter_keys(keys) end
 ---@return perilune.request
 function request:none() end
 
----Returns the request itself; of a class the request for all its records.
+---Returns the request itself. On a class, it returns the request for all its records.
 ---```lua
 ---print(Book:all():fetch_count())  --> 3
 ---```
 ---@return perilune.request
 function request:all() end
 
----Returns the request with the condition that rows of a full-text table match a pattern.
+---Returns the request limited to the rows of a full-text table that match a pattern.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -66,8 +66,9 @@ function request:all() end
 ---@return perilune.request
 function request:matching(pattern) end
 
----The rows of a virtual table whose vectors are nearest to one, the nearest first, with the field `distance`: by an extension of SQLite's
----such as sqlite-vec, which the host loads. Other conditions apply to what is found, or to what is searched, as the extension has it.
+---Returns the rows of a virtual table whose vectors are nearest to a given vector, the nearest first, with the field `distance`. An SQLite
+---extension such as sqlite-vec, which the host loads, runs the search. The extension decides whether other conditions limit the search or
+---its results.
 ---```lua
 ---local is_found, err = pcall(Book.nearest, Book, "title", { 0.5, 1.5 }, 10)
 ---print(err.kind)  --> unknown_column
@@ -79,7 +80,7 @@ function request:matching(pattern) end
 ---@raises argument: the vector is not a list of numbers, or the number is not valid; unknown_column: the column does not exist, or the table is not one of vectors
 function request:nearest(column, vector, count) end
 
----Returns the request in an order, in place of its former one.
+---Returns the request in an order, which replaces any previous order.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872
 ---```
@@ -87,7 +88,7 @@ function request:nearest(column, vector, count) end
 ---@return perilune.request
 function request:order(...) end
 
----Returns the request with a further order, for rows that its order leaves equal.
+---Returns the request with a further order, for rows that are equal in the first one.
 ---```lua
 ---print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
 ---```
@@ -95,7 +96,7 @@ function request:order(...) end
 ---@return perilune.request
 function request:then_order(...) end
 
----Returns the request in the opposite order; without an order in that of the key, backwards.
+---Returns the request in the opposite order. A request without an order is sorted by descending key.
 ---```lua
 ---print(Book:order("year"):reversed():fetch_one().title)  --> Around the World
 ---```
@@ -126,7 +127,7 @@ function request:limit(count, offset) end
 ---@return perilune.request
 function request:offset(count) end
 
----Returns the request for these columns in place of those of the table. Its results are rows.
+---Returns the request for these columns instead of the table's columns. Its results are rows.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -134,7 +135,7 @@ function request:offset(count) end
 ---@return perilune.request
 function request:select(...) end
 
----Returns the request without equal rows.
+---Returns the request without duplicate rows.
 ---```lua
 ---print(#Book:select("author_id"):distinct():fetch_values())  --> 2
 ---```
@@ -158,7 +159,7 @@ function request:group(...) end
 ---@return perilune.request
 function request:having(condition, ...) end
 
----Returns the request with columns beside those of the table. Its results stay records.
+---Returns the request with more columns, in addition to the table's. Its results are still records.
 ---```lua
 ---print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
 ---```
@@ -166,7 +167,7 @@ function request:having(condition, ...) end
 ---@return perilune.request
 function request:annotated_with(...) end
 
----Returns the request with a name for its table, by which `aliased(...).c` means just this one.
+---Returns the request with an alias for its table; `aliased(...).c` refers to this occurrence of the table only.
 ---```lua
 ---local b = Book:aliased("b")
 ---print(b:filter(b.c.year:gt(1870)):fetch_count())  --> 1
@@ -175,7 +176,7 @@ function request:annotated_with(...) end
 ---@return perilune.request
 function request:aliased(name) end
 
----Returns a request for the rows of both requests, each once.
+---Returns a request for the rows of both requests, without duplicates.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
 ---```
@@ -183,7 +184,7 @@ function request:aliased(name) end
 ---@return perilune.request
 function request:union(other) end
 
----Returns a request for the rows of both requests.
+---Returns a request for the rows of both requests, with duplicates.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
 ---```
@@ -191,7 +192,7 @@ function request:union(other) end
 ---@return perilune.request
 function request:union_all(other) end
 
----Returns a request for the rows that both requests have.
+---Returns a request for the rows that are in both requests.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
 ---```
@@ -199,7 +200,7 @@ function request:union_all(other) end
 ---@return perilune.request
 function request:intersect(other) end
 
----Returns a request for the rows that the other request does not have.
+---Returns a request for the rows that are not in the other request.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
 ---```
@@ -207,15 +208,15 @@ function request:intersect(other) end
 ---@return perilune.request
 function request:except(other) end
 
----Returns the request with lists of the associated records, one more statement for each association.
+---Returns the request with lists of the associated records, fetched by one more statement for each association.
 ---```lua
 ---print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
 ---```
----@param ... perilune.association an integer behind an association of a table to itself says how many levels
+---@param ... perilune.association an integer after an association of a table to itself sets the number of levels
 ---@return perilune.request
 function request:including_all(...) end
 
----Returns the request with the associated record of each, nil if there is none.
+---Returns the request with the associated record of each record, or nil if none exists.
 ---```lua
 ---print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
 ---```
@@ -223,7 +224,7 @@ function request:including_all(...) end
 ---@return perilune.request
 function request:including_optional(...) end
 
----Returns the request with the associated record of each, without records that have none.
+---Returns the request with the associated record of each record, without records that have none.
 ---```lua
 ---print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
 ---```
@@ -231,7 +232,7 @@ function request:including_optional(...) end
 ---@return perilune.request
 function request:including_required(...) end
 
----Returns the request with associated rows joined, to be named in conditions.
+---Returns the request with associated rows joined, for use in conditions.
 ---```lua
 ---print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
 ---```
@@ -346,7 +347,7 @@ function request:fetch_optional_values(db) end
 ---@raises null: a value is NULL
 function request:fetch_set(db) end
 
----Returns the values of a column as a list, of several columns as a list of lists. NULL is `perilune.null`.
+---Returns the values of a column as a list, or of several columns as a list of lists. NULL is `perilune.null`.
 ---```lua
 ---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
 ---```
@@ -370,7 +371,7 @@ function request:fetch_count(db) end
 ---@return boolean
 function request:is_empty(db) end
 
----Returns whether there is a row.
+---Returns whether at least one row exists.
 ---```lua
 ---print(Book:filter("year > 1900"):exists())  --> false
 ---```
@@ -414,7 +415,7 @@ function request:sum(column, db) end
 ---@return number?
 function request:average(column, db) end
 
----Returns the sum of the values as a float, 0.0 without values, of a column or expression.
+---Returns the sum of the values of a column or expression as a float, or 0.0 without values.
 ---```lua
 ---print(Book:total("year"))  --> 5569.0
 ---```
@@ -423,7 +424,7 @@ function request:average(column, db) end
 ---@return number
 function request:total(column, db) end
 
----Returns one page of the records, with the number of all rows and pages.
+---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
 ---local page = Book:order("id"):page(2, 2)
 ---print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
@@ -434,8 +435,8 @@ function request:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function request:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted in the meantime. A request with an
----order of its own, or one that may repeat a record (a join, `union_all`), is refused.
+---Iterates over the records in lists of the given size, in the order of the key. Rows may be changed and deleted during the loop. A request
+---with its own order, or one that may repeat a record (a join, `union_all`), is refused.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2
@@ -446,7 +447,8 @@ function request:page(number, size, db) end
 ---@return fun(): perilune.record[]?
 function request:in_batches(size, db) end
 
----Updates all rows. Columns are given values, which are checked and stored as an insert does, or expressions, which see the rows as they were.
+---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
+---update.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
 ---```
@@ -485,7 +487,7 @@ function request:statement(verb, ...) end
 ---@return table arguments
 function request:sql(db) end
 
----Returns how SQLite would run the request. Printed, the plan is a tree.
+---Returns SQLite's plan for the request. Printed, the plan is a tree.
 ---```lua
 ---print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
 ---```
@@ -493,7 +495,7 @@ function request:sql(db) end
 ---@return perilune.query_plan
 function request:explain(db) end
 
----Returns the request with names for values that are given when it runs: `:name` in SQL text, or `perilune.parameter`.
+---Returns the request with names for values that are passed when it runs: `:name` in SQL text, or `perilune.parameter`.
 ---```lua
 ---local by_year = Book:filter("year > :year"):prepare()
 ---print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
@@ -501,7 +503,7 @@ function request:explain(db) end
 ---@return perilune.prepared_request
 function request:prepare() end
 
----Observes what the request fetches: see `db:observe`.
+---Observes the results of the request: see `db:observe`.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(#observation:next())  --> 2
@@ -514,10 +516,10 @@ function request:prepare() end
 ---@access outside blocks
 function request:observe(db, callback, options) end
 
----Links records to the record that the request belongs to, through a table of links. Records that are linked already stay as they are, and
----links that were deleted softly are restored. A new link gets the values that the conditions of the association's links demand, such as
----`kind` of `through = Book.links:filter{ kind = "main" }`; links with other values are neither found nor changed by `add`, `remove` and
----`replace`. Links are written as records of their class, with its hooks and `counter_cache`.
+---Links records to the record that the request belongs to, through a link table. Links that already exist do not change, and softly deleted
+---links are restored. A new link gets the values that the conditions of the association's links require, such as `kind` in `through =
+---Book.links:filter{ kind = "main" }`; `add`, `remove` and `replace` neither find nor change links with other values. Links are written as
+---records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
@@ -526,7 +528,8 @@ function request:observe(db, callback, options) end
 ---@raises argument: the request does not come from an association through links, or the record does not fulfil its conditions
 function request:add(...) end
 
----Removes links to records, which stay; returns how many there were. Links of a table without a key are removed without hooks.
+---Removes the links to records, but not the records; returns how many links it removed. Links in a table without a key are removed without
+---hooks.
 ---```lua
 ---print(Book:find(1):tags():remove(1))  --> 1
 ---```
@@ -535,7 +538,8 @@ function request:add(...) end
 ---@raises argument: the request does not come from an association through links
 function request:remove(...) end
 
----Makes the links exactly those of a list. Links to records of the list stay, with their other columns; other links are removed.
+---Replaces the links by links to exactly the records of a list. Existing links to records of the list remain, with their other columns;
+---other links are removed.
 ---```lua
 ---Book:find(1):tags():replace{ 2 }
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
@@ -545,7 +549,7 @@ function request:remove(...) end
 ---@raises argument: the request does not come from an association through links
 function request:replace(list, db) end
 
----A request with named parameters. Each method takes a database, which may be left out, and a table of values by name.
+---A request with named parameters. Each method takes an optional database, and a table of values by name.
 ---@class perilune.prepared_request
 ---@access any
 ---@raises unknown_parameter: the request has no such parameter; argument: an argument has the wrong type
@@ -591,7 +595,7 @@ function prepared:fetch_count(db, values) end
 ---@return boolean
 function prepared:is_empty(db, values) end
 
----Returns whether there is a row.
+---Returns whether at least one row exists.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:exists{ name = "sea" })  --> true
@@ -671,14 +675,14 @@ function prepared:tuples(db, values) end
 ---@return perilune.execute_result
 function prepared:delete_all(db, values) end
 
----Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
+---Makes a common table: one that exists for a single statement, defined by a request, or by SQL, which may read the table itself.
 ---```lua
 ---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
 ---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
 ---```
 ---@param name string
 ---@param definition perilune.request|string[] a request, or the names of the columns
----@param ... any behind columns SQL and its arguments; behind a request a function that gets the table so far and returns the request for further rows
+---@param ... any after columns: SQL and its arguments; after a request: a function that gets the table so far and returns the request for further rows
 ---@return perilune.common_table
 ---@raises argument: an argument has the wrong type
 function perilune.common_table(name, definition, ...) end
@@ -688,7 +692,8 @@ function perilune.common_table(name, definition, ...) end
 ---@access any
 ---@field c table<string, perilune.expression> the columns
 
----Returns the request joined with another one: inner: pairs of rows for which a condition holds. The conditions of the other request choose its rows before they are joined.
+---Returns the inner join with another request: the pairs of rows for which a condition holds. The conditions of the other request filter
+---its rows before the join.
 ---```lua
 ---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
 ---```
@@ -698,7 +703,8 @@ function perilune.common_table(name, definition, ...) end
 ---@return perilune.request
 function request:join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of this one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the left join with another request: the matching pairs, and the rows of this request without a partner. The conditions of the
+---other request filter its rows before the join.
 ---```lua
 ---print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
 ---```
@@ -708,7 +714,8 @@ function request:join(other, condition, ...) end
 ---@return perilune.request
 function request:left_join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of the other one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the right join with another request: the matching pairs, and the rows of the other request without a partner. The conditions of
+---the other request filter its rows before the join.
 ---```lua
 ---print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
 ---```
@@ -718,7 +725,8 @@ function request:left_join(other, condition, ...) end
 ---@return perilune.request
 function request:right_join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of either one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the full join with another request: the matching pairs, and the rows of either request without a partner. The conditions of the
+---other request filter its rows before the join.
 ---```lua
 ---print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
 ---```
@@ -728,7 +736,7 @@ function request:right_join(other, condition, ...) end
 ---@return perilune.request
 function request:full_join(other, condition, ...) end
 
----Returns the request joined with another one: all pairs of rows.
+---Returns the cross join with another request: all pairs of rows.
 ---```lua
 ---print(Author:cross_join(Tag):fetch_count())  --> 6
 ---```
@@ -736,9 +744,9 @@ function request:full_join(other, condition, ...) end
 ---@return perilune.request
 function request:cross_join(other) end
 
----Returns a request for the rows of this one and of another one of the same class. `request | other` is the same. The two may differ only
----in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups or a union.
----For other requests use `union`.
+---Returns a request for the rows that this request or another one of the same class selects. `request | other` does the same. The two may
+---differ only in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups
+---or a union. For other requests use `union`.
 ---```lua
 ---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
 ---```
@@ -746,7 +754,7 @@ function request:cross_join(other) end
 ---@return perilune.request
 function request:or_filter(other) end
 
----Returns the request with the conditions of a table whose values are given. A nil is no condition, and neither is an empty table.
+---Returns the request with those conditions of a table that have a value. A nil or an empty table adds no condition.
 ---```lua
 ---print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
 ---```
@@ -754,7 +762,7 @@ function request:or_filter(other) end
 ---@return perilune.request
 function request:filter_given(condition) end
 
----Returns what a function derives from the request if a value is given: neither nil nor false.
+---Calls a function that derives a request, and returns its result, if a value is neither nil nor false.
 ---```lua
 ---local year = 1850
 ---print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
@@ -765,9 +773,9 @@ function request:filter_given(condition) end
 ---@return perilune.request
 function request:when(value, derive, otherwise) end
 
----Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before. Rows that
----the order leaves equal come in the order of the primary key, which descends if all of the order descends. A request that may repeat a
----record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
+---Returns the page of records after a cursor, in the order of the request. It is faster than `page` if many rows come before the page. Rows
+---that are equal in this order are sorted by the primary key, which is descending if every part of the order is. A request that may repeat
+---a record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
@@ -788,9 +796,9 @@ function request:page_after(cursor, size, db) end
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function request:page_before(cursor, size, db) end
 
----Of a class with a history (see `perilune.history`): the records as they were at a time, a request to be filtered, ordered, counted and joined
----as any other. The records that it joins or includes are as they are now, and it cannot be written. It has the default scope of the class;
----`Class:unscoped():as_of(time)` has not.
+---Returns the records as they were at a time, for a class with a history (see `perilune.history`). The result can be filtered, ordered,
+---counted and joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of
+---the class; `Class:unscoped():as_of(time)` does not.
 ---```lua
 ---perilune.history(Tag):install(db)
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
@@ -802,8 +810,8 @@ function request:page_before(cursor, size, db) end
 ---@access any
 function request:as_of(time) end
 
----Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new. A key that
----contradicts a condition of the request is refused.
+---Returns the first record with these fields, or a new record with these and further fields that is not inserted; and whether it is new. A
+---key that contradicts a condition of the request is refused.
 ---```lua
 ---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
 ---```
@@ -814,9 +822,9 @@ function request:as_of(time) end
 ---@return boolean is_new
 function request:find_or_build(db, key, others) end
 
----Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
----deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A field
----that contradicts a condition of the request is refused: the record would not be found again.
+---Returns the first record with these fields, or inserts and returns a new one with these and further fields; and whether it is new. It
+---does not find softly deleted rows; if one has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A
+---field that contradicts a condition of the request is refused, because the record would not be found again.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
@@ -827,7 +835,7 @@ function request:find_or_build(db, key, others) end
 ---@return boolean is_new
 function request:find_or_create(db, key, others) end
 
----Returns a record that belongs to the one whose request this is. It is not inserted.
+---Returns a new record that belongs to the owner of this request. The record is not inserted.
 ---```lua
 ---print(Author:find(1):books():build{ title = "Omoo" }.author_id)  --> 1
 ---```
@@ -835,7 +843,7 @@ function request:find_or_create(db, key, others) end
 ---@return perilune.record
 function request:build(fields) end
 
----Inserts a record that belongs to the one whose request this is; through a table of links it is linked as well.
+---Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link.
 ---```lua
 ---print(Author:find(1):books():create{ title = "Omoo" }.author_id)  --> 1
 ---```
@@ -845,7 +853,8 @@ function request:build(fields) end
 ---@raises constraint_*: a constraint is violated
 function request:create(db, fields) end
 
----Fetches what belongs to records at hand into their fields, one statement for each association. It is called on a class.
+---Fetches associated records into the fields of records that are already in memory, with one statement for each association. It is called
+---on a class.
 ---```lua
 ---local authors = Author:order("id"):fetch_all()
 ---Author:preload(authors, Author.books)
@@ -855,15 +864,16 @@ function request:create(db, fields) end
 ---@param ... perilune.association
 function request:preload(list, ...) end
 
----Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
----the rows of what a record belongs to are written before it, all others after it. It is called on a class.
+---Writes a record with its associated records: all of them, or none. The table holds the associations under their names. Records that the
+---record belongs to are written before it, all others after it. It is called on a class.
 ---
----A table with the key of a row updates that row, and one without inserts another. Rows that are there are written before new ones. They get
----the values that the conditions of the association demand, and are restored if they were deleted softly. A row that belongs to something else
----is not taken away from it, unless the table sets its foreign key. The field `path` of an error says where in the table it was.
+---A table with the key of a row updates that row; a table without a key inserts a row. Existing rows are written before new ones. They get
+---the values that the conditions of the association require, and are restored if they were softly deleted. A row that belongs to another
+---record is not taken from it, unless the table sets its foreign key. The field `path` of an error is the position of the faulty entry in
+---the table.
 ---
----With `delete_missing`, rows that leave one list for another are moved, and rows that are in no list any more are deleted, before new ones are
----inserted.
+---With `delete_missing`, rows that move from one list to another are moved, and rows that are no longer in any list are deleted, before new
+---ones are inserted.
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",
@@ -875,8 +885,8 @@ function request:preload(list, ...) end
 ---print(err.path, err.kind)  --> books[2]	constraint_not_null
 ---```
 ---@param db? perilune.database
----@param values table<string, any> columns and associations; in place of a table also a record
----@param options? { delete_missing?: boolean } deletes what belongs to the records and is not in the lists; of linked rows only the links
----@return perilune.record record with what was written as fields
----@raises unknown_column: there is no such column or association; nested_owner: a row belongs to another record; constraint_*: a constraint is violated; validation: a record is not valid; argument: a value has the wrong type
+---@param values table<string, any> columns and associations; a record may replace a table
+---@param options? { delete_missing?: boolean } deletes associated rows that are not in the lists; for linked rows only the links
+---@return perilune.record record with the written records in its fields
+---@raises unknown_column: the column or association does not exist; nested_owner: a row belongs to another record; constraint_*: a constraint is violated; validation: a record is not valid; argument: a value has the wrong type
 function request:save_nested(db, values, options) end
