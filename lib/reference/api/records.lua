@@ -1,16 +1,17 @@
 ---@meta _
 ---@page Records
----Record classes stand for tables, records for rows.
+---Record classes represent tables, and records represent rows.
 ---
----The columns, the key and the defaults of a class come from the schema. A record is a plain table whose fields are columns. Methods that
----write take an optional database first; without one they use the innermost open block, or the default database. A method that a class
----defines, such as `function Author:label() ... end`, is one of its records.
+---A class takes its columns, key and defaults from the schema. A record is a plain table whose fields are columns. Methods that write take
+---an optional database first; without one they use the innermost open block, or the default database. Records inherit the methods that a
+---class defines, such as `function Author:label() ... end`.
 
----Makes a record class of a table. Each call makes another class: make it in one file, return it there, and `require` that file.
+---Makes a record class for a table. Each call makes a new class, so make it in one file, return it there, and `require` that file.
 ---
----A value that a column does not declare to hold, such as a word in an INTEGER column or `true` in a TEXT column, is an error of kind
----`conversion` when a record is written. What SQLite converts without loss is stored: `"12"` and `12.0` in an INTEGER column, numbers in a
----TEXT column. Columns without a type, and columns of BLOB, ANY and other types than these, take any value, and so do SQL and conditions.
+---Writing a record raises an error of kind `conversion` if a value does not fit the declared type of its column, such as a word in an
+---INTEGER column or `true` in a TEXT column. Values that SQLite converts without loss are stored: `"12"` and `12.0` in an INTEGER column,
+---numbers in a TEXT column. Columns without a type, and columns of BLOB, ANY and other unchecked types, take any value. SQL and conditions
+---are not checked either.
 ---```lua
 ---local Tag = perilune.record("tag")
 ---function Tag:label() return "#" .. self.name end
@@ -23,70 +24,70 @@
 function perilune.record(table_name, options) end
 
 ---@class perilune.record_options
----@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
----@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
----@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
----@field extra? string|string[] fields that are not columns, which records may have
----@field required? boolean whether NOT NULL columns without a default are checked before the row is written
----@field check_types? boolean false for a class that stores values of other types than its columns declare
----@field track_changes? boolean false for records that need not remember their row
----@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
----@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
----@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table. A value that a script has set is kept, except by an upsert that updates a row
----@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed, and counts up with each write
----@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets; records have `restore` and `delete_forever`
----@field immutable? string|string[] columns that are written by the insert only; an upsert leaves them
----@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, for cases that have the name of a method
+---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
+---@field naming? "snake_case"|fun(column: string): string the names of all other fields: `"snake_case"` converts columns in camel case, and a function returns the name for a column
+---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
+---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
+---@field extra? string|string[] fields that records may have in addition to their columns
+---@field required? boolean whether to check NOT NULL columns without a default before writing the row
+---@field check_types? boolean false to store values of other types than the columns declare
+---@field track_changes? boolean false for records that do not need to remember their row
+---@field on_conflict? string|{ insert?: string, update?: string } the conflict policy of all writes
+---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that are missing in an insert
+---@field timestamps? boolean|{ created?: string, updated?: string } whether to maintain `created_at` and `updated_at`, or a table with other names. Values that a script sets are kept, except in an upsert that updates a row
+---@field lock_version? boolean|string the version column, `lock_version` by default: each write increments it, and a record whose row has changed is not written
+---@field soft_delete? boolean|string the column, `deleted_at` by default, that a deletion sets instead of removing the row; records have `restore` and `delete_forever`
+---@field immutable? string|string[] columns that only an insert writes; an upsert does not change them
+---@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
 
----A field of records: over a column, computed, or made of several fields.
+---A field of records: it has a column, is computed, or combines several fields.
 ---
----Requests, writes, associations and errors know the field by its name alone; SQL knows the column. Rows of SQL that a script has written
----become fields by either name.
+---Requests, writes, associations and errors use the name of the field; SQL uses the column. Rows that a script fetches by SQL become fields
+---under either name.
 ---@class perilune.field_options
----@field column? string the column that the field is over; the one of its own name by default
+---@field column? string the column of the field; by default the one with the same name
 ---@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
 ---@field default? any|fun(record: perilune.record): any as in the option `defaults`
----@field lazy? boolean whether records are fetched without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it before raises `not_fetched`
+---@field lazy? boolean whether to fetch records without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it earlier raises `not_fetched`
 ---@field get? fun(record: perilune.record): any computes the field
 ---@field set? fun(record: perilune.record, value: any) assigns it
----@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression what the field is in requests
----@field fields? string[]|table<string, string> the fields that it is made of, which are its parts by name, or by the names that are keys; its value is immutable, and equal to one with equal parts
----@field make? fun(...: any): any makes the value of its parts, in their order, instead of a table
+---@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression the field in requests
+---@field fields? string[]|table<string, string> the fields that it combines: its parts have the same names, or the names that are keys; its value is immutable, and equal to a value with equal parts
+---@field make? fun(...: any): any makes the value from the parts in order, instead of a table
 ---@field split? fun(value: any): any ... returns the parts of a value
 
 ---How a write behaves.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
----@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record; not fields that are computed or made of several
----@field key? boolean whether an update gives its row the changed key of the record; false by default
----@field target? string|string[] of `insert_all`: the unique key whose rows are updated
----@field target_where? string of `insert_all`: the condition of the partial index that counts
----@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
----@field except? string|string[] of `insert_all`: columns that are kept
----@field set? table<string, string> of `insert_all`: SQL by column
----@field where? string|perilune.expression|table of `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
+---@field returning? string|string[] a column, a list of columns, or `"all"`, to return instead of the record; not computed or combined fields
+---@field key? boolean whether an update also writes a changed key to the row; false by default
+---@field target? string|string[] for `insert_all`: the unique key whose rows are updated
+---@field target_where? string for `insert_all`: the condition of the partial index to use
+---@field update? "all"|"none"|table for `insert_all`: the columns to overwrite, and values by column
+---@field except? string|string[] for `insert_all`: columns to keep
+---@field set? table<string, string> for `insert_all`: SQL by column
+---@field where? string|perilune.expression|table for `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
 ---How an upsert behaves.
 ---@class perilune.upsert_options
----@field target? string|string[] the columns of the unique key that counts; by default the primary key
----@field target_where? string the condition of the partial index that counts
----@field update? "all"|"none"|table the columns that the record writes over, and values by column; `"all"` by default
----@field except? string|string[] columns that are kept
----@field set? table<string, string> SQL by column, in which `excluded` is the row that was to be inserted
+---@field target? string|string[] the columns of the unique key to check; by default the primary key
+---@field target_where? string the condition of the partial index to use
+---@field update? "all"|"none"|table the columns to overwrite with the record, and values by column; `"all"` by default
+---@field except? string|string[] columns to keep
+---@field set? table<string, string> SQL by column; in it, `excluded` is the row that could not be inserted
 ---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
 ---@field returning? string|string[]
 
----A record class. It is called to make a record, `Author{ name = "Ada" }`, and begins requests: all methods of requests are methods of it.
+---A record class. A call makes a record, `Author{ name = "Ada" }`. All methods of requests are also methods of the class.
 ---@class perilune.record_class: perilune.request
 ---@overload fun(fields?: table<string, any>): perilune.record
 ---@access any
 ---@raises unknown_column: the column does not exist; unknown_table: the table does not exist; argument: an argument has the wrong type; constraint_*: a constraint is violated
 ---@field c table<string, perilune.expression> the columns
----@field requests table<string, function> named requests: `function Author.requests:old() ... end` is then a method of the class, its requests and associations; `default` applies to all requests
+---@field requests table<string, function> named requests: `function Author.requests:old() ... end` becomes a method of the class, its requests and associations; `default` applies to all requests
 local Class = {}
 
----Makes another class of the same table, which has all that this one has.
+---Makes another class for the same table, which inherits everything from this one.
 ---```lua
 ---local Classic = Author:extend()
 ---function Classic:label() return self.name .. " (classic)" end
@@ -96,7 +97,8 @@ local Class = {}
 ---@return perilune.record_class
 function Class:extend(options) end
 
----Returns the record with a key, or those with a list of keys in its order. The key of several columns, or another unique key, is a table.
+---Returns the record with a key, or for a list of keys the records in that order. A table gives a key of several columns, or another unique
+---key.
 ---```lua
 ---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
 ---```
@@ -105,11 +107,11 @@ function Class:extend(options) end
 ---@raises record_not_found: the row does not exist; argument: the columns are not a unique key
 function Class:find(key) end
 
----Returns the first record, the one with a key, or the first of a query with arguments; nil if there is none.
+---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
 ---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
 ---```
----@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that a user has typed
+---@param key any a key, or SQL with arguments; SQL without arguments is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
 function Class:fetch_one(key, ...) end
@@ -134,7 +136,7 @@ function Class:fetch_all(sql, ...) end
 ---@return fun(): perilune.record?
 function Class:rows(sql, ...) end
 
----Returns a value that fetches records by SQL: with `fetch_all`, `fetch_one` and `rows`.
+---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
 ---print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
 ---```
@@ -150,7 +152,7 @@ function Class:from_sql(sql, ...) end
 ---@return integer
 function Class:fetch_count() end
 
----Makes a record of a row, or of a table of columns, as if it had been fetched. It is called with a dot.
+---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
 ---print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
 ---```
@@ -158,8 +160,8 @@ function Class:fetch_count() end
 ---@return perilune.record
 function Class.from_row(row) end
 
----Makes a draft: fields that are still being filled in, without a row. It is called with a dot. Inserted without a key, it gets one from the
----database.
+---Makes a draft: the fields of a record without a row, such as a form in progress. It is called with a dot. A draft inserted without a key
+---gets one from the database.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
@@ -174,17 +176,17 @@ function Class.draft(fields) end
 ---```
 ---@param fields table<string, any>|perilune.record|perilune.draft
 ---@param options? perilune.write_options
----@return perilune.record|false record false if a conflict policy has kept the row from being written
+---@return perilune.record|false record false if a conflict policy prevented the write
 function Class:insert(fields, options) end
 
----Inserts all of a list or nothing. It is the fastest way to write many rows.
+---Inserts a list of records: all of them, or none. It is the fastest way to write many rows.
 ---```lua
 ---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
 ---```
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
----@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` how many rows were written, or with `returning` as well the rows that it names
----@raises constraint_*: a constraint is violated, and the message says by which element
+---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` the number of written rows; if `returning` is given as well, the rows with its columns
+---@raises constraint_*: a constraint is violated; the message names the element
 function Class:insert_all(list, options) end
 
 ---Updates the row of a record.
@@ -194,22 +196,22 @@ function Class:insert_all(list, options) end
 ---Book:update(book)
 ---print(Book:find(1).pages)  --> 330
 ---```
----@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
+---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 ---@raises record_not_found: the row does not exist
 function Class:update(record, options) end
 
----Updates the row of a record, or inserts it if there is none.
+---Updates the row of a record, or inserts it if it does not exist.
 ---```lua
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
----@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
+---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function Class:save(record, options) end
 
----Inserts a record or draft, or updates the row that is in its way, in one statement.
+---Inserts a record or draft, or updates the conflicting row, in one statement.
 ---```lua
 ---print(Tag:upsert(Tag.draft{ name = "sea" }, { target = "name" }).id)  --> 1
 ---```
@@ -227,7 +229,7 @@ function Class:upsert(record, options) end
 ---@return boolean
 function Class:delete(record, options) end
 
----Deletes the row with a key, without the hooks of records.
+---Deletes the row with a key, without calling record hooks.
 ---```lua
 ---print(Tag:delete_one(1), Tag:delete_one(1))  --> true	false
 ---```
@@ -235,14 +237,14 @@ function Class:delete(record, options) end
 ---@return boolean was_there
 function Class:delete_one(key) end
 
----Deletes all rows of the table, and returns how many there were.
+---Deletes all rows of the table, and returns their number.
 ---```lua
 ---print(BookTag:delete_all())  --> 3
 ---```
 ---@return integer
 function Class:delete_all() end
 
----Returns whether there is a row with a key.
+---Returns whether a row with this key exists.
 ---```lua
 ---print(Book:exists(1), Book:exists(99))  --> true	false
 ---```
@@ -250,22 +252,22 @@ function Class:delete_all() end
 ---@return boolean
 function Class:exists(key) end
 
----Returns a write as a value: it is printed, kept, and executed later. Hooks and validations are not part of it.
+---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
 ---print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
----@param ... any what the verb takes
+---@param ... any the arguments of the verb
 ---@return perilune.write_statement
 ---@raises unknown_verb: the verb does not exist; argument: the verb does not take these arguments
 function Class:statement(verb, ...) end
 
 ---How the rows of a request are inserted.
 ---@class perilune.insert_from_options
----@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
+---@field columns? string|string[] the target columns of the request's columns, in order; by default the columns of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field target? string|string[] the unique key whose rows are updated, the primary key by default
----@field update? "all"|"none"|table the columns that are written over, and values by column; `"all"` for requests with `select(...)` or the option `columns`
+---@field update? "all"|"none"|table the columns to overwrite, and values by column; `"all"` for requests with `select(...)` or the option `columns`
 ---@field where? string|perilune.expression|table a condition for updating
 ---@field returning? true|string|string[] true for records, or columns for rows
 
@@ -276,7 +278,7 @@ function Class:statement(verb, ...) end
 ---print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
 ---```
 ---@param request perilune.request
----@param options? perilune.insert_from_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@param options? perilune.insert_from_options how to treat conflicting rows; `perilune.excluded` names their new values
 ---@return perilune.execute_result
 function Class:insert_from(request, options) end
 
@@ -297,7 +299,7 @@ function Class:unscoped() end
 ---```
 ---@param record perilune.record
 ---@return perilune.record
----@raises record_not_found: the row has gone
+---@raises record_not_found: the row no longer exists
 function Class:refresh(record) end
 
 ---Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
@@ -309,7 +311,7 @@ function Class:refresh(record) end
 ---@return perilune.record
 function Class.inserted(record, options) end
 
----Changes a record and writes what differs from its row.
+---Changes a record and writes the columns that differ from its row.
 ---```lua
 ---print(Tag:update_changes(Tag:find(1), { name = "ocean" }))  --> true
 ---```
@@ -319,7 +321,7 @@ function Class.inserted(record, options) end
 ---@return boolean was_written
 function Class:update_changes(record, change, options) end
 
----Returns what differs between a record and its row, by column.
+---Returns the differences between a record and its row, by column.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "ocean"
@@ -345,15 +347,15 @@ function Class:has_changes(record) end
 ---@return boolean
 function Class:is(value) end
 
----A record: a row as a table. A name that is neither a column nor a method is an error. NULL reads as nil; assigning nil writes NULL,
----except that an insert leaves the column to its default, where `perilune.null` writes NULL.
+---A record: a row as a table. A name that is neither a column nor a method raises an error. NULL reads as nil. Assigning nil writes NULL,
+---but an insert then uses the column's default; `perilune.null` always writes NULL.
 ---@class perilune.record
 ---@access any
 ---@raises unknown_column: the column does not exist; argument: an argument has the wrong type; changed_key: the key was changed; constraint_*: a constraint is violated; validation: the class finds the record invalid
 ---@field [string] any the value of a column
 local record = {}
 
----Inserts the record. The fields that the database fills in are set.
+---Inserts the record, and sets the fields that the database fills in.
 ---```lua
 ---local tag = Tag{ name = "ships" }
 ---tag:insert()
@@ -361,7 +363,7 @@ local record = {}
 ---```
 ---@param db? perilune.database
 ---@param options? perilune.write_options
----@return perilune.record|false record false if a conflict policy has kept the row from being written
+---@return perilune.record|false record false if a conflict policy prevented the write
 function record:insert(db, options) end
 
 ---Inserts a copy of the record, and returns the copy.
@@ -374,9 +376,9 @@ function record:insert(db, options) end
 ---@return perilune.record|false
 function record:inserted(db, options) end
 
----Writes all columns that the record has: of a record that was fetched or inserted these are all that it knows of its row, and of a record
----that a script has made those that it was given, `perilune.null` included. Other columns, such as `created_at`, stay as they are. With
----`track_changes = false` a record does not know which columns it was given, and all are written.
+---Writes all columns that the record has. A fetched or inserted record has all columns that it knows of its row; a record that a script has
+---made has the columns that it was given, `perilune.null` included. Other columns, such as `created_at`, do not change. With `track_changes
+---= false` a record does not know which columns it was given, and writes all of them.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
@@ -386,12 +388,12 @@ function record:inserted(db, options) end
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return perilune.record|false
----@raises record_not_found: the row has gone
+---@raises record_not_found: the row no longer exists
 function record:update(db, options) end
 
----Writes the columns that differ from the row, and nothing if none does. A change, if given, is made first, and taken back if it fails.
----A record that a script has made does not know its row: without a change all that it was given is written, and with a change only what
----the change names or alters.
+---Writes the columns that differ from the row, and nothing if none does. An optional change is made first, and reverted if the write fails.
+---A record that a script has made does not know its row: without a change it writes all columns that it was given, and with a change only
+---those that the change names or alters.
 ---```lua
 ---local book = Book:find(1)
 ---print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
@@ -399,10 +401,10 @@ function record:update(db, options) end
 ---@param change? table<string, any>|fun(record: perilune.record)
 ---@param options? perilune.write_options
 ---@return boolean was_written
----@raises record_not_found: the row has gone
+---@raises record_not_found: the row no longer exists
 function record:update_changes(change, options) end
 
----Updates the row, or inserts it if there is none. An update writes the columns that `update` does.
+---Updates the row, or inserts it if it does not exist. An update writes the same columns as `update`.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -413,7 +415,7 @@ function record:update_changes(change, options) end
 ---@return perilune.record|false
 function record:save(db, options) end
 
----Inserts the record, or updates the row that is in its way, in one statement. The record then is what the row is.
+---Inserts the record, or updates the conflicting row, in one statement. Afterwards the record matches the row.
 ---```lua
 ---local tag = Tag{ name = "sea" }
 ---tag:upsert{ target = "name" }
@@ -434,7 +436,7 @@ function record:upsert(db, options) end
 ---@return boolean was_there
 function record:delete(db, options) end
 
----Of a class with a history (see `perilune.history`): returns the versions of the row, the oldest first.
+---Returns the versions of the row, the oldest first, for a class with a history (see `perilune.history`).
 ---```lua
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
@@ -447,7 +449,7 @@ function record:delete(db, options) end
 ---@access any
 function record:history(db) end
 
----Of a class with `soft_delete`: makes the record one that is not deleted. If that fails, the record stays deleted.
+---Restores the deleted record of a class with `soft_delete`. If that fails, the record stays deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -459,7 +461,7 @@ function record:history(db) end
 ---@return perilune.record
 function record:restore(db) end
 
----Of a class with `soft_delete`: deletes the row, which `delete` leaves there.
+---Deletes the row of a class with `soft_delete` for good, which `delete` would only mark.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -477,20 +479,20 @@ function record:delete_forever(db) end
 ---@return boolean
 function record:exists(db) end
 
----Reads the row again into the record.
+---Reads the row into the record again.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "lake"
 ---print(tag:refresh().name)  --> sea
 ---```
 ---@param db? perilune.database
----@param options? { fields?: string|string[] } lazy fields that are read, too
+---@param options? { fields?: string|string[] } lazy fields to read as well
 ---@return perilune.record
----@raises record_not_found: the row has gone; unknown_column: the field does not exist
+---@raises record_not_found: the row no longer exists; unknown_column: the field does not exist
 function record:refresh(db, options) end
 
----Returns what differs from the row, by column; of a record without a row everything that it has. As in `pairs(record)`, a field that is made
----of several is there by these, and computed fields are not.
+---Returns the differences from the row, by column; for a record without a row, all its columns. As in `pairs(record)`, a combined field
+---appears as its parts, and computed fields are left out.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "lake"
@@ -509,17 +511,17 @@ function record:changes() end
 ---@return boolean
 function record:has_changes() end
 
----Returns what was fetched into the field of an association: a record, a list of records, or nil if no row belongs to the record. An
----association that was not included is an error here. `record.author` is the association itself then, which is true in a condition.
+---Returns the fetched records of an association: a record, a list of records, or nil if no row belongs to the record. It raises an error if
+---the association was not included. In that case `record.author` is the association itself, which is true in a condition.
 ---```lua
 ---print(#Author:including_all(Author.books):find(1):included("books"))  --> 2
 ---```
 ---@param name string of the association
 ---@return perilune.record|perilune.record[]|nil
----@raises not_fetched: the association was not included; unknown_association: the class has none of that name
+---@raises not_fetched: the association was not included; unknown_association: the class has no association of that name
 function record:included(name) end
 
----Returns another record with the same fields, some of which may be changed.
+---Returns a copy of the record, optionally with changed fields.
 ---```lua
 ---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
 ---```
@@ -528,7 +530,7 @@ function record:included(name) end
 ---@raises argument: the changes are not a table; unknown_column: a field does not exist
 function record:copy(changes) end
 
----Notes, in the method `validate` of a class, what is wrong with the record.
+---Adds a validation error to the record, in the method `validate` of its class.
 ---```lua
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
@@ -540,7 +542,7 @@ function record:copy(changes) end
 ---@raises validation: it is called outside of `validate`
 function record:invalid(column, message) end
 
----Returns what is wrong with the record, without writing it.
+---Returns the validation errors of the record, without writing it.
 ---```lua
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
@@ -557,7 +559,7 @@ function record:validation_errors(db) end
 ---@field [string] any the value of a column
 local draft = {}
 
----Returns another draft with the same fields.
+---Returns a copy of the draft.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(draft:copy().name)  --> ships
@@ -566,7 +568,7 @@ local draft = {}
 ---@raises none
 function draft:copy() end
 
----Returns what is wrong with the draft, as `validate` of its class finds it.
+---Returns the validation errors of the draft, as `validate` of its class reports them.
 ---```lua
 ---print(#Tag.draft{ name = "ships" }:validation_errors())  --> 0
 ---```
@@ -575,12 +577,12 @@ function draft:copy() end
 ---@raises argument: `db` is not a database
 function draft:validation_errors(db) end
 
----Methods that a class may define, called when its records are written. What a hook raises ends the write, which is then undone.
----The hooks of an insert run in this order: `will_save`, `around_save`, `will_insert`, `validate`, `around_insert`, `did_insert`,
----`did_save`; those of an update likewise.
+---Hooks: methods that a class may define, called when its records are written. An error in a hook cancels the write. The hooks of an insert
+---run in this order: `will_save`, `around_save`, `will_insert`, `validate`, `around_insert`, `did_insert`, `did_save`. Updates follow the
+---same order with their own hooks.
 ---@class perilune.record_hooks
 ---@access inside a transaction or a savepoint of the write
----@raises hook: an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---@raises hook: an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 local hooks = {}
 
 ---Is called before a record is inserted.
@@ -605,7 +607,7 @@ function hooks:will_insert(db) end
 ---@param db perilune.database
 function hooks:around_insert(write, db) end
 
----Is called after a record was inserted.
+---Is called after a record has been inserted.
 ---```lua
 ---function Tag:did_insert(db)
 ---  print(self.name)
@@ -639,7 +641,7 @@ function hooks:will_update(db, columns) end
 ---@param columns table<string, true> the columns that are written, also as a list
 function hooks:around_update(write, db, columns) end
 
----Is called after a record was updated.
+---Is called after a record has been updated.
 ---```lua
 ---function Tag:did_update(db, columns)
 ---  print(self.name)
@@ -672,7 +674,7 @@ function hooks:will_delete(db) end
 ---@param db perilune.database
 function hooks:around_delete(write, db) end
 
----Is called after a record was deleted.
+---Is called after a record has been deleted.
 ---```lua
 ---function Tag:did_delete(db, was_there)
 ---  print(self.name)
@@ -705,7 +707,7 @@ function hooks:will_save(db) end
 ---@param db perilune.database
 function hooks:around_save(write, db) end
 
----Is called after a record was saved.
+---Is called after a record has been saved.
 ---```lua
 ---function Tag:did_save(db)
 ---  print(self.name)
@@ -715,7 +717,7 @@ function hooks:around_save(write, db) end
 ---@param db perilune.database
 function hooks:did_save(db) end
 
----Is called before a record is written; it calls `self:invalid(column, message)` for what is wrong, which refuses the write.
+---Is called before a record is written. It calls `self:invalid(column, message)` for each problem; any of them refuses the write.
 ---```lua
 ---function Tag:validate()
 ---  if #self.name > 20 then self:invalid("name", "is too long") end
@@ -725,7 +727,7 @@ function hooks:did_save(db) end
 ---@param db perilune.database
 function hooks:validate(db) end
 
----Is called with each record that was fetched.
+---Is called with each fetched record.
 ---```lua
 ---function Tag:did_fetch() print("fetched " .. self.name) end
 ---Tag:find(1)  --> fetched sea
@@ -754,7 +756,7 @@ function statement:sql() end
 ---@return perilune.execute_result
 function statement:execute(db) end
 
----Executes the write, and returns all rows that `returning` gives, as a list.
+---Executes the write, and returns the rows of `returning` as a list.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_all()[1].id)  --> 3
@@ -763,7 +765,7 @@ function statement:execute(db) end
 ---@return perilune.row[]
 function statement:fetch_all(db) end
 
----Executes the write, and returns the first row that `returning` gives, or nil.
+---Executes the write, and returns the first row of `returning`, or nil.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_one().id)  --> 3
@@ -772,7 +774,7 @@ function statement:fetch_all(db) end
 ---@return perilune.row?
 function statement:fetch_one(db) end
 
----Executes the write, and returns the first value that `returning` gives, or nil.
+---Executes the write, and returns the first value of `returning`, or nil.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_value())  --> 3
@@ -781,7 +783,7 @@ function statement:fetch_one(db) end
 ---@return any
 function statement:fetch_value(db) end
 
----Executes the write, and returns the first column of what `returning` gives, as a list.
+---Executes the write, and returns the first column of `returning` as a list.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_values()[1])  --> 3
@@ -790,7 +792,7 @@ function statement:fetch_value(db) end
 ---@return any[]
 function statement:fetch_values(db) end
 
----A query of records, made by `Class:from_sql`.
+---A query for records, made by `Class:from_sql`.
 ---@class perilune.sql_request
 ---@access any
 ---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
@@ -812,7 +814,7 @@ function from_sql:fetch_all(db) end
 ---@return perilune.record?
 function from_sql:fetch_one(db) end
 
----Returns how many rows the query has.
+---Returns the number of rows of the query.
 ---```lua
 ---print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
 ---```
@@ -828,8 +830,8 @@ function from_sql:fetch_count(db) end
 ---@return fun(): perilune.record?
 function from_sql:rows(db) end
 
----Makes a class for a table with one row at most: settings, for example. A column that is NULL reads as its default, and an update
----inserts the row that it needs.
+---Makes a class for a table with at most one row, such as settings. A column that is NULL reads as its default, and an update inserts the
+---row if necessary.
 ---```lua
 ---db:create_table("settings", function(t)
 ---  t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
@@ -840,20 +842,20 @@ function from_sql:rows(db) end
 ---print(Settings:find().theme)  --> dark
 ---```
 ---@param table_name string
----@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
+---@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and the options of `perilune.record`; `key` is `"id"` by default
 ---@return perilune.single_row_class
 ---@raises argument: an option is not valid
 function perilune.single_row(table_name, options) end
 
----The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods and hooks defined on
----the class are those of its objects. As JSON, as text and in `pairs`, an object has its defaults, too.
+---A class made by `perilune.single_row`. Its objects have the columns as fields, and the methods of records; they inherit methods and hooks
+---defined on the class. In JSON, as text and in `pairs`, an object includes its defaults.
 ---@class perilune.single_row_class
 ---@access any
 ---@overload fun(fields?: table<string, any>): perilune.single_row
----@field record perilune.record_class the class of the records behind, for associations
+---@field record perilune.record_class the underlying record class, for associations
 local SingleRow = {}
 
----Returns the row, or an object with the defaults if there is none.
+---Returns the row, or an object with the defaults if no row exists.
 ---```lua
 ---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
 ---print(perilune.single_row("settings", { defaults = { theme = "light" } }):find().theme)  --> light
@@ -863,12 +865,12 @@ local SingleRow = {}
 ---@raises unknown_table: the table does not exist
 function SingleRow:find(db) end
 
----The object of the row.
+---An object that holds the single row.
 ---@class perilune.single_row: perilune.record
 ---@access any
 local single_row = {}
 
----Forgets what was chosen in columns, or in all. The next write stores it.
+---Resets columns, or all columns, to their defaults. The next write stores the change.
 ---```lua
 ---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
 ---local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
@@ -880,6 +882,6 @@ local single_row = {}
 ---@raises unknown_column: the column does not exist
 function single_row:reset(...) end
 
----The columns of the row that an upsert was to insert, for its option `update`: `perilune.excluded.price`.
+---The columns of the row that an upsert could not insert, for its option `update`: `perilune.excluded.price`.
 ---@class perilune.excluded
 ---@field [string] perilune.expression
