@@ -2,22 +2,22 @@
 ---@page Databases
 ---Running SQL, transactions, and opening databases.
 ---
----`db` is the default database. A block such as `db:write(function(db) ... end)` gets a handle with the same methods, which is valid
----until the block ends. Without a block each statement is an access of its own.
+---`db` is the default database. A block such as `db:write(function(db) ... end)` gets a handle with the same methods, which is valid until
+---the block ends. Outside of blocks, each statement accesses the database separately.
 
----How `perilune.queue` and `perilune.pool` open a database.
+---Options of `perilune.queue` and `perilune.pool`.
 ---@class perilune.database_options
 ---@field readonly? boolean false by default
 ---@field foreign_keys? boolean whether foreign keys are enforced; true by default
----@field busy_timeout? number seconds to wait for the lock of another connection; 0 by default, which raises at once
+---@field busy_timeout? number seconds to wait for another connection's lock; 0, the default, raises at once
 ---@field journal_mode? "default"|"wal"
 ---@field label? string the name of the connection in logs
----@field reader_count? integer connections of a pool that read, from 1 to 64; 5 by default
----@field prepare? fun(db: perilune.database) called with a handle of each connection before the script uses it first
----@field observer? perilune.transaction_observer_options an observer from the beginning on
+---@field reader_count? integer read connections of a pool, from 1 to 64; 5 by default
+---@field prepare? fun(db: perilune.database) called with a handle of each connection before its first use
+---@field observer? perilune.transaction_observer_options an observer that is active from the start
 ---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
 
----A database, or a handle of it inside a block.
+---A database, or a handle to it inside a block.
 ---@class perilune.database
 ---@access any
 ---@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or another block of the same database is in the way
@@ -26,7 +26,7 @@ local db = {}
 ---@type perilune.database
 db = nil
 
----Opens a database on one connection, which reads and writes in turn.
+---Opens a database with one connection, which both reads and writes.
 ---```lua
 ---local queue = perilune.queue(":memory:")
 ---queue:execute("CREATE TABLE note (text)")
@@ -38,7 +38,7 @@ db = nil
 ---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cannot_open: SQLite cannot open the file; sandbox: the script may not open files; preview: the script is previewed
 function perilune.queue(path, options) end
 
----Opens a database on several connections: one writes, the others read meanwhile. The file uses a write-ahead log.
+---Opens a database with several connections: one writes, and the others can read at the same time. The file uses a write-ahead log.
 ---```lua
 ---local path = temporary_path("shop.sqlite")
 ---local pool = perilune.pool(path, { reader_count = 2 })
@@ -52,22 +52,22 @@ function perilune.queue(path, options) end
 ---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cannot_open: SQLite cannot open the file; sandbox: the script may not open files; preview: the script is previewed
 function perilune.pool(path, options) end
 
----How `perilune.cluster` opens a database.
+---Options of `perilune.cluster`.
 ---@class perilune.cluster_options
----@field servers string[] addresses of nodes as host:port, of which one must answer; `host:port=host:port` for a node that is reached through a proxy
----@field timeout? number|string how long a statement, the beginning of a transaction or a commit may take: seconds, or "500ms", "5s"; 10 seconds by default
+---@field servers string[] addresses of nodes as host:port, of which at least one must answer; `host:port=host:port` for a node behind a proxy
+---@field timeout? number|string the time limit for a statement, the beginning of a transaction or a commit: seconds, or "500ms", "5s"; 10 seconds by default
 ---@field label? string the name of the connection in logs
 ---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
 
 ---A node of a cluster.
 ---@class perilune.cluster_node
----@field id string its digits, as dqlite shows them
+---@field id string the digits of the id, as dqlite shows them
 ---@field address string
 ---@field role "voter"|"standby"|"spare"
 ---@field is_leader boolean
 
----Opens a database in a cluster of dqlite nodes, which is made there if it does not exist. Statements run in the node that leads, which is
----looked for again when it changes. The page "Running a cluster" says what works there and what is refused.
+---Opens a database in a cluster of dqlite nodes, and creates it if it does not exist. Statements run on the leader; when the leader
+---changes, the connection finds the new one. The page "Running a cluster" lists supported and refused features.
 ---```lua
 ---local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
 ---print(ok, err.kind)  --> false	cluster_unreachable
@@ -78,7 +78,7 @@ function perilune.pool(path, options) end
 ---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cluster_unreachable: no node answers, or none leads; sandbox: the script may not reach other machines; preview: the script is previewed
 function perilune.cluster(name, options) end
 
----Returns the nodes of the cluster that the database is in.
+---Returns the nodes of the database's cluster.
 ---```lua
 ---local ok, err = pcall(db.cluster_nodes, db)
 ---print(ok, err.kind)  --> false	usage
@@ -119,7 +119,7 @@ function db:fetch_all(sql, ...) end
 ---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
 function db:fetch_one(sql, ...) end
 
----Returns the first column of the first row. Both no row and NULL are nil.
+---Returns the first column of the first row. A missing row and NULL are both nil.
 ---```lua
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
@@ -159,7 +159,7 @@ function db:fetch_optional_values(sql, ...) end
 ---@raises null: a value is NULL; sql: SQLite refuses the statement
 function db:fetch_set(sql, ...) end
 
----Returns the first column of the first row, converted to a type. Both no row and NULL are nil.
+---Returns the first column of the first row, converted to a type. A missing row and NULL are both nil.
 ---```lua
 ---print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
 ---```
@@ -206,7 +206,7 @@ function db:rows(sql, ...) end
 ---@raises sql: SQLite refuses the statement; dead_handle: the iterator is used after its block
 function db:tuples(sql, ...) end
 
----Compiles a statement, to be run several times with other arguments.
+---Compiles a statement that can run several times with different arguments.
 ---```lua
 ---local insert = db:prepare("INSERT INTO tag (name) VALUES (?)")
 ---for _, name in ipairs{ "ship", "island" } do insert:execute(name) end
@@ -217,7 +217,7 @@ function db:tuples(sql, ...) end
 ---@raises sql: SQLite refuses the statement; argument: `sql` is not one statement
 function db:prepare(sql) end
 
----Calls a function with a handle that may only read. It sees one state of the database.
+---Calls a function with a read-only handle, which sees a single state of the database.
 ---```lua
 ---local books, authors = db:read(function(db)
 ---  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
@@ -226,12 +226,13 @@ function db:prepare(sql) end
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 ---@raises readonly: the block writes; yield: the block waits
 ---@access outside blocks of the same database
 function db:read(block, ...) end
 
----Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
+---Calls a function with a handle in a transaction. If the function raises an error, the transaction is rolled back and the error is raised
+---again.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
@@ -239,18 +240,18 @@ function db:read(block, ...) end
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
 ---```
----With the option `note` the transaction has a note in the histories of all tables (`perilune.history`). With the option `retry` a block in a
----cluster runs again, up to that number of times, after a change of leader before its commit.
+---With the option `note`, the histories of all tables record the note with the transaction (`perilune.history`). With the option `retry`, a
+---block in a cluster runs again, up to that number of times, if the leader changes before the commit.
 ---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
----@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note; cluster_moved: the leader of the cluster changed, and nothing was committed; cluster_timeout: the cluster did not answer, and nothing was committed; cluster_unknown: whether the commit has happened could not be found out
+---@return any ... the results of the block
+---@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note; cluster_moved: the leader of the cluster changed, and nothing was committed; cluster_timeout: the cluster did not answer, and nothing was committed; cluster_unknown: the result of the commit could not be determined
 ---@access outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
 function db:write(options, block, ...) end
 
----Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
----`"rollback"`. What it returns behind that is returned.
+---Calls a function with a handle in a transaction of a chosen kind. The first result of the function ends the transaction: `"commit"` or
+---`"rollback"`. Its further results are returned.
 ---```lua
 ---db:in_transaction("immediate", function(db)
 ---  db:execute("DELETE FROM book WHERE id = 3")
@@ -261,12 +262,13 @@ function db:write(options, block, ...) end
 ---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
 ---@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns behind that
+---@return any ... the further results of the block
 ---@raises argument: the kind is unknown, or the block returns neither word; nested_access: in a block of the same database; busy: another connection holds the lock
 ---@access outside blocks of the same database, or directly inside `write_without_transaction`
 function db:in_transaction(kind, block, ...) end
 
----Calls a function in a savepoint: if it raises, what it did is undone, and the transaction around it goes on if the error is caught.
+---Calls a function in a savepoint. If the function raises an error, its changes are undone; the surrounding transaction continues if the
+---error is caught.
 ---```lua
 ---db:write(function(db)
 ---  pcall(db.in_savepoint, db, function(db)
@@ -278,18 +280,18 @@ function db:in_transaction(kind, block, ...) end
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 ---@raises yield: the block waits; argument: `block` is not a function
 function db:in_savepoint(block, ...) end
 
----Calls a function with a handle on the connection that writes, without a transaction: for `PRAGMA`, `VACUUM` and the like.
+---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.
 ---```lua
 ---db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
 ---print(db:fetch_value("PRAGMA user_version"))  --> 7
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 ---@raises nested_access: in a block of the same database; yield: the block waits
 ---@access outside blocks of the same database
 function db:write_without_transaction(block, ...) end
@@ -303,7 +305,7 @@ function db:write_without_transaction(block, ...) end
 ---@raises none
 function db:is_inside_transaction() end
 
----Returns how SQLite would run a query. Printed, the plan is a tree.
+---Returns SQLite's plan for a query. Printed, the plan is a tree.
 ---```lua
 ---print(db:explain("SELECT * FROM book WHERE id = 1"))
 -----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
@@ -314,11 +316,11 @@ function db:is_inside_transaction() end
 ---@raises sql: SQLite refuses the statement
 function db:explain(sql, ...) end
 
----Steps of a query plan, each with a list of its own steps.
+---The steps of a query plan, each with a list of its substeps.
 ---@class perilune.query_plan
 ---@field [integer] { detail: string, children: perilune.query_plan }
 
----Returns the path of the database file; in memory `":memory:"`.
+---Returns the path of the database file, or `":memory:"` for a database in memory.
 ---```lua
 ---print(perilune.queue(":memory:"):path())  --> :memory:
 ---```
@@ -326,15 +328,15 @@ function db:explain(sql, ...) end
 ---@raises none
 function db:path() end
 
----Adds an SQL function, or replaces the one with that name and number of arguments. It belongs to the script, and must not use the
----database.
+---Adds an SQL function, or replaces the function with the same name and number of arguments. The function belongs to the script, and must
+---not use the database.
 ---```lua
 ---db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
 ---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
 ---```
 ---@param name string
----@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
----@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error that it raises ends the statement, as does NaN as a result
+---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, or -1, the default, for any number; indexes and generated columns need `deterministic = true`
+---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error or the result NaN ends the statement
 ---@raises argument: the name, the number or the function is not valid; unknown_option: an option does not exist
 function db:add_function(name, options, f) end
 
@@ -345,7 +347,7 @@ function db:add_function(name, options, f) end
 ---```
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean }
----@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or makes it; `inverse` removes a row, which makes the aggregate fast as a window function
+---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
 ---@raises argument: the name, the number or the definition is not valid
 function db:add_aggregate(name, options, definition) end
 
@@ -355,12 +357,12 @@ function db:add_aggregate(name, options, definition) end
 ---print(db:fetch_value("SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1"))  --> Typee
 ---```
 ---@param name string
----@param compare fun(a: string, b: string): integer returns a number below, equal to or above 0
+---@param compare fun(a: string, b: string): integer returns a negative number, 0 or a positive number
 ---@raises argument: the name or the function is not valid
 function db:add_collation(name, compare) end
 
----Removes an SQL function or aggregate. A function of SQLite's that a script has replaced comes back when the database is opened again: SQLite
----does not restore it, so removing it is refused.
+---Removes an SQL function or aggregate. If it replaced a built-in function, the removal is refused, because SQLite restores the built-in
+---function only when the database is opened again.
 ---```lua
 ---db:add_function("twice", 1, function(x) return 2 * x end)
 ---db:remove_function("twice", 1)
@@ -381,8 +383,8 @@ function db:remove_function(name, count) end
 ---@raises argument: the name is not valid
 function db:remove_collation(name) end
 
----Calls a function in a transaction, then another with a handle that reads what the first one has left. Other writers of a pool go on
----while the second one reads.
+---Calls a function in a transaction, then another function with a handle that reads the state after it. Other writers of a pool can
+---continue while the second function reads.
 ---```lua
 ---local count = db:write_then_read(
 ---  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
@@ -390,14 +392,14 @@ function db:remove_collation(name) end
 ---print(count)  --> 3
 ---```
 ---@param write fun(db: perilune.database): ...
----@param read fun(db: perilune.database, ...: any): ... also gets what `write` returns
----@return any ... what `read` returns
+---@param read fun(db: perilune.database, ...: any): ... also gets the results of `write`
+---@return any ... the results of `read`
 ---@raises nested_access: in a block of the same database; readonly: `read` writes; argument: an argument is not a function
 ---@access outside blocks of the same database
 function db:write_then_read(write, read) end
 
----Returns a database that shows the present state of a pool to as many reads as there are, whatever is written meanwhile. It ends when it is
----closed or collected. As long as it is open, the write-ahead log grows.
+---Returns a snapshot: a database that shows the current state of a pool in all reads, regardless of later writes. It ends when it is closed
+---or collected. Until then, the write-ahead log grows.
 ---```lua
 ---local pool = perilune.pool(temporary_path("snapshot.sqlite"))
 ---pool:execute("CREATE TABLE note (text)")
@@ -411,7 +413,7 @@ function db:write_then_read(write, read) end
 ---@access any
 function db:snapshot() end
 
----Returns whether `db:snapshot` can be called: whether the database is a pool.
+---Returns whether the database is a pool, so that `db:snapshot` can be called.
 ---```lua
 ---print(perilune.queue():has_snapshots())  --> false
 ---```
@@ -419,8 +421,8 @@ function db:snapshot() end
 ---@raises none
 function db:has_snapshots() end
 
----Returns the time of the transaction: that at which it was first asked for. Outside of transactions it is the present. It comes from the
----clock of the context, as `perilune.now` does.
+---Returns the time of the transaction: the time of its first call in the transaction. Outside of transactions it is the current time. It
+---uses the clock of the context, as `perilune.now` does.
 ---```lua
 ---db:write(function(db)
 ---  local time = db:transaction_date()
@@ -432,26 +434,26 @@ function db:has_snapshots() end
 ---@raises none
 function db:transaction_date() end
 
----Moves what the write-ahead log holds into the database file.
+---Moves the contents of the write-ahead log into the database file.
 ---```lua
 ---local pool = perilune.pool(temporary_path("log.sqlite"))
 ---pool:execute("CREATE TABLE note (text)")
 ---print(pool:checkpoint("truncate").frames)  --> 0
 ---pool:close()
 ---```
----@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then have the log begin anew; `"truncate"` also empties its file
----@return { frames: integer, checkpointed: integer } how many frames the log has, and how many of them are in the database; both are 0 without a log
+---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then restart the log; `"truncate"` also empties its file
+---@return { frames: integer, checkpointed: integer } the number of frames in the log, and how many of them are in the database; both are 0 without a log
 ---@raises unknown_checkpoint: the kind does not exist; busy: a reader or writer is in the way; readonly: the database may only be read; nested_access: in a block of the database
 ---@access outside blocks of the same database
 function db:checkpoint(kind) end
 
----How `db:backup_to` goes on.
+---Options of `db:backup_to`.
 ---@class perilune.backup_options
 ---@field pages? integer how many pages are copied at a time; 1000 by default
----@field pause? perilune.duration how long to wait after each step; other connections may use the file meanwhile
----@field progress? fun(completed: integer, total: integer) called after each step with the number of pages that are copied, and of all; an error ends the backup, and the target stays as it was
+---@field pause? perilune.duration how long to wait after each step; other connections may use the file during the pause
+---@field progress? fun(completed: integer, total: integer) called after each step with the number of copied pages and of all pages; an error ends the backup, and the target does not change
 
----Copies the whole database over another one.
+---Copies the whole database to another one, replacing its contents.
 ---```lua
 ---local copy = perilune.queue(":memory:")
 ---db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
@@ -463,7 +465,7 @@ function db:checkpoint(kind) end
 ---@access outside blocks of both databases
 function db:backup_to(target, options) end
 
----Returns the whole database as a string, as it would be stored in a file.
+---Returns the whole database as a string, in the format of a database file.
 ---```lua
 ---local copy = perilune.deserialize(db:serialize())
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
@@ -473,20 +475,20 @@ function db:backup_to(target, options) end
 ---@access any
 function db:serialize() end
 
----Opens a database in memory that is filled from a string, which `db:serialize` returns, or which a database file holds.
+---Opens a database in memory from a string: a result of `db:serialize`, or the contents of a database file.
 ---```lua
 ---local copy = perilune.deserialize(db:serialize())
 ---copy:execute("DELETE FROM book")
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
----@param bytes string they are checked as a whole first
+---@param bytes string checked completely before use
 ---@param options? perilune.database_options
 ---@return perilune.database
 ---@raises malformed_database: the bytes are not a database, or it is damaged; argument: an argument has the wrong type; unknown_option: an option does not exist; sandbox: the script may not open databases of others
 function perilune.deserialize(bytes, options) end
 
----Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
----little memory however long it is. Triggers and checks do nothing when it is written.
+---Opens the blob or text in one column of one row, to read or write it in pieces. It remains open until it is closed or the block ends, and
+---uses little memory, whatever its length. Writing it does not run triggers and checks.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")
@@ -497,7 +499,7 @@ function perilune.deserialize(bytes, options) end
 ---  print(blob:read(), blob:size())  --> world	11
 ---end)
 ---```
----@param table string one that stores its rows itself, with row ids
+---@param table string a table that stores its own rows, with row ids
 ---@param column string
 ---@param rowid integer
 ---@param options? { write?: boolean } whether it may be written; false by default
@@ -506,17 +508,17 @@ function perilune.deserialize(bytes, options) end
 ---@access inside blocks
 function db:open_blob(table, column, rowid, options) end
 
----What `db:open_blob` returns, with the methods of Lua's files. It closes at the end of its block, or as a `<close>` variable.
+---An open blob, made by `db:open_blob`, with the methods of Lua files. It closes at the end of its block, or as a `<close>` variable.
 ---@class perilune.open_blob
 ---@access inside the block that opened it
----@raises closed: the blob is closed; dead_handle: the block in which it was opened has ended; expired_blob: its row was changed or deleted by other means
+---@raises closed: the blob is closed; dead_handle: the block in which it was opened has ended; expired_blob: its row was changed or deleted in another way
 local blob = {}
 
 ---@type perilune.open_blob
 blob = nil
 
----Returns bytes from the current position on, and moves the position behind them. At the end it returns nil if `count` is given, and
----the empty string otherwise, as files do.
+---Returns bytes from the current position, and advances the position. At the end it returns nil if `count` is given, and otherwise the
+---empty string, as Lua files do.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
@@ -528,7 +530,7 @@ blob = nil
 ---@raises argument: the number is not valid
 function blob:read(count) end
 
----Writes bytes at the current position, and moves the position behind them. A blob keeps its size.
+---Writes bytes at the current position, and advances the position. The size of a blob cannot change.
 ---```lua
 ---db:write(function(db)
 ---  db:open_blob("book", "title", 1, { write = true }):write("H")
@@ -540,7 +542,7 @@ function blob:read(count) end
 ---@raises range: the bytes do not fit; readonly: the blob was opened for reading; argument: the bytes are neither a string nor a blob
 function blob:write(bytes) end
 
----Moves the position, and returns it: the number of bytes before it.
+---Moves the position, and returns the number of bytes before it.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
@@ -562,7 +564,7 @@ function blob:seek(whence, offset) end
 -----> pe
 -----> e
 ---```
----@param size? integer how many bytes each piece has, but for the last; 65536 by default
+---@param size? integer the number of bytes in each piece except the last; 65536 by default
 ---@return fun(): string?
 ---@raises argument: the size is not valid
 function blob:pieces(size) end
@@ -596,7 +598,7 @@ function blob:reopen(rowid) end
 ---@raises none
 function blob:close() end
 
----Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
+---Interrupts all statements of the database, on all its connections. They raise an error of kind `interrupt`.
 ---```lua
 ---db:interrupt()
 ---```

@@ -2,8 +2,8 @@
 ---@page Expressions
 ---Conditions and computed columns, written in Lua and checked against the schema.
 ---
----`Book.c.year` is the column `year`. The operators `+ - * / // % ..` compute, and `& | ~` join conditions. The operators `<`, `<=` and
----`==` of Lua cannot make conditions; the methods `lt`, `le` and `eq` do. Values are written as the column stores them.
+---`Book.c.year` is the column `year`. The operators `+ - * / // % ..` compute, and `& | ~` combine conditions. Lua's operators `<`, `<=`
+---and `==` cannot make conditions; use the methods `lt`, `le` and `eq`. Values are written as the column stores them.
 
 ---@class perilune.expression
 ---@access any
@@ -22,7 +22,7 @@
 ---@operator bnot: perilune.expression
 local column = {}
 
----Returns a column by its name, wherever the request has one.
+---Returns a column by its name, from any table of the request that has it.
 ---```lua
 ---print(Book:filter(perilune.column("year"):gt(1850)):fetch_count())  --> 2
 ---```
@@ -50,7 +50,7 @@ function perilune.value(value) end
 ---@raises argument: the text is empty, or the arguments do not fit
 function perilune.sql(text, ...) end
 
----Returns a parameter, whose value is given when a prepared request runs.
+---Returns a parameter, whose value is passed when a prepared request runs.
 ---```lua
 ---local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year"))):prepare()
 ---print(by_year:fetch_count{ year = 1850 })  --> 2
@@ -68,7 +68,7 @@ function perilune.parameter(name) end
 ---@raises none
 function perilune.count() end
 
----Returns the value of the first condition that is true.
+---Returns the value that belongs to the first true condition.
 ---```lua
 ---local age = perilune.case{ { Book.c.year:lt(1850), "old" }, otherwise = "new" }
 ---print(Book:select(age:as("age")):order("id"):fetch_values()[1])  --> old
@@ -78,7 +78,7 @@ function perilune.count() end
 ---@raises argument: a branch is not a pair of a condition and a value
 function perilune.case(branches) end
 
----Returns the condition that a request has a row.
+---Returns the condition that a request has at least one row.
 ---```lua
 ---print(Author:filter(perilune.exists(Book:filter("book.author_id = author.id"))):fetch_count())  --> 2
 ---```
@@ -135,7 +135,7 @@ function column:gt(value) end
 ---@return perilune.expression
 function column:ge(value) end
 
----Is the same as a value, where NULL is the same as NULL.
+---Is identical to a value; NULL is identical to NULL.
 ---```lua
 ---print(Author:filter(Author.c.country:is("US")):fetch_count())  --> 1
 ---```
@@ -143,7 +143,7 @@ function column:ge(value) end
 ---@return perilune.expression
 function column:is(value) end
 
----Is not the same as a value, where NULL differs from any value.
+---Is not identical to a value; NULL differs from any other value.
 ---```lua
 ---print(Author:filter(Author.c.country:is_not("US")):fetch_count())  --> 2
 ---```
@@ -165,7 +165,7 @@ function column:is_null() end
 ---@return perilune.expression
 function column:is_not_null() end
 
----Lies between two values, which are included.
+---Is between two values, inclusive.
 ---```lua
 ---print(Book:filter(Book.c.year:between(1846, 1851)):fetch_count())  --> 2
 ---```
@@ -174,7 +174,7 @@ function column:is_not_null() end
 ---@return perilune.expression
 function column:between(low, high) end
 
----Is one of a list, or of the values that a request selects.
+---Is in a list, or in the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_in{ 1, 3 }):fetch_count())  --> 2
 ---```
@@ -182,7 +182,7 @@ function column:between(low, high) end
 ---@return perilune.expression
 function column:is_in(list) end
 
----Is not one of a list, or of the values that a request selects.
+---Is not in a list, or in the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_not_in{ 1, 3 }):fetch_count())  --> 1
 ---```
@@ -190,16 +190,16 @@ function column:is_in(list) end
 ---@return perilune.expression
 function column:is_not_in(list) end
 
----Matches a pattern of `LIKE`, in which `%` is any text and `_` any character.
+---Matches a `LIKE` pattern, in which `%` is any text and `_` any character.
 ---```lua
 ---print(Book:filter(Book.c.title:like("M%")):fetch_count())  --> 1
 ---```
 ---@param pattern string|perilune.expression
----@param escape? string the character that makes the next one mean itself
+---@param escape? string the character that escapes the next one
 ---@return perilune.expression
 function column:like(pattern, escape) end
 
----Matches a pattern of `GLOB`, in which `*` is any text.
+---Matches a `GLOB` pattern, in which `*` is any text.
 ---```lua
 ---print(Book:filter(Book.c.title:glob("M*")):fetch_count())  --> 1
 ---```
@@ -207,7 +207,7 @@ function column:like(pattern, escape) end
 ---@return perilune.expression
 function column:glob(pattern) end
 
----Calls the function `regexp`, which the script adds.
+---Calls the SQL function `regexp`, which the script must add.
 ---```lua
 ---print((Book:filter(Book.c.title:regexp("^M")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
 ---```
@@ -215,7 +215,7 @@ function column:glob(pattern) end
 ---@return perilune.expression
 function column:regexp(pattern) end
 
----Matches a pattern of full-text search.
+---Matches a full-text search pattern.
 ---```lua
 ---print((Book:filter(Book.c.title:match("whale")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" MATCH ?
 ---```
@@ -223,7 +223,7 @@ function column:regexp(pattern) end
 ---@return perilune.expression
 function column:match(pattern) end
 
----Contains a text, in which `%` and `_` mean themselves.
+---Contains a text, in which `%` and `_` have no special meaning.
 ---```lua
 ---print(Book:filter(Book.c.title:contains("the")):fetch_count())  --> 1
 ---```
@@ -247,7 +247,7 @@ function column:starts_with(text) end
 ---@return perilune.expression
 function column:ends_with(text) end
 
----The value, compared and ordered by a collation.
+---The value with a collation for comparing and ordering.
 ---```lua
 ---print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())  --> 1
 ---```
@@ -255,7 +255,7 @@ function column:ends_with(text) end
 ---@return perilune.expression
 function column:collating(name) end
 
----The value under a name.
+---The value with a name.
 ---```lua
 ---print(Book:select(Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -263,28 +263,28 @@ function column:collating(name) end
 ---@return perilune.expression
 function column:as(name) end
 
----Orders from the least to the greatest.
+---Sorts in ascending order.
 ---```lua
 ---print(Book:order(Book.c.year:asc()):fetch_one().year)  --> 1846
 ---```
 ---@return perilune.expression
 function column:asc() end
 
----Orders from the greatest to the least.
+---Sorts in descending order.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):fetch_one().year)  --> 1872
 ---```
 ---@return perilune.expression
 function column:desc() end
 
----Orders NULL before all values.
+---Sorts NULL before all values.
 ---```lua
 ---print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)  --> Around the World
 ---```
 ---@return perilune.expression
 function column:nulls_first() end
 
----Orders NULL behind all values.
+---Sorts NULL after all values.
 ---```lua
 ---print(Book:order(Book.c.pages:nulls_last()):fetch_one().title)  --> Typee
 ---```
@@ -299,17 +299,17 @@ function column:nulls_last() end
 ---@return perilune.expression
 function column:cast(type) end
 
----Which rows a window takes, by one of `rows`, `range` and `groups`: from where to where. A number is rows, values or groups behind the
----current one, before it if it is negative, or 0 for the current one; `"unbounded"` is the end of the partition.
+---The frame of a window, by one of `rows`, `range` and `groups`: its start and its end. A number counts rows, values or groups after the
+---current one; a negative number counts those before it, and 0 is the current one. `"unbounded"` is the end of the partition.
 ---@class perilune.window_frame
 ---@field rows? { [1]: integer|"unbounded", [2]: integer|"unbounded" } `{ -2, 0 }`: the row and the two before it
 ---@field range? { [1]: number|"unbounded", [2]: number|"unbounded" } by the value of the order
 ---@field groups? { [1]: integer|"unbounded", [2]: integer|"unbounded" } by groups of rows that are equal in the order
----@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
+---@field exclude? "current_row"|"group"|"ties"|"no_others" the rows to leave out
 
----The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
----each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`. A
----column that differs inside of a group is refused there.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups, the window has one row
+---for each group: an aggregate of an aggregate is a running total over the groups, and `order_by` and `partition_by` may contain
+---aggregates. A column that differs within a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
 ---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
@@ -320,7 +320,7 @@ function column:cast(type) end
 ---@return perilune.expression
 function column:over(window) end
 
----An aggregate of the rows that satisfy a condition.
+---The aggregate, limited to the rows that satisfy a condition.
 ---```lua
 ---print(Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value())  --> 2
 ---```
@@ -328,14 +328,14 @@ function column:over(window) end
 ---@return perilune.expression
 function column:where(condition) end
 
----How many values are not NULL.
+---The number of values that are not NULL.
 ---```lua
 ---print(Book:select(Book.c.pages:count()):fetch_value())  --> 2
 ---```
 ---@return perilune.expression
 function column:count() end
 
----How many different values there are.
+---The number of distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:count_distinct()):fetch_value())  --> 2
 ---```
@@ -349,7 +349,7 @@ function column:count_distinct() end
 ---@return perilune.expression
 function column:sum() end
 
----The sum of the different values.
+---The sum of the distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:sum_distinct()):fetch_value())  --> 3
 ---```
@@ -384,7 +384,7 @@ function column:min() end
 ---@return perilune.expression
 function column:max() end
 
----All values in one text.
+---All values, joined into one text.
 ---```lua
 ---print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())  --> sea+travel
 ---```
@@ -399,7 +399,7 @@ function column:group_concat(separator) end
 ---@return perilune.expression
 function column:json_group_array() end
 
----The value in a JSON text at a path, which begins with `$` (`"$.city"`); of the member of a name; or at a position, from 1.
+---The value in a JSON text: at a path, which begins with `$` (`"$.city"`); of the member with a name; or at a position, from 1.
 ---```lua
 ---print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
 ---```
@@ -408,7 +408,7 @@ function column:json_group_array() end
 ---@raises argument: a position less than 1, an empty name, or one with quotes, which paths of SQLite cannot say
 function column:json(path) end
 
----The text of a full-text column with marks around what was found.
+---The text of a full-text column, with marks around the matches.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -419,7 +419,7 @@ function column:json(path) end
 ---@return perilune.expression
 function column:highlight(before, after) end
 
----The part of a full-text column around what was found.
+---The part of a full-text column around the matches.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -432,7 +432,7 @@ function column:highlight(before, after) end
 ---@return perilune.expression
 function column:snippet(before, after, ellipsis, tokens) end
 
----The date in a format of SQL's `strftime`.
+---The date in the format of SQL's `strftime`.
 ---```lua
 ---print(Author:select(Author.c.born:strftime("%d.%m.%Y")):order("id"):fetch_value())  --> 01.08.1819
 ---```
@@ -503,7 +503,7 @@ function column:replace(part, by) end
 ---@return perilune.expression
 function column:substr(first, count) end
 
----SQL's `instr`: the position of a part, 0 if there is none.
+---SQL's `instr`: the position of a part, or 0 if it does not occur.
 ---```lua
 ---print(Tag:select(Tag.c.name:instr("a")):order("id"):fetch_value())  --> 3
 ---```
@@ -666,14 +666,14 @@ function column:nullif(value) end
 ---@return perilune.expression
 function column:iif(value, otherwise) end
 
----SQL's `likely`: tells the planner that the condition is usually true.
+---SQL's `likely`: a hint for the planner that the condition is usually true.
 ---```lua
 ---print(Book:filter(Book.c.year:gt(1850):likely()):fetch_count())  --> 2
 ---```
 ---@return perilune.expression
 function column:likely() end
 
----SQL's `unlikely`: tells the planner that the condition is usually false.
+---SQL's `unlikely`: a hint for the planner that the condition is usually false.
 ---```lua
 ---print(Book:filter(Book.c.year:gt(1850):unlikely()):fetch_count())  --> 2
 ---```
@@ -744,7 +744,7 @@ function column:json_type(path) end
 ---@return perilune.expression
 function column:json_array_length(path) end
 
----SQL's `json_set`: sets a member, whether it is there or not.
+---SQL's `json_set`: sets a member, whether or not it exists.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value())  --> {"a":1,"b":2}
 ---```
@@ -753,7 +753,7 @@ function column:json_array_length(path) end
 ---@return perilune.expression
 function column:json_set(path, value) end
 
----SQL's `json_insert`: adds a member that is not there.
+---SQL's `json_insert`: adds a member if it does not exist.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value())  --> {"a":1}
 ---```
@@ -762,7 +762,7 @@ function column:json_set(path, value) end
 ---@return perilune.expression
 function column:json_insert(path, value) end
 
----SQL's `json_replace`: changes a member that is there.
+---SQL's `json_replace`: changes a member if it exists.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value())  --> {"a":2}
 ---```
@@ -795,7 +795,7 @@ function column:json_patch(patch) end
 function column:json_valid() end
 
 
----Returns the number of the row in its partition, from 1. It has a value only over a window.
+---Returns the number of the row in its partition, from 1. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
@@ -804,7 +804,7 @@ function column:json_valid() end
 ---@access any
 function perilune.row_number() end
 
----Returns the rank of the row; equal rows share one, and leave gaps. It has a value only over a window.
+---Returns the rank of the row; equal rows share a rank, and the ranks after them have gaps. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
@@ -813,7 +813,7 @@ function perilune.row_number() end
 ---@access any
 function perilune.rank() end
 
----Returns the rank of the row, without gaps. It has a value only over a window.
+---Returns the rank of the row, without gaps. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
@@ -822,7 +822,7 @@ function perilune.rank() end
 ---@access any
 function perilune.dense_rank() end
 
----Returns the rank of the row from 0 to 1. It has a value only over a window.
+---Returns the rank of the row as a number from 0 to 1. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
 ---```
@@ -831,7 +831,7 @@ function perilune.dense_rank() end
 ---@access any
 function perilune.percent_rank() end
 
----Returns the share of the rows up to this one. It has a value only over a window.
+---Returns the share of the rows up to this one. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
 ---```
@@ -840,7 +840,7 @@ function perilune.percent_rank() end
 ---@access any
 function perilune.cume_dist() end
 
----Returns the number of the row's share, where the rows of a window are divided into a number of shares.
+---Returns the number of the row's bucket when the rows of a window are divided into equal buckets.
 ---```lua
 ---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
 ---```
@@ -850,7 +850,7 @@ function perilune.cume_dist() end
 ---@access any
 function perilune.ntile(count) end
 
----The value in a row before the current one of a window.
+---The value in an earlier row of a window.
 ---```lua
 ---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
 ---```
@@ -859,7 +859,7 @@ function perilune.ntile(count) end
 ---@return perilune.expression
 function column:lag(distance, default) end
 
----The value in a row behind the current one of a window.
+---The value in a later row of a window.
 ---```lua
 ---print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
 ---```
@@ -882,7 +882,7 @@ function column:first_value() end
 ---@return perilune.expression
 function column:last_value() end
 
----The value in a row of the frame by its number, from 1.
+---The value in a row of the frame, given by its number, from 1.
 ---```lua
 ---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
 ---```
@@ -890,7 +890,7 @@ function column:last_value() end
 ---@return perilune.expression
 function column:nth_value(position) end
 
----The rows that an aggregate takes in an order: for `group_concat` and `json_group_array`.
+---The aggregate over its rows in an order, for `group_concat` and `json_group_array`.
 ---```lua
 ---print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
 ---```
@@ -898,7 +898,7 @@ function column:nth_value(position) end
 ---@return perilune.expression
 function column:order(...) end
 
----An aggregate of each value once.
+---The aggregate over distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:sum():distinct()):fetch_value())  --> 3
 ---```

@@ -1,26 +1,26 @@
 ---@meta _
 ---@page Scenarios
----Tests written in Lua: the words that define them, and the context `t`.
+---Tests written in Lua: the functions that define them, and the context `t`.
 ---
----Files named `*_scenario.lua` define scenarios, and `support.lua` what several of them share. Each scenario has a Lua state, a fresh database,
----and a frozen clock of its own. `perilune test` runs them.
+---Files named `*_scenario.lua` define scenarios, and `support.lua` contains code that they share. Each scenario has its own Lua state, a
+---fresh database, and a frozen clock. `perilune test` runs them.
 
 ---@alias perilune.grant "files"|"programs"|"native"|"effects"
 
 ---@class perilune.group_options
 ---@field tags? string|string[]
----@field template? string the layer of data that the database begins with
+---@field template? string the template of the database
 ---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file, or of a database in a cluster: `"fixture:dqlite://host:port/name"`
 ---@field timeout? perilune.duration
----@field retry? integer how often a failure is tried again, each time with the next seed; a pass after one is reported as flaky; 0 by default
+---@field retry? integer how often to retry a failed scenario, each time with the next seed; a pass after a failure is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
----@field clock? string the time at which the clock is frozen
----@field seed? integer|string of the random numbers
----@field max_queries? integer how many statements may run
----@field no_checks? "allow"|"warn"|"fail" what a scenario without a check is; `"warn"` by default
----@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
+---@field clock? string the time of the frozen clock
+---@field seed? integer|string the seed of the random numbers
+---@field max_queries? integer the maximum number of statements
+---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
+---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
 
----The error by which a scenario must fail.
+---The error with which a scenario must fail.
 ---@class perilune.expected_failure
 ---@field reason? string
 ---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
@@ -31,8 +31,8 @@
 ---@field table? string
 
 ---@class perilune.scenario_options: perilune.group_options
----@field cases? table[] a scenario for each; `{field}` in the name stands for a value
----@field fails? string|perilune.expected_failure the reason why it must fail, and by which error
+---@field cases? table[] one scenario for each case; `{field}` in the name is replaced by a value
+---@field fails? string|perilune.expected_failure the reason for the failure, or the expected error
 
 ---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
 ---@class perilune.scenario
@@ -42,7 +42,7 @@
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type; duplicate: the name is taken
 scenario = {}
 
----Defines the only scenario that runs. The run fails in the end, so that it is not forgotten.
+---Defines a scenario and runs only this one. The run is then reported as failed, so that the call is not forgotten.
 ---```lua
 ---scenario.only("this one", function(t) check(1 + 1 == 2) end)
 ---```
@@ -51,7 +51,7 @@ scenario = {}
 ---@param body fun(t: perilune.t)
 function scenario.only(name, options, body) end
 
----Defines a scenario that is not run.
+---Defines a scenario that does not run.
 ---```lua
 ---scenario.skip("needs the network", "prices are fetched", function(t) end)
 ---```
@@ -61,14 +61,14 @@ function scenario.only(name, options, body) end
 ---@param body? fun(t: perilune.t)
 function scenario.skip(reason, name, options, body) end
 
----Notes a scenario that is still to be written.
+---Defines a placeholder for a scenario that is not written yet.
 ---```lua
 ---scenario.todo("refunds")
 ---```
 ---@param name string
 function scenario.todo(name) end
 
----Defines scenarios that belong together, share options, and share `before_each` and `after_each`.
+---Defines a group of scenarios that share options, `before_each` and `after_each`.
 ---```lua
 ---group("invoices", { tags = "billing" }, function()
 ---  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
@@ -91,7 +91,7 @@ function group(name, options, body) end
 ---@raises usage: it is called inside a scenario; argument: `body` is not a function
 function before_each(body) end
 
----Calls a function after each scenario of the group or file, also if the scenario fails.
+---Calls a function after each scenario of the group or file, even if the scenario fails.
 ---```lua
 ---after_each(function(t) check(t.db:integrity_check() == "ok") end)
 ---scenario("nothing breaks", function(t) check(true) end)
@@ -101,9 +101,9 @@ function before_each(body) end
 ---@raises usage: it is called inside a scenario; argument: `body` is not a function
 function after_each(body) end
 
----Defines a layer of data. It is made once for a run, and copied for each scenario with the option `template`.
----`base` is the database after the migrations, with which scenarios and templates begin by default; a template of this name begins with an
----empty database and takes its place. `empty` cannot be defined.
+---Defines a template: a database with data, made once for a run, and copied for each scenario with the option `template`. `base` is the
+---database after the migrations, with which scenarios and templates begin by default; a template named `base` begins with an empty database
+---and replaces it. `empty` cannot be defined.
 ---```lua
 ---template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
 ---scenario("has a customer", { template = "one customer" }, function(t)
@@ -111,13 +111,13 @@ function after_each(body) end
 ---end)
 ---```
 ---@param name string
----@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template that it begins with
+---@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template to begin with
 ---@param body fun(db: perilune.database)
 ---@access outside scenarios, while a file is loaded
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function template(name, options, body) end
 
----Sets what rows of a table have that `t.make` makes.
+---Sets the default columns of rows that `t.make` makes for a table.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
 ---scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
@@ -128,7 +128,7 @@ function template(name, options, body) end
 ---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first asks for `t.fixtures.NAME`.
+---Defines a value that is made when a scenario first uses `t.fixtures.NAME`.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
 ---scenario("a fixture", function(t) check(t.fixtures.ada.name == "Ada") end)
@@ -157,24 +157,24 @@ function matrix(lists) end
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
----@field make perilune.make makes whole rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
+---@field make perilune.make makes complete rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names
 ---@field case table the current case
----@field seed integer of the random numbers
----@field tmp_dir string a folder for the scenario, which is removed
+---@field seed integer the seed of the random numbers
+---@field tmp_dir string a folder for the scenario, removed at its end
 local t = {}
 
----Runs a script in a state of its own on this database. If the script fails, so does the scenario.
+---Runs a script in a separate Lua state on this database. If the script fails, so does the scenario.
 ---```lua
 ---scenario("a script", function(t)
 ---  local result = t.run("scripts/add_customer.lua", { name = "Ada" })
 ---  check(result.value == 1 and result.output == "added Ada\n")
 ---end)
 ---```
----@param path string from the folder of the project
----@param arguments? table a list is passed as on the command line; any other table is the one argument
+---@param path string relative to the project folder
+---@param arguments? table a list is passed as on the command line; any other table is the only argument
 ---@return perilune.script_result
 ---@waits until the main part of the script has ended
 ---@raises script: the script fails; io: it cannot be read
@@ -193,16 +193,16 @@ function t.run(path, arguments) end
 ---@waits until the main part of the script has ended
 function t.run_protected(path, arguments) end
 
----Runs the migrations of the project on this database; returns the names of those that have run.
+---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
 ---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
 ---```
----@param options? { to?: string } `to` is the last migration to run, or how its name begins
+---@param options? { to?: string } `to` is the last migration to run, or the beginning of its name
 ---@return string[]
 ---@raises unknown_migration: the migration `to` does not exist
 function t.migrate(options) end
 
----Undoes the last migration by its `down`; returns its name.
+---Undoes the last migration by its `down`, and returns its name.
 ---```lua
 ---scenario("undoing", function(t)
 ---  check(t.migrate_down() == "0001_customers")
@@ -213,7 +213,7 @@ function t.migrate(options) end
 ---@raises migration: the migration has no `down`
 function t.migrate_down() end
 
----Calls a function, and returns what it changes in the database.
+---Calls a function, and returns its changes to the database.
 ---```lua
 ---scenario("changes", function(t)
 ---  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
@@ -237,7 +237,7 @@ function t.changes(f) end
 ---@return perilune.queries
 function t.queries(f) end
 
----Waits until everything that is due now has been done: timers, observations and automations. The clock stays where it is.
+---Waits until all work that is due now has finished: timers, observations and automations. The clock does not move.
 ---```lua
 ---scenario("observing", function(t)
 ---  local count
@@ -249,7 +249,7 @@ function t.queries(f) end
 ---@waits until nothing is due
 function t.wait_until_idle() end
 
----Runs a named part of the scenario. What fails in it is reported with its name.
+---Runs a named part of the scenario. Failures inside are reported with this name.
 ---```lua
 ---scenario("steps", function(t)
 ---  local customer = t.step("a customer signs up", function() return t.make.customer() end)
@@ -283,7 +283,7 @@ function t.note(...) end
 ---@param value any
 function t.attach(name, value) end
 
----Calls a function when the scenario has ended, also if it fails; the last one first.
+---Calls a function when the scenario has ended, even if it fails. Functions run in reverse order.
 ---```lua
 ---scenario("cleaning up", function(t)
 ---  t.defer(function() os.remove(t.tmp_dir .. "/x") end)
@@ -293,7 +293,7 @@ function t.attach(name, value) end
 ---@param f fun()
 function t.defer(f) end
 
----Ends the scenario here as skipped.
+---Ends the scenario at this point and reports it as skipped.
 ---```lua
 ---scenario("not today", function(t) t.skip("the shop is closed") end)
 ---```
@@ -301,7 +301,7 @@ function t.defer(f) end
 ---@raises scenario_skip: always
 function t.skip(reason) end
 
----The database of a scenario. The record class of a table has a method `get`, which returns the record with a key or nil.
+---The database of a scenario. The record class of a table has a method `get`, which returns the record with a key, or nil.
 ---@class perilune.db: perilune.database
 ---@access inside a scenario
 ---@raises usage: an argument is not valid
@@ -317,7 +317,7 @@ local db = {}
 ---@raises sql: SQLite refuses the statement
 function db:query(sql, ...) end
 
----Returns the SQL of a table with its indexes and triggers, or that of all tables.
+---Returns the SQL of a table with its indexes and triggers, or the SQL of all tables.
 ---```lua
 ---scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
 ---```
@@ -326,7 +326,7 @@ function db:query(sql, ...) end
 ---@raises unknown_table: the table does not exist
 function db:schema(table_name) end
 
----Returns `"ok"`, or what SQLite finds wrong with the file and its foreign keys.
+---Returns `"ok"`, or the problems that SQLite finds in the file and its foreign keys.
 ---```lua
 ---scenario("integrity", function(t) check(t.db:integrity_check() == "ok") end)
 ---```
@@ -337,27 +337,27 @@ function db:integrity_check() end
 ---@class perilune.make
 ---@class perilune.fixtures
 
----What `t.run` returns.
+---The result of `t.run`.
 ---@class (exact) perilune.script_result
----@field value any what the script returned
----@field output string what it printed
+---@field value any the result of the script
+---@field output string the printed text
 ---@field error perilune.error?
----@field changes perilune.changes what it changed in the database
+---@field changes perilune.changes its changes to the database
 ---@field effects table[] the calls of modules with effects
 ---@field queries perilune.queries the statements that it ran
 
 ---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
 ---@class perilune.changes
----Statements, for `expect(...):at_most` and the like. `tostring` returns them as lines.
+---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
 ---@class perilune.queries
 
----The clock of a scenario. It stands still unless the scenario moves it; waiting takes no real time.
+---The clock of a scenario. It moves only when the scenario moves it, and waiting takes no real time.
 ---@class (exact) perilune.clock
 ---@access inside a scenario
 ---@raises usage: the duration cannot be read; argument: the date cannot be read
 local clock = {}
 
----Sets the time. What is due by then is called once.
+---Sets the time. Work that is due by then runs once.
 ---```lua
 ---scenario("the clock", function(t)
 ---  t.clock:set("2026-03-31T18:00:00Z")
@@ -366,10 +366,10 @@ local clock = {}
 ---```
 ---@param instant string|perilune.date
 ---@return perilune.clock
----@waits until what is due has been done
+---@waits until all due work has finished
 function clock:set(instant) end
 
----Lets time pass, from one timer to the next.
+---Advances the clock from one timer to the next.
 ---```lua
 ---scenario("an hour later", function(t)
 ---  local rang = false
@@ -385,7 +385,7 @@ function clock:set(instant) end
 ---@waits until the timers that were due have been called
 function clock:advance(duration) end
 
----Lets a duration pass with each reading of the clock from now on.
+---Advances the clock by a duration with each reading from now on.
 ---```lua
 ---scenario("ticking", function(t)
 ---  t.clock:tick("1s")
@@ -404,14 +404,14 @@ function clock:tick(duration) end
 ---@return perilune.date
 function clock:now() end
 
----The effects of a module: what happens in their place, and which there were.
+---The stubbed effects of a module, and the recorded calls.
 ---@class (exact) perilune.effects
 ---@access inside a scenario
 ---@raises usage: an argument is not valid
 local effects = {}
 
----Sets what a function of the module returns: a value, or what a function returns for its arguments. The script can `require` the
----module, whether the host has it or not.
+---Sets the result of a module's function: a value, or a function that computes the result from the arguments. The script can `require` the
+---module, whether or not the host has it.
 ---```lua
 ---scenario("stub", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -424,7 +424,7 @@ local effects = {}
 ---@return perilune.effects
 function effects:stub(name, value) end
 
----Returns the calls of a function: for each the list of its arguments, or the argument if it is one table.
+---Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table.
 ---```lua
 ---scenario("calls", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -436,7 +436,7 @@ function effects:stub(name, value) end
 ---@return any[]
 function effects:calls(name) end
 
----Requires that the stub before it is called once.
+---Requires exactly one call of the preceding stub.
 ---```lua
 ---scenario("once", function(t)
 ---  t.effects.mail:stub("send", true):once()
@@ -446,7 +446,7 @@ function effects:calls(name) end
 ---@return perilune.effects
 function effects:once() end
 
----Requires that the stub before it is called this number of times.
+---Requires exactly this number of calls of the preceding stub.
 ---```lua
 ---scenario("times", function(t)
 ---  t.effects.mail:stub("send", true):times(1)
@@ -457,7 +457,7 @@ function effects:once() end
 ---@return perilune.effects
 function effects:times(count) end
 
----Requires that the stub before it is never called.
+---Requires that the preceding stub is never called.
 ---```lua
 ---scenario("never", function(t)
 ---  t.effects.mail:stub("send", true):never()
@@ -467,7 +467,7 @@ function effects:times(count) end
 ---@return perilune.effects
 function effects:never() end
 
----Requires that the stub before it is called at least this number of times.
+---Requires at least this number of calls of the preceding stub.
 ---```lua
 ---scenario("at_least", function(t)
 ---  t.effects.mail:stub("send", true):at_least(1)
@@ -478,7 +478,7 @@ function effects:never() end
 ---@return perilune.effects
 function effects:at_least(count) end
 
----Requires that the stub before it is called at most this number of times.
+---Requires at most this number of calls of the preceding stub.
 ---```lua
 ---scenario("at_most", function(t)
 ---  t.effects.mail:stub("send", true):at_most(1)

@@ -1,9 +1,9 @@
 ---@meta _
 ---@page Schema
----Making tables, indexes, views and full-text tables, and reading what a database consists of.
+---Creating tables, indexes, views and full-text tables, and inspecting the schema of a database.
 ---
----A block that defines or alters a table only collects definitions; the SQL runs when the block returns. If the block raises, nothing
----runs. Names are quoted, so that any name is safe.
+---A block that defines or alters a table only collects definitions; the SQL runs when the block returns. If the block raises an error,
+---nothing runs. Names are quoted, so any name is safe.
 
 ---@class perilune.database
 ---@access any
@@ -24,21 +24,21 @@ local db = {}
 ---@raises definition: the definition contradicts itself; unknown_column: a key names a column that does not exist; sql: the table exists already
 function db:create_table(name, options, block) end
 
----Drops a table, and the triggers of one that is a synchronized full-text table.
+---Drops a table. For a synchronized full-text table, it also drops the triggers.
 ---```lua
 ---db:drop_table("book_tag")
 ---print(db:table_exists("book_tag"))  --> false
 ---```
 ---@param name string
 ---@param options? { if_exists?: boolean }
----@raises unknown_table: the table does not exist; definition: it is a view, has a history, or is one
+---@raises unknown_table: the table does not exist; definition: it is a view, has a history, or is a history
 function db:drop_table(name, options) end
 
----Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
+---Alters a table: its columns, keys, constraints, or table options. All changes are made, or none.
 ---
----What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
----triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
----values that the new type of a column would change. The history of a table follows its changes; see `perilune.history`.
+---If SQLite's `ALTER TABLE` cannot make a change, a new table takes the rows and replaces the old table. Rows, row ids, indexes, triggers,
+---views, other tables' foreign keys and the comments in the definition are preserved. Whatever does not fit the changed table is refused,
+---and so are values that a new column type would change. The history of a table follows its changes; see `perilune.history`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
@@ -51,13 +51,13 @@ function db:drop_table(name, options) end
 ---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---@param name string
----@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, undoes them, and returns their statements
+---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, reverts them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
----@return string[]? statements of a dry run; printed, they are SQL
+---@return string[]? statements the statements of a dry run; printed, they are SQL
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
 function db:alter_table(name, options, block) end
 
----Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
+---Renames a table and its history, and updates the indexes, views, triggers and foreign keys that name it.
 ---```lua
 ---db:rename_table("tag", "label")
 ---print(db:table_exists("label"))  --> true
@@ -67,7 +67,7 @@ function db:alter_table(name, options, block) end
 ---@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it, it is a history, or the name of its history is taken
 function db:rename_table(name, new_name) end
 
----Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.
+---Creates an index: by its name with the option `on`, or by the columns of a table, from which its name is derived.
 ---```lua
 ---db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
 ---db:create_index("book", { "year" })
@@ -75,9 +75,9 @@ function db:rename_table(name, new_name) end
 -----> book_by_title
 -----> book_on_year
 ---```
----@param name string the name of the index, or of the table if columns follow
+---@param name string the name of the index, or the table if columns follow
 ---@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
----@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options behind a list of columns
+---@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options after a list of columns
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; argument: an index on expressions has no name
 function db:create_index(name, options, more) end
 
@@ -93,7 +93,7 @@ function db:create_index(name, options, more) end
 ---@raises unknown_index: the index does not exist; definition: several indexes have these columns
 function db:drop_index(name, columns, options) end
 
----Creates a view of SQL or of a request.
+---Creates a view from SQL or from a request.
 ---```lua
 ---db:create_view("long_book", Book:filter(Book.c.pages:gt(500)))
 ---print(db:fetch_value("SELECT title FROM long_book"))  --> Moby-Dick
@@ -117,7 +117,7 @@ function db:drop_view(name, options) end
 
 ---Creates a trigger on a table, or with `instead_of` on a view.
 ---
----Conditions and statements are SQL, or made by functions that get the row as it becomes and as it was; their columns are checked.
+---Conditions and statements are SQL, or come from functions that take the new and the old row; their columns are checked.
 ---```lua
 ---db:execute("CREATE TABLE title_log (title TEXT)")
 ---db:create_trigger("log_title", {
@@ -138,14 +138,14 @@ function db:create_trigger(name, options) end
 
 ---@class perilune.trigger_options
 ---@field on string the table or view
----@field before? "insert"|"update"|"delete" one of these three is given
+---@field before? "insert"|"update"|"delete" give one of these three
 ---@field after? "insert"|"update"|"delete"
 ---@field instead_of? "insert"|"update"|"delete"
----@field columns? string|string[] those whose update counts, by default all
----@field when? string|perilune.expression|fun(new: table, old: table): any runs it only for these rows
+---@field columns? string|string[] an update of one of these columns runs it; by default, any update does
+---@field when? string|perilune.expression|fun(new: table, old: table): any the rows for which it runs
 ---@field run? string|perilune.write_statement|(string|perilune.write_statement)[]|fun(new: table, old: table): any one statement, or a list
----@field refuse? string in place of `run`: undoes the change, with this message
----@field temporary? boolean ends with the connection
+---@field refuse? string instead of `run`: rejects the change with this message
+---@field temporary? boolean removed when the connection closes
 ---@field if_not_exists? boolean
 
 ---Drops a trigger.
@@ -159,31 +159,31 @@ function db:create_trigger(name, options) end
 ---@raises unknown_trigger: the trigger does not exist
 function db:drop_trigger(name, options) end
 
----Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table by triggers, in whatever program they
----are written; also rows that REPLACE deletes, if the unique key that decides was there when the full-text table was created, or was created
----by `db:create_index`.
+---Creates a table for full-text search with FTS5. A synchronized table follows the rows of another table by triggers, whichever program
+---writes them. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or was created by
+---`db:create_index`.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
 ---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
 ---```
 ---@param name string
 ---@param options perilune.fts5_options
----@raises definition: the options contradict each other; unknown_column: the synchronized table has no such column; argument: an option is not valid
+---@raises definition: the options contradict each other; unknown_column: the synchronized table has no column of that name; argument: an option is not valid
 function db:create_fts5(name, options) end
 
 ---@class perilune.fts5_options
 ---@field columns (string|table)[] names, or `{ "body", unindexed = true }`
 ---@field tokenizer? "unicode61"|"porter"|"ascii"|"trigram"|table a name, or a table with the options of the tokenizer
 ---@field prefix? integer|integer[] lengths of prefixes to index
----@field synchronize_with? string a table whose rows it follows
----@field content? string a table that holds the content, `""` for none
+---@field synchronize_with? string the table whose rows it follows
+---@field content? string the table that holds the content, `""` for none
 ---@field content_rowid? string the row id of that table
 ---@field detail? "full"|"column"|"none"
 ---@field columnsize? boolean
 ---@field temporary? boolean
 ---@field if_not_exists? boolean
 
----Removes the triggers that keep a full-text table synchronized, one that was dropped, or that should no longer change.
+---Removes the triggers that synchronize a full-text table: one that was dropped, or that should no longer change.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---db:drop_fts5_synchronization("book_text")
@@ -193,19 +193,19 @@ function db:create_fts5(name, options) end
 ---@raises argument: `name` is not a name
 function db:drop_fts5_synchronization(name) end
 
----Makes a pattern for full-text search from text that users type; nothing in the text is an operator.
+---Makes a pattern for full-text search from text that users type. Operators in the text have no effect.
 ---```lua
 ---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
 ---```
 ---@param text string
----@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` stands at the beginning of a column
----@return string pattern one that matches nothing if the text contains no word
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" the words that must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` matches at the beginning of a column
+---@return string pattern matches nothing if the text contains no word
 ---@raises argument: `text` is not a string, or the kind is unknown
 function perilune.fts5_pattern(text, kind) end
 
 -- Reading the schema
 
----Returns the names of the tables in order, without those of SQLite.
+---Returns the sorted names of the tables, without SQLite's own.
 ---```lua
 ---print(table.concat(db:tables(), ", "))  --> author, book, book_tag, tag
 ---```
@@ -213,7 +213,7 @@ function perilune.fts5_pattern(text, kind) end
 ---@raises none
 function db:tables() end
 
----Returns the names of the views in order.
+---Returns the sorted names of the views.
 ---```lua
 ---print(#db:views())  --> 0
 ---```
@@ -221,7 +221,7 @@ function db:tables() end
 ---@raises none
 function db:views() end
 
----Returns the triggers in order of their names.
+---Returns the triggers, sorted by name.
 ---```lua
 ---db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
 ---print(db:triggers("tag")[1].name)  --> guard
@@ -231,7 +231,7 @@ function db:views() end
 ---@raises none
 function db:triggers(table_name) end
 
----Returns whether there is a table with this name, also a temporary one or one of an attached database.
+---Returns whether a table with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:table_exists("book"))  --> true
 ---```
@@ -240,7 +240,7 @@ function db:triggers(table_name) end
 ---@raises argument: `name` is not a string
 function db:table_exists(name) end
 
----Returns whether there is a view with this name, also a temporary one or one of an attached database.
+---Returns whether a view with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:view_exists("book"))  --> false
 ---```
@@ -249,7 +249,7 @@ function db:table_exists(name) end
 ---@raises argument: `name` is not a string
 function db:view_exists(name) end
 
----Returns whether there is an index with this name, also a temporary one or one of an attached database.
+---Returns whether an index with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:index_exists("book_by_title"))  --> false
 ---```
@@ -258,7 +258,7 @@ function db:view_exists(name) end
 ---@raises argument: `name` is not a string
 function db:index_exists(name) end
 
----Returns whether there is a trigger with this name, also a temporary one or one of an attached database.
+---Returns whether a trigger with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:trigger_exists("guard"))  --> false
 ---```
@@ -295,7 +295,7 @@ function db:columns(table_name) end
 ---@raises unknown_table: the table does not exist
 function db:primary_key(table_name) end
 
----Returns the indexes of a table. Among the columns, `false` stands for an expression.
+---Returns the indexes of a table. In the list of columns, `false` represents an expression.
 ---```lua
 ---print(db:indexes("author")[1].origin)  --> unique
 ---```
@@ -333,8 +333,8 @@ function db:foreign_keys(table_name) end
 ---@raises unknown_table: the table does not exist
 function db:foreign_key_violations(table_name) end
 
----Returns the SQL that creates the schema again, as `perilune schema` writes it: tables, indexes, views and triggers, each in the order in
----which they were created.
+---Returns the SQL that recreates the schema, as `perilune schema` writes it: tables, indexes, views and triggers, each in order of
+---creation.
 ---```lua
 ---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
 ---print(db:schema_sql("tag"):match("CREATE TABLE book"))  --> nil
@@ -346,7 +346,7 @@ function db:schema_sql(table_name) end
 
 -- Defining tables
 
----What the block of `db:create_table` gets.
+---The argument of the block of `db:create_table`.
 ---@class perilune.table_definition
 ---@access any
 ---@raises definition: the block has ended, or the definition contradicts itself; argument: an argument has the wrong type
@@ -364,7 +364,7 @@ local t = {}
 ---@return perilune.column_definition
 function t:column(name, type) end
 
----Adds an integer primary key that the database chooses and never uses again.
+---Adds an integer primary key that the database assigns and never reuses.
 ---```lua
 ---db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
 ---print(db:primary_key("note").rowid)  --> true
@@ -374,7 +374,7 @@ function t:column(name, type) end
 ---@return perilune.column_definition
 function t:auto_incremented_primary_key(name, options) end
 
----Sets the primary key: a column of its own, columns defined elsewhere, or all columns that a block defines.
+---Sets the primary key: a new column, columns defined elsewhere, or all columns that a block defines.
 ---```lua
 ---db:create_table("seat", function(t)
 ---  t:column("row", "integer")
@@ -389,13 +389,13 @@ function t:auto_incremented_primary_key(name, options) end
 ---@return perilune.column_definition? column the new column
 function t:primary_key(first, second, third) end
 
----Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a primary
----key the first columns of the key need no index of their own.
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a
+---primary key, its first columns do not get a separate index.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
 ---```
----@param name string what rows belong to; also the table, or its singular
+---@param name string the name of the parent row, which is also the table or its singular
 ---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean } `indexed` is true by default
 ---@return perilune.belongs_to_definition
 function t:belongs_to(name, options) end
@@ -413,7 +413,7 @@ function t:belongs_to(name, options) end
 ---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are those of the other table, by default its primary key
 function t:foreign_key(columns, table_name, options) end
 
----Adds a unique key: no two rows agree in all these columns.
+---Adds a unique key: no two rows may have the same values in all these columns.
 ---```lua
 ---db:create_table("seat", function(t)
 ---  t:column("row", "integer")
@@ -423,7 +423,7 @@ function t:foreign_key(columns, table_name, options) end
 ---print(db:has_unique_key("seat", { "number", "row" }))  --> true
 ---```
 ---@param columns string|string[]
----@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" what happens on a conflict
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" the conflict policy
 function t:unique_key(columns, policy) end
 
 ---Adds a condition that all rows must satisfy.
@@ -457,7 +457,7 @@ function t:constraint(sql) end
 ---@param sql string
 function t:column_sql(sql) end
 
----A column that is being defined. The methods return it, so that they can be chained.
+---A column under definition. Its methods return it, so that calls can be chained.
 ---@class perilune.column_definition
 ---@access any
 ---@raises definition: the block has ended, or the column has the property already; argument: an argument has the wrong type
@@ -481,7 +481,7 @@ function column:primary_key(options) end
 ---@return perilune.column_definition
 function column:not_null(policy) end
 
----Refuses a value that another row has.
+---Refuses a value that another row already has.
 ---```lua
 ---db:create_table("note", function(t) t:column("text", "text"):unique() end)
 ---print(db:has_unique_key("note", { "text" }))  --> true
@@ -498,7 +498,7 @@ function column:unique(policy) end
 ---@return perilune.column_definition
 function column:indexed() end
 
----Refuses rows for which a condition is false. It may be repeated.
+---Refuses rows for which a condition is false. It may be called several times.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("stock", "integer"):check(function(stock) return stock:ge(0) end)
@@ -509,7 +509,7 @@ function column:indexed() end
 ---@return perilune.column_definition
 function column:check(condition) end
 
----Sets the value of rows that are inserted without one.
+---Sets the default: the value for rows that are inserted without one.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("name", "text")
@@ -531,7 +531,7 @@ function column:default(value) end
 ---@return perilune.column_definition
 function column:default_sql(sql) end
 
----Sets the collation by which the column is compared.
+---Sets the collation that compares values of the column.
 ---```lua
 ---db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
 ---db:execute("INSERT INTO word VALUES ('Tea')")
@@ -542,7 +542,7 @@ function column:default_sql(sql) end
 ---@raises unknown_collation: the collation does not exist
 function column:collate(name) end
 
----Computes the column from others.
+---Computes the column from other columns.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("price", "integer")
@@ -556,14 +556,14 @@ function column:collate(name) end
 ---@return perilune.column_definition
 function column:generated_as(expression, kind) end
 
----Says what the rows that are there get, in `db:alter_table`: for a column that is added, or changed.
+---Sets the values of existing rows for an added or changed column in `db:alter_table`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
 ---end)
 ---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
 ---```
----@param expression string|perilune.expression|fun(c: table): any of the columns before the change; those that the same change renames by their new names
+---@param expression string|perilune.expression|fun(c: table): any uses the columns before the change; columns that the same change renames have their new names
 ---@return perilune.column_definition
 function column:using(expression) end
 
@@ -590,13 +590,13 @@ function column:without(...) end
 ---@raises unknown_table: the table does not exist; unknown_action: the action does not exist
 function column:references(table_name, options) end
 
----What `t:belongs_to` returns. The methods return it, so that they can be chained.
+---A reference made by `t:belongs_to`. Its methods return it, so that calls can be chained.
 ---@class perilune.belongs_to_definition
 ---@access any
 ---@raises definition: the block has ended; argument: an argument has the wrong type
 local belongs_to = {}
 
----Refuses rows that belong to nothing.
+---Refuses rows without a parent row.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book"):not_null() end)
 ---print(db:columns("review")[1].not_null)  --> true
@@ -605,7 +605,7 @@ local belongs_to = {}
 ---@return perilune.belongs_to_definition
 function belongs_to:not_null(policy) end
 
----Allows one row at most for each row of the other table.
+---Allows at most one row for each row of the other table.
 ---```lua
 ---db:create_table("cover", function(t) t:belongs_to("book"):unique() end)
 ---print(db:has_unique_key("cover", { "book_id" }))  --> true
@@ -613,13 +613,13 @@ function belongs_to:not_null(policy) end
 ---@return perilune.belongs_to_definition
 function belongs_to:unique() end
 
----What the block of `db:alter_table` gets.
+---The argument of the block of `db:alter_table`.
 ---@class perilune.table_alteration
 ---@access any
 ---@raises definition: the block has ended, or the change contradicts the table; argument: an argument has the wrong type
 local alteration = {}
 
----Adds a column, behind the others. One that is not null needs a default, or `using`, where there are rows.
+---Adds a column after the others. A column that is not null needs a default, or `using`, if the table has rows.
 ---```lua
 ---db:alter_table("tag", function(t)
 ---  t:add_column("colour", "text"):not_null():default("blue")
@@ -640,7 +640,7 @@ function alteration:add_column(name, type) end
 ---@param sql string
 function alteration:add_column_sql(sql) end
 
----Renames a column, also where indexes, views, triggers and foreign keys name it.
+---Renames a column, and updates the indexes, views, triggers and foreign keys that name it.
 ---```lua
 ---db:alter_table("tag", function(t) t:rename_column("name", "label") end)
 ---print(db:fetch_value("SELECT label FROM tag ORDER BY id"))  --> sea
@@ -650,8 +650,8 @@ function alteration:add_column_sql(sql) end
 ---@raises unknown_column: the column does not exist
 function alteration:rename_column(name, new_name) end
 
----Drops a column, and with it what its own definition says: `UNIQUE`, `CHECK`, `REFERENCES`. A column that something else names is not
----dropped: a key or check that stands for itself in the table, a check of another column, an index, a view or a trigger.
+---Drops a column with the constraints in its own definition: `UNIQUE`, `CHECK`, `REFERENCES`. A column is not dropped if a separate key or
+---check of the table, a check of another column, an index, a view or a trigger names it.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
@@ -660,9 +660,9 @@ function alteration:rename_column(name, new_name) end
 ---@raises unknown_column: the column does not exist; definition: something names it; sql: something names it
 function alteration:drop_column(name) end
 
----Changes the type of a column, and its other properties with the methods of the column that is returned. What is not named stays.
+---Changes the type of a column. The methods of the returned column change its other properties; all others are preserved.
 ---
----A value that would not be the same after the conversion is refused, unless `using` converts it.
+---A value that the conversion would change is refused, unless `using` converts it.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:change_column("pages", "text"):using("pages || ' pages'")
@@ -671,12 +671,12 @@ function alteration:drop_column(name) end
 ---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
 ---```
 ---@param name string
----@param type? string as for `t:column`; nil leaves it as it is
+---@param type? string as for `t:column`; nil keeps it
 ---@return perilune.column_definition
 ---@raises unknown_column: the column does not exist; definition: values would change
 function alteration:change_column(name, type) end
 
----Puts columns first, in an order. The others follow in theirs.
+---Moves columns to the front, in the given order. The other columns keep their order.
 ---```lua
 ---db:alter_table("tag", function(t) t:order_columns{ "name" } end)
 ---print(db:columns("tag")[1].name)  --> name
@@ -685,7 +685,7 @@ function alteration:change_column(name, type) end
 ---@raises unknown_column: the column does not exist
 function alteration:order_columns(names) end
 
----Makes columns the primary key of a table that has none. Row ids stay.
+---Makes columns the primary key of a table without one. Row ids do not change.
 ---```lua
 ---db:alter_table("book_tag", function(t)
 ---  t:drop_primary_key()
@@ -697,7 +697,7 @@ function alteration:order_columns(names) end
 ---@raises unknown_column: the column does not exist; definition: the table has a primary key; constraint_*: rows have the same key
 function alteration:primary_key(columns) end
 
----Makes the columns of the primary key columns like others.
+---Removes the primary key; its columns become ordinary columns.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:drop_primary_key() end)
 ---print(#db:primary_key("book_tag").columns)  --> 0
@@ -738,8 +738,8 @@ function alteration:drop_unique_key(columns) end
 ---@raises unknown_column: the column does not exist; unknown_table: the table does not exist; definition: rows violate it
 function alteration:foreign_key(columns, table_name, options) end
 
----Drops a foreign key, whether it was defined for the table or with its column. Where the same columns refer to several tables, name the
----one whose key goes.
+---Drops a foreign key, whether it was defined for the table or with its column. If the same columns refer to several tables, name the table
+---of the key to drop.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
 ---print(#db:foreign_keys("book"))  --> 0
@@ -769,7 +769,7 @@ function alteration:belongs_to(name, options) end
 ---@raises constraint_check: a row does not satisfy it
 function alteration:check(condition) end
 
----Drops a check, of the table or of a column: its condition is given as when it was added.
+---Drops a check of the table or of a column, given by the condition with which it was added.
 ---```lua
 ---db:alter_table("book", function(t) t:check("year > 0") end)
 ---db:alter_table("book", function(t) t:drop_check("year > 0") end)
@@ -788,7 +788,7 @@ function alteration:drop_check(condition) end
 ---@raises sql: SQLite refuses it; constraint_*: a row violates it
 function alteration:constraint(sql) end
 
----Drops a constraint that has a name.
+---Drops a named constraint.
 ---```lua
 ---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
 ---db:alter_table("book", function(t) t:drop_constraint("printed") end)
@@ -798,13 +798,13 @@ function alteration:constraint(sql) end
 ---@raises unknown_constraint: the constraint does not exist
 function alteration:drop_constraint(name) end
 
----Makes the table STRICT or WITHOUT ROWID, or no longer so.
+---Turns the options STRICT and WITHOUT ROWID of the table on or off.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
 ---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
 ---```
 ---@param options { strict?: boolean, without_rowid?: boolean }
----@raises definition: a column has a type that strict tables do not know; sql: a table WITHOUT ROWID needs a primary key; constraint_*: a value does not fit its column
+---@raises definition: strict tables do not support the type of a column; sql: a table WITHOUT ROWID needs a primary key; constraint_*: a value does not fit its column
 function alteration:options(options) end
 
 ---Adds an index, with columns and options as for `db:create_index`.
