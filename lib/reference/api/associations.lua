@@ -1,30 +1,30 @@
 ---@meta _
 ---@page Associations
----Which rows of one class belong to those of another.
+---Relations between rows of one class and rows of another.
 ---
----An association is stored in a field of its class: `Author.books = Author:has_many(Book)`. It derives like a request:
+---An association is stored in a field of its class: `Author.books = Author:has_many(Book)`. Like a request, it can be refined:
 ---`Author.books:filter(...):order(...)`. Reading `author.books` never fetches; `Author:including_all(Author.books)` does, and
 ---`author:books()` is a request for the rows that belong to a record. Without `including_all` the field is the association itself, which is
----true in a condition; `author:included("books")` raises then.
+---true in a condition; `author:included("books")` raises an error in that case.
 ---
----An association that is given the name of a table uses the only class of that table, or a class of its own if there is none yet, which has
----neither the methods nor the default request of a class that is made afterwards. Pass the class where there is one.
+---An association with the name of a table uses the only class of that table. If none exists yet, it uses a new class without the methods
+---and the default request of a class that is made later. Pass the class if one exists.
 
----What associations are made of.
+---Options of associations.
 ---@class perilune.association_options
----@field columns? string|string[] the foreign key, where the schema has several
----@field referenced? string|string[] the columns that it refers to
----@field name? string what the association is called; by default the field that it is stored in
----@field singular? string the name of one of its rows, for annotations such as `book_count`
+---@field columns? string|string[] the foreign key, if the schema has several
+---@field referenced? string|string[] the columns that the foreign key refers to
+---@field name? string the name of the association; by default its field
+---@field singular? string the name of a single row, for annotations such as `book_count`
 ---@field through? perilune.association an association of this class that leads to a third one
 ---@field using? perilune.association an association of the third class that leads to the target
----@field counter_cache? string of `belongs_to`: a column of the other table that counts the rows
----@field touch? boolean|string of `belongs_to`: whether writing a row updates a timestamp of the other one
+---@field counter_cache? string for `belongs_to`: a column of the other table that counts the rows
+---@field touch? boolean|string for `belongs_to`: whether writing a row updates a timestamp of the other row
 
 ---@class perilune.request
 local Class = {}
 
----Makes an association. Each row has a foreign key to a row of the other class.
+---Makes an association: each row has a foreign key to a row of the other class.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
 ---print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
@@ -36,7 +36,8 @@ local Class = {}
 ---@access any
 function Class:belongs_to(target, options) end
 
----Makes an association. One row of the other class at most has a foreign key to each row. Where the keys allow several, the first by the order of the association, then by the key, counts.
+---Makes an association: at most one row of the other class has a foreign key to each row. If the keys allow several, it is the first by the
+---order of the association, then by the key.
 ---```lua
 ---Author.debut = Author:has_one(Book)
 ---print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
@@ -50,7 +51,7 @@ function Class:belongs_to(target, options) end
 ---@access any
 function Class:has_one(target, options) end
 
----Makes an association. Rows of the other class have a foreign key to each row.
+---Makes an association: rows of the other class have a foreign key to each row.
 ---```lua
 ---Author.works = Author:has_many(Book)
 ---print(#Author:including_all(Author.works):find(1).works)  --> 2
@@ -62,38 +63,38 @@ function Class:has_one(target, options) end
 ---@access any
 function Class:has_many(target, options) end
 
----An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
----a method of one, it returns the request for the rows that belong to it. `book:author()` works whether or not the book was fetched with its
----author, but not if it was fetched with none, as the field then is nil; `Book.author(book)` always works.
+---An association. It also has the methods of requests that derive another one, such as `filter` and `order`. Called with a record, or as a
+---method of a record, it returns the request for the associated rows. `book:author()` works whether or not the book was fetched with its
+---author, unless the fetched author is nil; `Book.author(book)` always works.
 ---@class perilune.association
 ---@overload fun(record: perilune.record, db?: perilune.database): perilune.request
 ---@access any
 ---@raises argument: an argument has the wrong type; not_fetched: the association is used as if its rows were there
----@field c table<string, perilune.expression> the columns of the rows that it leads to, for requests that join it
+---@field c table<string, perilune.expression> the columns of the associated rows, for requests that join it
 local association = {}
 
----Returns how many rows belong to each row, as an expression.
+---Returns the number of associated rows of each row, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:count()):find(1).book_count)  --> 2
 ---```
 ---@return perilune.expression
 function association:count() end
 
----Returns whether no rows belong to a row, as a condition.
+---Returns whether a row has no associated rows, as a condition.
 ---```lua
 ---print(Author:having(Author.books:is_empty()):fetch_one().name)  --> Ada Lovelace
 ---```
 ---@return perilune.expression
 function association:is_empty() end
 
----Returns whether any rows belong to a row, as a condition.
+---Returns whether a row has associated rows, as a condition.
 ---```lua
 ---print(Author:having(Author.books:exists()):fetch_count())  --> 2
 ---```
 ---@return perilune.expression
 function association:exists() end
 
----Returns the least value of a column of the rows that belong to each row, as an expression.
+---Returns the least value of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846
 ---```
@@ -101,7 +102,7 @@ function association:exists() end
 ---@return perilune.expression
 function association:min(column) end
 
----Returns the greatest value of a column of the rows that belong to each row, as an expression.
+---Returns the greatest value of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:max("year"):as("result")):find(1).result)  --> 1851
 ---```
@@ -109,7 +110,7 @@ function association:min(column) end
 ---@return perilune.expression
 function association:max(column) end
 
----Returns the sum of a column of the rows that belong to each row, as an expression.
+---Returns the sum of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:sum("year"):as("result")):find(1).result)  --> 3697
 ---```
@@ -117,7 +118,7 @@ function association:max(column) end
 ---@return perilune.expression
 function association:sum(column) end
 
----Returns the average of a column of the rows that belong to each row, as an expression.
+---Returns the average of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:average("year"):as("result")):find(1).result)  --> 1848.5
 ---```
@@ -125,7 +126,7 @@ function association:sum(column) end
 ---@return perilune.expression
 function association:average(column) end
 
----Returns the sum as a float of a column of the rows that belong to each row, as an expression.
+---Returns the sum of a column of the associated rows as a float, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:total("year"):as("result")):find(1).result)  --> 3697.0
 ---```
@@ -143,7 +144,7 @@ function association:total(column) end
 ---@return perilune.association
 function association:as(name) end
 
----Returns the association without the default request of the class that it leads to.
+---Returns the association without the default request of the associated class.
 ---```lua
 ---Book.requests.default = function(self) return self:filter{ is_read = true } end
 ---print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())  --> 1

@@ -2,65 +2,65 @@
 ---@page Automations
 ---Functions that run when something happens: a change, a time, an event.
 ---
----Each run has limits of its own and is recorded in the table `perilune_automation_run`, from before its function starts. A run that fails does
----not stop others. The guide <doc:DurableAutomations> describes automations that survive the end of their process.
+---Each run has its own limits, and is recorded in the table `perilune_automation_run` before its function starts. A failed run does not
+---stop others. The guide <doc:DurableAutomations> describes automations that survive the end of their process.
 ---
----The column `outcome` of a run is `queued`, `running` or `waiting` while it is active, and at the end `succeeded`, `failed`, `skipped`,
----`cancelled`, `interrupted` (its process ended before it) or `diverged` (a durable run whose function has changed). Further columns are
----`trigger` (JSON), `started_at`, `duration_ms`, `attempts`, `interruptions`, `wakes_at` (when a waiting run continues), `reason`, `error`,
----`traceback`, `output` (the last 64 KB or more that it has printed), `statements` (JSON) and `owner` (the process of an active run).
----The table `perilune_schedule` records which process runs which automation, and due times.
+---The column `outcome` of a run is `queued`, `running` or `waiting` while the run is active. At the end it is `succeeded`, `failed`,
+---`skipped`, `cancelled`, `interrupted` (its process ended before it) or `diverged` (a durable run whose function has changed). Further
+---columns are `trigger` (JSON), `started_at`, `duration_ms`, `attempts`, `interruptions`, `wakes_at` (when a waiting run continues),
+---`reason`, `error`, `traceback`, `output` (at least the last 64 KB of its printed text), `statements` (JSON) and `owner` (the process of
+---an active run). The table `perilune_schedule` records due times, and which process runs each automation.
 
 ---@class perilune.automation_options
 ---@field name string
 ---@field description? string
----@field on perilune.automation_trigger what triggers it
+---@field on perilune.automation_trigger the trigger
 ---@field run fun(context: perilune.automation_context)
 ---@field when? fun(context: perilune.automation_context): boolean? a guard: the run is skipped unless it returns true
----@field mode? "single"|"restart"|"queued"|"parallel" what a trigger does during a run; `"single"`, the default, skips it
----@field max? integer how many runs wait, or run side by side; 10 by default
----@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } whether a failed run is tried again; as a table three times, after 1 second, then twice as long each time
----@field keep? integer how many finished runs are recorded, and how many skipped ones; 100 by default
----@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? what happens to a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
----@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed for good or was interrupted
+---@field mode? "single"|"restart"|"queued"|"parallel" the effect of a trigger during a run; `"single"`, the default, skips the new run
+---@field max? integer the maximum number of runs that wait or run concurrently; 10 by default
+---@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } how often a failed run is retried; a table defaults to three retries, the first after 1 second and each further one after twice the delay
+---@field keep? integer the number of finished runs, and of skipped runs, to keep; 100 by default
+---@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? the treatment of a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
+---@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed permanently or was interrupted
 ---@field durable? boolean whether triggers and runs survive the end of the process; false by default
----@field key? fun(run: perilune.durable_run): string|integer of a durable automation: the key of a run, for `perilune.signal`; by default the key of the row that has changed, or the id of the run
----@field on_code_change? "continue"|"restart"|"stop" of a durable automation: what happens to a run that another version of the function has begun; `"continue"` by default
+---@field key? fun(run: perilune.durable_run): string|integer for a durable automation: the key of a run, for `perilune.signal`; by default the key of the changed row, or the id of the run
+---@field on_code_change? "continue"|"restart"|"stop" for a durable automation: the treatment of a run that an older version of the function started; `"continue"` by default
 ---@field enabled? boolean true by default
 ---@field db? perilune.database the default database unless given
 
 ---Exactly one of `change`, `schedule`, `every` and `event`.
 ---@class perilune.automation_trigger
----@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or what is fetched
----@field initially? boolean whether the first result of a request or function triggers; false by default
+---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe
+---@field initially? boolean whether the first result of a request or function is a trigger; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
 ---@field schedule? string as for `perilune.at`
----@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default that of the process
+---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default the time zone of the process
 ---@field jitter? perilune.duration the longest random delay after a due time of the schedule
----@field every? perilune.duration of a second or more, it continues where it was when the process ended
----@field catch_up? "skip"|"one"|"all" what happens to due times that passed while nothing ran the automation: they are recorded as skipped, the last one counts for all, or each of them comes; `"skip"` for schedules and `"one"` for periods by default
----@field max_late? perilune.duration due times that are later are skipped
----@field event? string the name that `perilune.emit` is given
+---@field every? perilune.duration a period of at least one second, which continues when the process starts again
+---@field catch_up? "skip"|"one"|"all" the treatment of due times that passed while no process ran the automation: `"skip"` records them as skipped, `"one"` runs once for all of them, and `"all"` runs for each; by default `"skip"` for schedules and `"one"` for periods
+---@field max_late? perilune.duration later due times are skipped
+---@field event? string the event name, as passed to `perilune.emit`
 
----What the functions of an automation get.
+---The context passed to the functions of an automation.
 ---@class perilune.automation_context
 ---@field automation perilune.automation
 ---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
----@field attempt integer 1, and more if the run is tried again
+---@field attempt integer the number of the attempt, from 1
 ---@field is_rerun boolean? whether the process of an earlier attempt has ended
 ---@field db perilune.database
----@field value any what a request or function has fetched
----@field values table all its results, with a field `n`
+---@field value any the result of a request or function
+---@field values table all results, with a field `n`
 ---@field event any the data of `perilune.emit` or `automation:run`
 
----What the function in `interrupted` gets.
+---The interruption, passed to the function in `interrupted`.
 ---@class perilune.interruption
 ---@field attempts integer
 ---@field interruptions integer how often the process of the run has ended
 ---@field started_at perilune.date
 ---@field error string? of the last attempt that failed
 
----What `on_failure` gets.
+---The failure, passed to `on_failure`.
 ---@class perilune.automation_failure
 ---@field outcome "failed"|"interrupted"|"diverged"
 ---@field error any
@@ -68,7 +68,7 @@
 ---@field attempts integer
 ---@field traceback string?
 
----Defines an automation, which is live from then on.
+---Defines an automation and activates it.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "welcome",
@@ -85,7 +85,7 @@
 ---@access outside blocks
 function perilune.automation(options) end
 
----Returns the automations in the order of their definition.
+---Returns the automations in order of definition.
 ---```lua
 ---print(#perilune.automations())  --> 0
 ---```
@@ -94,8 +94,8 @@ function perilune.automation(options) end
 ---@access any
 function perilune.automations() end
 
----Triggers the automations that wait for an event; returns how many. Runs of durable automations are recorded in the open transaction, also for
----automations that another process runs.
+---Triggers the automations that wait for an event, and returns their number. Runs of durable automations are recorded in the open
+---transaction, even for automations that another process runs.
 ---```lua
 ---print(perilune.emit("order_placed", { id = 7 }))  --> 0
 ---```
@@ -106,31 +106,32 @@ function perilune.automations() end
 ---@access any
 function perilune.emit(name, data) end
 
----Sends a signal to the run of a durable automation that has a key: to its `run:wait_for`, whether it waits already or will do so. The signal
----is part of the open transaction.
+---Sends a signal to the run of a durable automation with a given key. Its `run:wait_for` receives the signal, whether it already waits or
+---waits later. The signal is part of the open transaction.
 ---```lua
 ---print(perilune.signal("close order", 7, "feedback", { stars = 5 }))  --> false
 ---```
 ---@param automation string its name
 ---@param key string|integer the key of the run
 ---@param name string
----@param value? any what JSON can express
+---@param value? any a value that JSON can express
 ---@return boolean is_awaited whether a run with the key waits for a signal now
 ---@raises argument: an argument is not valid
 ---@access outside blocks that only read
 function perilune.signal(automation, key, name, value) end
 
----What the function of a durable automation gets: a context with more methods.
+---The context passed to the function of a durable automation, with more methods.
 ---
----The function is executed again after each wait and each crash; steps that are done are not, but answered from what they have recorded. So it
----must take its steps in the same order each time. The clock, random numbers and UUIDs give the same values each time.
+---The function runs again from the start after each wait and each crash. Completed steps do not run again, but return their recorded
+---results, so the function must take its steps in the same order each time. The clock, random numbers and UUIDs give the same values each
+---time.
 ---@class perilune.durable_run : perilune.automation_context
 ---@access in the function of a durable automation, outside blocks and steps
 ---@field id integer
 ---@field key string
 local run = {}
 
----Calls a function in a transaction that also records its result. It runs once; if it raises, its writes are rolled back.
+---Calls a function in a transaction that also records its result. It runs once; if it raises an error, its writes are rolled back.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "reserve", durable = true, on = { event = "ordered" },
@@ -147,14 +148,14 @@ local run = {}
 ---automation:remove()
 ---```
 ---@param name string unique in the run
----@param f fun(db: perilune.database): any must not wait; its result must be what JSON can express, of at most 1 MB
----@param options? { undo?: fun(db: perilune.database) } `undo` is called if the run fails for good, for the last step first
----@return any ... what `f` has returned
+---@param f fun(db: perilune.database): any must not wait; its result must be a value that JSON can express, of at most 1 MB
+---@param options? { undo?: fun(db: perilune.database) } `undo` is called if the run fails permanently, in reverse order of the steps
+---@return any ... the results of `f`
 ---@raises usage: the name was used before, or the call is in a block or a step; argument: an argument or the result is not valid; diverged: another step was recorded at this point
 function run:step(name, f, options) end
 
----Calls a function with effects outside of the database. It is called at least once, and each time with the same key. That it is called is
----recorded before, its result afterwards.
+---Calls a function with effects outside of the database. It is called at least once, and each time with the same key. The run records the
+---call before it happens, and its result afterwards.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "charge", durable = true, on = { event = "ordered" },
@@ -176,7 +177,7 @@ function run:step(name, f, options) end
 ---@waits for `f`, which may wait
 function run:call(name, options, f) end
 
----Waits. The run is not in memory meanwhile, and survives the end of the process.
+---Waits for a duration. In the meantime the run is not in memory, and it survives the end of the process.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "remind", durable = true, on = { event = "ordered" },
@@ -194,7 +195,7 @@ function run:call(name, options, f) end
 ---@waits for the duration
 function run:sleep(duration) end
 
----Waits for a signal, see `perilune.signal`. The run is not in memory meanwhile.
+---Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "ask", durable = true, on = { event = "ordered" }, key = function(run) return run.event.id end,
@@ -217,7 +218,7 @@ function run:sleep(duration) end
 ---@waits for the signal
 function run:wait_for(name, options) end
 
----Executes functions side by side, each with steps of its own, and waits for all of them.
+---Executes functions concurrently, each with its own steps, and waits for all of them.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "both", durable = true, on = { event = "ordered" },
@@ -239,7 +240,7 @@ function run:wait_for(name, options) end
 ---@waits for the branches
 function run:all(branches) end
 
----What `perilune.automation` returns.
+---An automation, made by `perilune.automation`.
 ---@class perilune.automation
 ---@access any
 ---@field name string
@@ -259,7 +260,7 @@ local automation = {}
 ---@raises usage: the automation has been removed
 function automation:run(data) end
 
----Returns the last runs, newest first, as rows of `perilune_automation_run`.
+---Returns the latest runs, newest first, as rows of `perilune_automation_run`.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:run()
@@ -268,11 +269,11 @@ function automation:run(data) end
 ---automation:remove()
 ---```
 ---@param count? integer 20 by default
----@return perilune.row[] runs with the columns above
+---@return perilune.row[] runs with the columns described above
 ---@raises argument: `count` is not a number
 function automation:runs(count) end
 
----Triggers the automation again after `disable`.
+---Enables the automation again after `disable`.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:disable()
@@ -283,7 +284,7 @@ function automation:runs(count) end
 ---@raises none
 function automation:enable() end
 
----Stops triggering the automation. A run that has begun goes on.
+---Stops triggering the automation. A run that has started continues.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:disable()
@@ -293,7 +294,7 @@ function automation:enable() end
 ---@raises none
 function automation:disable() end
 
----Returns whether the automation is triggered.
+---Returns whether the automation is enabled.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---print(automation:is_enabled())  --> true
@@ -303,7 +304,7 @@ function automation:disable() end
 ---@raises none
 function automation:is_enabled() end
 
----Returns whether a run is going on.
+---Returns whether a run is active.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---print(automation:is_running())  --> false
@@ -313,7 +314,7 @@ function automation:is_enabled() end
 ---@raises none
 function automation:is_running() end
 
----Returns when the automation is due next; nil if it does not come at a time, or is not triggered.
+---Returns the next due time; nil if the automation does not run at times, or is disabled.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { schedule = "0 9 * * *", zone = "UTC" }, run = function() end }
 ---print(automation:next_time().hour)  --> 9
@@ -323,7 +324,7 @@ function automation:is_running() end
 ---@raises none
 function automation:next_time() end
 
----Removes the automation, and cancels what runs.
+---Removes the automation, and cancels its runs.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:remove()

@@ -1,9 +1,9 @@
 ---@meta _
 ---@page Changesets
----The changes of rows as values: recorded, looked at, inverted, joined, saved, and applied to the same database or another one.
+---Row changes as values: recorded, inspected, inverted, joined, saved, and applied to the same database or another one.
 ---
----A changeset has for each row its table, its key, and the values before and after. It has the net changes: a row that is inserted and then
----deleted is not in it. Tables need a `PRIMARY KEY`; virtual tables and tables with generated columns cannot be recorded.
+---A changeset holds, for each row, its table, its key, and the values before and after. It contains net changes: a row that is inserted and
+---then deleted does not appear. Tables need a `PRIMARY KEY`; virtual tables and tables with generated columns cannot be recorded.
 
 ---@class perilune.database
 local db = {}
@@ -13,17 +13,17 @@ local db = {}
 ---@field table string
 ---@field operation "insert"|"update"|"delete"
 ---@field key table<string, any> the values of the key's columns
----@field old? table<string, any> the values before; for an update those of the key and of the columns that change. NULL is `perilune.null`
----@field new? table<string, any> the values afterwards; for an update those of the columns that change
+---@field old? table<string, any> the old values; for an update, only the key and the changed columns. NULL is `perilune.null`
+---@field new? table<string, any> the new values; for an update, only the changed columns
 
----What is in the way of a change.
+---A conflict that prevents a change.
 ---@class perilune.changeset_conflict: perilune.changed_row
----@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it is not there; one with its key is there; another constraint is in the way
----@field found? table<string, any> the row that is in the way, for the kinds `"data"` and `"conflict"`
+---@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it does not exist; a row with its key exists; the change violates another constraint
+---@field found? table<string, any> the conflicting row, for the kinds `"data"` and `"conflict"`
 
 ---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
 
----Calls a block in a transaction, or in a savepoint inside one, and records which rows of the main database change.
+---Calls a block in a transaction, or in a savepoint inside one, and records the changed rows of the main database.
 ---```lua
 ---local changeset = db:record_changes(function(db)
 ---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
@@ -34,27 +34,27 @@ local db = {}
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return perilune.changeset
----@return any ... what the block returns
+---@return any ... the results of the block
 ---@raises unrecordable: a table was changed that cannot be recorded, or an observer with `on_change` was added meanwhile; recording_too_large: the changes take too much memory; readonly: the block around may only read; yield: the block waits
 ---@access any
 function db:record_changes(block, ...) end
 
----Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers, and actions of foreign keys such as ON DELETE CASCADE, do nothing meanwhile: what they
----did is in the changeset.
+---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
+---such as ON DELETE CASCADE do not run, because the changeset already contains their changes.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
 ---print(db:apply_changes(changeset:inverted()))  --> 1	0
 ---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
 ---```
 ---@param changeset perilune.changeset
----@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: what becomes of a change that something is in the way of: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: those whose changes are made, all by default
----@return integer applied how many changes were made
----@return integer omitted how many were left out
+---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: the resolution of conflicts: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: the tables to change, all by default
+---@return integer applied the number of applied changes
+---@return integer omitted the number of omitted changes
 ---@raises conflict: something is in the way, and the answer is `"abort"`; changeset_schema: a table is missing, or has other columns or another key; constraint_foreign_key: a row would refer to one that does not exist; unknown_resolution: the answer is another word; unknown_option: an option does not exist; argument: `"replace"` is not possible for the conflict, or an argument has the wrong type; readonly: the block around may only read
 ---@access any
 function db:apply_changes(changeset, options) end
 
----Reads a changeset from the string that `changeset:serialize` returned. The string need not be trusted.
+---Reads a changeset from the string that `changeset:serialize` returned. The string does not need to be trusted.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
 ---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
@@ -64,13 +64,12 @@ function db:apply_changes(changeset, options) end
 ---@raises malformed_changeset: the string is not a changeset; argument: the argument is not a string
 function perilune.changeset(bytes) end
 
----What `db:record_changes` returns: an immutable value. `first .. second` is `first:followed_by(second)`.
+---A changeset, made by `db:record_changes`: an immutable value. `first .. second` is `first:followed_by(second)`.
 ---@class perilune.changeset
 ---@access any
 local changeset = {}
 
----Returns the changes, those of a table one after the other. The columns have the names that the database has for them; if its table is
----missing or another one, their positions.
+---Returns the changes, grouped by table. Columns have their names in the database, or their positions if the table is missing or differs.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
 ---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
@@ -80,7 +79,7 @@ local changeset = {}
 ---@raises none
 function changeset:rows(db) end
 
----Returns whether nothing has changed.
+---Returns whether the changeset is empty.
 ---```lua
 ---print(db:record_changes(function() end):is_empty())  --> true
 ---```
@@ -97,7 +96,7 @@ function changeset:is_empty() end
 ---@raises none
 function changeset:inverted() end
 
----Returns the changeset of these changes, then those of another one: one change for each row.
+---Returns a changeset of these changes followed by another changeset's: one change for each row.
 ---```lua
 ---local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
 ---local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
@@ -108,7 +107,7 @@ function changeset:inverted() end
 ---@raises argument: the argument is not a changeset; changeset_schema: a table has other columns or another key in the other one
 function changeset:followed_by(other) end
 
----Returns the changeset as a string, to be saved: SQLite's format, which is the same on all machines.
+---Returns the changeset as a string in SQLite's format, which is the same on all machines.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
 ---print(type(changeset:serialize()))  --> string

@@ -1,111 +1,111 @@
 ---@meta _
 ---@page Errors
----Error objects: what went wrong, as text for people and as fields for programs.
+---Error objects: descriptions of failures, as text for people and as fields for programs.
 ---
----`pcall` returns the object. `err.kind` is what scripts decide by. `tostring(err)` begins with the file and line, and `..` joins errors with
----text as it does messages. The fields cannot be changed.
+---`pcall` returns the object. Scripts should test `err.kind`. `tostring(err)` begins with the file and line, and `..` joins errors with
+---text, as it does messages. The fields cannot be changed.
 
----An error. Beside these it has what its kind tells, such as `path` or `hook`.
+---An error. In addition to these fields, it may have fields specific to its kind, such as `path` or `hook`.
 ---@class perilune.error
 ---@field kind perilune.error_kind|string
----@field message string what is wrong, without a position
+---@field message string the message, without a position
 ---@field file string? the script in which it was raised
 ---@field line integer?
----@field traceback string? the calls that led there
----@field suggestion string? for an unknown name the nearest one
----@field name string? for an unknown name that name; for an error of SQLite the name of its code
+---@field traceback string? the call stack at that point
+---@field suggestion string? for an unknown name, the most similar known name
+---@field name string? the unknown name; for an SQLite error, the name of its code
 ---@field sql string? the statement
----@field offset integer? where in the statement, from 1
+---@field offset integer? the position in the statement, from 1
 ---@field code integer? SQLite's primary result code
 ---@field extended_code integer? SQLite's extended result code
 ---@field table string? the table whose constraint is violated
 ---@field columns string[]? the columns whose constraint is violated
 ---@field key any? the key that was not found
----@field deleted_key any? the key of a row, deleted softly, that has the values of the unique key
----@field errors { column?: string, message: string }[]? what validation found
+---@field deleted_key any? the key of a softly deleted row that has the values of the unique key
+---@field errors { column?: string, message: string }[]? the validation errors
 ---@field migration string? the migration that failed
 ---@field retry_in number? seconds until an observation fetches again
 
----The kinds of errors that the library raises. What SQLite reports and is not among them has the name of its result code in small letters,
----such as `full` or `corrupt`; `constraint_...` says which constraint. A name that does not exist is `unknown_...`.
+---The kinds of errors that the library raises. Other SQLite errors have the name of their result code in lower case, such as `full` or
+---`corrupt`; `constraint_...` names the violated constraint. An unknown name raises `unknown_...`.
 ---@alias perilune.error_kind
 ---| "abort" # an earlier error has rolled back the transaction of the block
----| "argument" # an argument or an option has the wrong type or a value that is not allowed, or does not go with the others
----| "budget" # the script has executed more instructions than it may. Only reports name it: no script can catch it
+---| "argument" # an argument or an option has the wrong type, has a value that is not allowed, or contradicts the others
+---| "budget" # the script has executed more instructions than it may. It appears only in reports: no script can catch it
 ---| "busy" # another connection holds the lock on the database
----| "cancelled" # the task, the run, or the file that had begun it was cancelled
+---| "cancelled" # the task, the run, or the file that started it was cancelled
 ---| "cannot_open" # a database or a folder of migrations cannot be opened
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
 ---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
 ---| "cluster_moved" # the leader of the cluster has changed before a commit: nothing was committed, and the block may run again
----| "cluster_refused" # a cluster cannot do this; the message says why, and what to use instead
+---| "cluster_refused" # a cluster cannot do this; the message gives the reason and an alternative
 ---| "cluster_timeout" # a node did not answer in time: the connection was closed, and nothing was committed
----| "cluster_unknown" # whether a commit in a cluster has happened could not be found out in time
+---| "cluster_unknown" # the result of a commit in a cluster could not be determined in time
 ---| "cluster_unreachable" # no node of a cluster answers, or none leads
----| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
----| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
+---| "conflict" # an applied change conflicts with the database; `table`, `conflict` and `operation` describe the conflict
+---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not name the violated constraint
 ---| "constraint_check" # a row does not meet a CHECK of its table
 ---| "constraint_datatype" # a column of a STRICT table cannot store the value
----| "constraint_foreign_key" # a row refers to a row that is missing, or is referred to by one that would be left behind
+---| "constraint_foreign_key" # a row refers to a row that is missing, or a row still refers to it
 ---| "constraint_not_null" # a column that must not be NULL would be NULL
 ---| "constraint_primary_key" # another row has the primary key
 ---| "constraint_rowid" # another row has the row id
 ---| "constraint_trigger" # a trigger has refused the change with RAISE
 ---| "constraint_unique" # another row has the values of a unique key
----| "conversion" # a value cannot be stored by SQLite, or a stored one is not of the type that is asked for
+---| "conversion" # a value cannot be stored by SQLite, or a stored one is not of the requested type
 ---| "date" # a date is not valid or out of range, or its text cannot be read
----| "dead_handle" # a database handle, a statement or a cursor was used after the block that gave it had ended
----| "deadlock" # tasks wait for each other, or one for itself
----| "definition" # a definition contradicts itself or what is there already, or SQLite cannot carry it out
----| "disk" # the script has written more to files than it may. Only reports name it: no script can catch it
----| "diverged" # a durable run took another way than recorded; the message names the step and its line
----| "draft" # a draft was used where a record with a row is needed
+---| "dead_handle" # a database handle, a statement or a cursor was used after the end of its block
+---| "deadlock" # tasks wait for each other, or a task waits for itself
+---| "definition" # a definition contradicts itself or the existing schema, or SQLite cannot execute it
+---| "disk" # the script has written more to files than it may. It appears only in reports: no script can catch it
+---| "diverged" # a durable run took other steps than recorded; the message names the step and its line
+---| "draft" # a draft was used instead of a record with a row
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
 ---| "expired_blob" # the row of an open blob was changed or deleted, or the schema was changed before a write
 ---| "forbidden" # scripts may not do this in this host
----| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
----| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
----| "host" # a function of the host has thrown an error of Swift
+---| "history" # the history of a table is not installed, or lacks the requested data, or rows have changed since
+---| "hook" # a hook of a record class has not called its function exactly once, or hooks nest too deep
+---| "host" # a host function has thrown a Swift error
 ---| "immutable" # a column of a record class is written only when the record is inserted
 ---| "interrupt" # `db:interrupt` has ended the statement
 ---| "io" # a file cannot be read or written
 ---| "job_exists" # a job with this key is waiting, and the queue raises for duplicates
----| "limit" # there are as many timers, tasks and observations as a script may have
----| "limited" # a script with limits may not make the call, or not with so large a range
+---| "limit" # the script has reached the limit of timers, tasks and observations
+---| "limited" # a script with limits may not make the call, or not with a range of this size
 ---| "malformed_changeset" # a string is not a changeset
 ---| "malformed_database" # a string is not a database, or the database is damaged
----| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
+---| "memory" # the script has used more memory than it may. It appears only in reports: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
----| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
----| "nested_owner" # a row that is to belong to a record belongs to another one
+---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way at the same time
+---| "nested_owner" # a row that should belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
 ---| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
----| "no_foreign_key" # no foreign key says by which columns an association leads to its rows
+---| "no_foreign_key" # no foreign key connects the tables of an association
 ---| "not_found" # no row has the row id of the blob to open
 ---| "not_joined" # a request uses a column of a table that it does not read
----| "null" # a value is NULL where a list cannot hold it
----| "observation_loop" # observers and what they write call each other without end
+---| "null" # a value in a list would be NULL
+---| "observation_loop" # observers trigger each other endlessly by their writes
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
 ---| "output" # the script has printed more than it may
----| "preview" # a preview does not do this, as it could not be taken back
+---| "preview" # a preview does not do this, because it could not be undone
 ---| "range" # a position, or bytes to write, are outside of an open blob
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key
 ---| "recording_too_large" # recorded changes take too much memory
----| "runtime" # a plain error of Lua. Only reports name it: `pcall` returns the text
+---| "runtime" # a plain Lua error. It appears only in reports: `pcall` returns the text
 ---| "sandbox" # the script may not use files
 ---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
 ---| "schema" # the schema has changed while a statement was running
 ---| "script" # a script that `t.run` has run has failed
 ---| "sql" # SQLite refuses the statement, or executing it has failed
 ---| "stale" # another writer has changed the row since the record was read
----| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
----| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
----| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
+---| "syntax" # a text is not valid Lua. It appears only in reports: `load` returns the message, and `pcall` the text
+---| "timeout" # the script or the scenario has run longer than it may. It appears only in reports: no script can catch it
+---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used although the library runs the transaction
 ---| "unknown_action" # the foreign key action does not exist
 ---| "unknown_association" # no association has this name
 ---| "unknown_automation" # no automation has this name
@@ -135,13 +135,13 @@
 ---| "unknown_signal" # the host does not deliver this signal
 ---| "unknown_state" # jobs or runs have no such state
 ---| "unknown_table" # no table has this name
----| "unknown_time_zone" # the system knows no time zone of this name
+---| "unknown_time_zone" # the system has no time zone of this name
 ---| "unknown_tokenizer" # no tokenizer has this name
 ---| "unknown_trigger" # no trigger has this name
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
 ---| "unrecordable" # changes of a table cannot be recorded
----| "usage" # a function was called where or when it must not be called
----| "validation" # a record is not valid; `errors` says why
----| "yield" # a function that waits was called where nothing can wait
+---| "usage" # a function was called in a place or at a time that is not allowed
+---| "validation" # a record is not valid; `errors` has the reasons
+---| "yield" # a function that waits was called in a place that cannot wait

@@ -840,7 +840,7 @@ function perilune.percent_rank() end
 ---@access any
 function perilune.cume_dist() end
 
----Returns the number of the row's bucket when the rows of a window are divided into equal buckets.
+---Returns the number of the row's bucket, if the rows of a window are divided into `count` buckets.
 ---```lua
 ---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
 ---```

@@ -1,17 +1,18 @@
 ---@meta _
 ---@page History
----What the rows of tables were, when, and in which transaction.
+---Past versions of rows, with the times and transactions of their changes.
 ---
----A history is a table beside that of a class, `book_history` for `book`, which triggers write. What other programs write is in it as well;
----only what Perilune writes has transactions and notes. The time of a version is that of its statement, to the millisecond, as a number of
----days: `datetime(history_day)` in SQL. A moment in the middle of a transaction shows what had been written until then, and a version of the
----same millisecond is there already. A row that `INSERT OR REPLACE` removes because of another unique key is in it if
----`PRAGMA recursive_triggers` is on.
+---A history is an additional table for a class, such as `book_history` for `book`, which triggers write. It also contains changes by other
+---programs, but only Perilune's writes have transactions and notes. The time of a version is the time of its statement, to the millisecond,
+---as a number of days: `datetime(history_day)` in SQL. A moment in the middle of a transaction shows the rows written until then, including
+---versions of the same millisecond. Rows that `INSERT OR REPLACE` removes because of another unique key are recorded if `PRAGMA
+---recursive_triggers` is on.
 ---
----A history follows its table when `db:rename_table` and `db:alter_table` change that: a renamed column is renamed in it, a new one is added,
----and one that is dropped stays in it, to be read by SQL. Rows that a change gives other values get a version. What a history cannot follow
----(another primary key, the name of a column that was dropped) is refused, and so is dropping the table, until the history is removed.
----Changes that SQL makes are followed by `history:install(db)`; until then reading raises if a column is not in the history.
+---A history follows its table when `db:rename_table` and `db:alter_table` change it: a renamed column is renamed, a new one is added, and a
+---dropped one remains in the history, where SQL can read it. Rows whose values change get a new version. Changes that a history cannot
+---follow (another primary key, or reusing the name of a dropped column) are refused, and so is dropping the table, until the history is
+---removed. After schema changes by SQL, call `history:install(db)`; until then, reading raises an error if a column is missing from the
+---history.
 
 ---Returns the history of the table of a class.
 ---
@@ -37,17 +38,17 @@ function perilune.history(class) end
 ---@raises argument: an argument has the wrong type
 local history = {}
 
----Installs the history in a database, as part of a migration, or brings it up to date with the table. The rows that are there are its
----first versions; those that are other than their last versions say get another one.
+---Installs the history in a database, as part of a migration, or updates it to match the table. Existing rows become its first versions;
+---rows that differ from their last version get a new one.
 ---```lua
 ---perilune.history(Book):install(db)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book_history"))  --> 3
 ---```
 ---@param db? perilune.database
----@raises definition: it is not a table of the main database with a primary key that cannot be NULL, or there are versions of another key; unknown_table: there is no such table
+---@raises definition: it is not a table of the main database with a primary key that cannot be NULL, or versions with another key exist; unknown_table: the table does not exist
 function history:install(db) end
 
----Removes the history, or only what keeps it.
+---Removes the history, or only its triggers.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -55,11 +56,11 @@ function history:install(db) end
 ---print(db:table_exists("book_history"))  --> false
 ---```
 ---@param db? perilune.database
----@param options? { keep_versions?: boolean } keeps what is in it, for another installation
+---@param options? { keep_versions?: boolean } keeps the versions, for a later installation
 ---@raises history: it is not installed
 function history:remove(db, options) end
 
----Returns whether the history is kept in a database.
+---Returns whether the history is installed in a database.
 ---```lua
 ---print(perilune.history(Book):is_installed())  --> false
 ---```
@@ -67,8 +68,8 @@ function history:remove(db, options) end
 ---@return boolean
 function history:is_installed(db) end
 
----Calls a function in a transaction which has a note in the histories of all tables: `db:write({ note = "..." }, block)`, with a check that
----this history is installed.
+---Calls a function in a transaction that has a note in the histories of all tables, as `db:write({ note = "..." }, block)` does. It also
+---checks that this history is installed.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -79,7 +80,7 @@ function history:is_installed(db) end
 ---@param note string
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 ---@raises history: it is not installed; nested_access: in a block of the same database; busy: another connection holds the lock
 ---@access outside blocks of the same database
 function history:write(db, note, block, ...) end
@@ -97,8 +98,8 @@ function history:write(db, note, block, ...) end
 ---@raises history: it is not installed
 function history:transactions(limit, db) end
 
----Makes the rows that a transaction has changed what they were before, in all tables with a history. That is a transaction with a note, too,
----and can be undone.
+---Reverts the rows that a transaction has changed to their previous state, in all tables with a history. The reversal is itself a
+---transaction with a note, and can be undone.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -107,16 +108,16 @@ function history:transactions(limit, db) end
 ---```
 ---@param transaction integer the id of a transaction
 ---@param db? perilune.database
----@return integer count how many rows were restored
----@raises history: it is not installed, there is no such transaction, or a row has been changed since; definition: rows that others have added would refer to nothing; constraint_*: what the rows were violates a constraint
+---@return integer count the number of restored rows
+---@raises history: it is not installed, the transaction does not exist, or a row has been changed since; definition: rows added by others would refer to missing rows; constraint_*: the previous rows violate a constraint
 function history:undo(transaction, db) end
 
----What a row was.
+---A version of a row.
 ---@class perilune.version
 ---@field version integer
----@field event "start"|"insert"|"update"|"delete" `"start"`: it was there when the history was installed
+---@field event "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
 ---@field time perilune.date
----@field transaction integer? of those with a note
+---@field transaction integer? the id of the transaction, if it has a note
 ---@field note string?
 ---@field record perilune.record? the row as it became; nil for a deletion
 ---@field changed string[] the columns that an update has changed

@@ -1,13 +1,13 @@
 ---@meta _
 ---@page Observation
----Hearing of changes: of each row when it changes, or of what a query returns when that changes.
+---Observing changes: each changed row, or the results of a query when they change.
 
 ---@class perilune.database
 local db = {}
 
 ---@class perilune.transaction_observer_options
----@field on_change? fun(event: perilune.change_event) called for each changed row, once its statement has succeeded; must not use the database
----@field will_commit? fun() may raise, which rolls back and is the error of the commit; must not use the database
+---@field on_change? fun(event: perilune.change_event) called for each changed row after its statement has succeeded; must not use the database
+---@field will_commit? fun() may raise an error, which rolls back and becomes the error of the commit; must not use the database
 ---@field did_commit? fun(db: perilune.database)
 ---@field did_rollback? fun(db: perilune.database)
 ---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
@@ -15,15 +15,15 @@ local db = {}
 
 ---A changed row.
 ---@class perilune.change_event
----@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
+---@field kind "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
 ---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
 ---@field new table<string, any>? the row after the change
 
----Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
----of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
----raise goes to `perilune.on_error`.
+---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported.
+---Commits from other scripts and from Swift are reported when the script next waits or ends, without `will_commit`. Errors in `did_commit`
+---and `did_rollback` go to `perilune.on_error`.
 ---```lua
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
@@ -41,7 +41,7 @@ local db = {}
 ---@access any
 function db:observe_transactions(options) end
 
----Calls a function once, after the current transaction, or else the next one, has been committed.
+---Calls a function once, after the commit of the current transaction, or of the next one if none is open.
 ---```lua
 ---db:write(function(db)
 ---  db:after_next_transaction(function() print("committed") end)
@@ -51,13 +51,13 @@ function db:observe_transactions(options) end
 -----> committed
 ---```
 ---@param on_commit fun(db: perilune.database)
----@param on_rollback? fun(db: perilune.database) is called instead if the transaction is rolled back
+---@param on_rollback? fun(db: perilune.database) called instead if the transaction is rolled back
 ---@return perilune.transaction_observer
 ---@raises argument: an argument is not a function
 ---@access any
 function db:after_next_transaction(on_commit, on_rollback) end
 
----What `db:observe_transactions` returns. It observes until it is removed, or until the database is closed.
+---A transaction observer, made by `db:observe_transactions`. It is active until it is removed or the database is closed.
 ---@class perilune.transaction_observer
 ---@access any
 local observer = {}
@@ -71,7 +71,7 @@ local observer = {}
 ---@raises none
 function observer:remove() end
 
----Returns whether it observes.
+---Returns whether the observer is active.
 ---```lua
 ---local observer = db:observe_transactions{ on_change = function() end }
 ---print(observer:is_active())  --> true
@@ -85,17 +85,17 @@ function observer:is_active() end
 ---@class perilune.observation_options
 ---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
----@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise it
----@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
----@field duplicates? boolean true to deliver values that equal the one before; false by default
----@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value
----@field regions? perilune.region|perilune.region[] what is observed, in place of all that is read
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets errors of fetching and of the callback; a failed fetch is retried after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise the error
+---@field keeps_alive? boolean false to let a script with nothing else to do end; true by default
+---@field duplicates? boolean true to deliver a value that equals the previous one; false by default
+---@field map? fun(...: any): ... gets the fetched results, outside of the database, and returns the value
+---@field regions? perilune.region|perilune.region[] the regions to observe, instead of all that the fetch reads
 
----A part of a database: the name of a table, some of its columns, or what a request reads, without what it prefetches.
+---A part of a database: a table name, some columns of a table, or everything that a request reads, except prefetched associations.
 ---@alias perilune.region string|{ table: string, columns?: string|string[] }|perilune.request|perilune.record_class
 
----Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
----of any writer. Equal results are delivered once. Without a callback the observation is asked for values.
+---Observes the results of a function. The callback gets the current results, and then the new results after each transaction, of any
+---writer, that has changed them. Equal results are delivered once. Without a callback, the script asks the observation for values.
 ---```lua
 ---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
 ---print(observation:next())  --> 2
@@ -111,8 +111,8 @@ function observer:is_active() end
 ---@access outside of observers
 function db:observe(fetch, callback, options) end
 
----Observes parts of a database, whatever they hold. The callback is called without arguments after each transaction that may have changed
----them. Without a callback the observation is asked: `observation:next()` returns after such a transaction.
+---Observes parts of a database, regardless of their contents. The callback is called without arguments after each transaction that may have
+---changed them. Without a callback, `observation:next()` waits for such a transaction.
 ---```lua
 ---local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
@@ -122,13 +122,13 @@ function db:observe(fetch, callback, options) end
 ---```
 ---@param regions perilune.region|perilune.region[]
 ---@param callback? fun()
----@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as those of `db:observe`
+---@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as for `db:observe`
 ---@return perilune.observation
 ---@raises argument: an argument is not valid; unknown_table: a table does not exist; unknown_column: a column does not exist; unknown_option: an option does not exist
 ---@access outside of observers
 function db:observe_region(regions, callback, options) end
 
----Returns one observation for several functions. What it observes is fetched once for all of them, and only while there is one.
+---Returns an observation that several functions share. It fetches once for all of them, and only while at least one of them is subscribed.
 ---```lua
 ---local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
 ---local list = shared:observe(function(tags) print(#tags) end)
@@ -137,13 +137,13 @@ function db:observe_region(regions, callback, options) end
 ---shared:cancel()
 ---```
 ---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
----@param options? perilune.observation_options those of `db:observe` but `looks_first`
+---@param options? perilune.observation_options the options of `db:observe`, except `looks_first`
 ---@return perilune.shared_observation
 ---@raises argument: an argument is not valid; unknown_option: an option does not exist
 ---@access outside of observers
 function db:share_observation(source, options) end
 
----Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
+---Makes observations fetch again after changes that were not observed. It also affects observations in other hosts and in Swift.
 ---```lua
 ---db:notify_changes("tag")
 ---```
@@ -152,12 +152,12 @@ function db:share_observation(source, options) end
 ---@access any
 function db:notify_changes(...) end
 
----What `db:observe` and `request:observe` return.
+---An observation, made by `db:observe` or `request:observe`.
 ---@class perilune.observation
 ---@access any
 local observation = {}
 
----Returns the next value that differs from the last one, and waits for it. It returns nothing once the observation is cancelled.
+---Waits for the next value that differs from the last one, and returns it. It returns nothing once the observation is cancelled.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(#observation:next())  --> 2
@@ -166,7 +166,7 @@ local observation = {}
 ---@return any ...
 ---@waits until there is a value
 ---@access outside blocks
----@raises usage: its values go to a callback; yield: it cannot wait here
+---@raises usage: the observation has a callback; yield: it cannot wait here
 function observation:next() end
 
 ---Checks for a new value without waiting.
@@ -178,11 +178,11 @@ function observation:next() end
 ---```
 ---@return boolean is_new
 ---@return any ... the value
----@raises usage: its values go to a callback
+---@raises usage: the observation has a callback
 function observation:try_next() end
 
----Iterates over values, waiting for each. The loop ends with the observation, and leaving the loop cancels it. A value that is nil is
----`perilune.null`.
+---Iterates over values, waiting for each. The loop ends when the observation does, and leaving the loop cancels the observation. A nil
+---value is `perilune.null`.
 ---```lua
 ---for tags in Tag:order("name"):observe():values() do
 ---  print(#tags)
@@ -195,7 +195,7 @@ function observation:try_next() end
 ---@return fun(): any
 ---@waits until there is a value
 ---@access outside blocks
----@raises usage: its values go to a callback; yield: it cannot wait here
+---@raises usage: the observation has a callback; yield: it cannot wait here
 function observation:values() end
 
 ---Stops fetching and delivering until `resume`; returns whether it was running.
@@ -210,7 +210,7 @@ function observation:values() end
 ---@raises none
 function observation:pause() end
 
----Goes on after `pause`, and first looks for a new value; returns whether it was paused.
+---Resumes after `pause`, and first checks for a new value; returns whether it was paused.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(observation:resume())  --> false
@@ -220,7 +220,7 @@ function observation:pause() end
 ---@raises none
 function observation:resume() end
 
----Returns whether it is paused.
+---Returns whether the observation is active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---observation:pause()
@@ -231,7 +231,7 @@ function observation:resume() end
 ---@raises none
 function observation:is_paused() end
 
----Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+---Observes another source from now on, such as the next page of a list. The new value is delivered unless it equals the last one.
 ---```lua
 ---local observation = Tag:order("name"):limit(1):observe()
 ---print(observation:next()[1].name)  --> sea
@@ -252,7 +252,7 @@ function observation:change(source) end
 ---@raises none
 function observation:cancel() end
 
----Returns whether the observation goes on.
+---Returns whether the observation is active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(observation:is_active())  --> true
@@ -262,12 +262,12 @@ function observation:cancel() end
 ---@raises none
 function observation:is_active() end
 
----What `db:share_observation` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---A shared observation, made by `db:share_observation`. As a `<close>` variable it is cancelled at the end of its scope.
 ---@class perilune.shared_observation
 ---@access any
 local shared = {}
 
----Calls a function with the present value, as soon as it is known, and with each new one.
+---Calls a function with the current value, as soon as it is available, and with each new one.
 ---```lua
 ---local shared = db:share_observation(Tag, { keeps_alive = false })
 ---local subscription = shared:observe(function(tags) print(#tags) end)
@@ -278,7 +278,7 @@ local shared = {}
 ---@raises argument: the argument is not a function; usage: the observation was cancelled
 function shared:observe(callback) end
 
----Returns how many functions get its values.
+---Returns the number of subscribed functions.
 ---```lua
 ---print(db:share_observation(Tag):count())  --> 0
 ---```
@@ -295,12 +295,12 @@ function shared:count() end
 ---@raises none
 function shared:cancel() end
 
----What `shared:observe` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---A subscription, made by `shared:observe`. As a `<close>` variable it is cancelled at the end of its scope.
 ---@class perilune.subscription
 ---@access any
 local subscription = {}
 
----Calls the function no more; returns whether it would have been called.
+---Ends the subscription; returns whether it was active.
 ---```lua
 ---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
 ---print(subscription:cancel(), subscription:cancel())  --> true	false
@@ -309,7 +309,7 @@ local subscription = {}
 ---@raises none
 function subscription:cancel() end
 
----Returns whether the function is still called.
+---Returns whether the subscription is active.
 ---```lua
 ---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
 ---print(subscription:is_active())  --> true

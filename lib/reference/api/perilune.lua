@@ -1,23 +1,23 @@
 ---@meta _
 ---@page The table perilune
----Values, types, JSON, logging, and what a script gets from its host.
+---Values, types, JSON, logging, and other functions of the global `perilune`.
 ---
----`perilune` is a global of every script, and what `require "perilune"` gives. The functions that open databases, make record classes
----and start tasks have pages of their own; here is everything else.
+---`perilune` is a global of every script, and the result of `require "perilune"`. Other pages describe the functions that open databases,
+---make record classes and start tasks; this page describes everything else.
 
----NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
+---NULL in places that cannot hold `nil`: a table field, a list element, or an assigned value.
 ---@class perilune.null: userdata
 
----Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` gives them as a string, `#blob` how many there are.
+---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` returns them as a string, and `#blob` their number.
 ---
----Fetched BLOBs are strings, but for fields of records whose column is not declared for bytes, as in `CREATE TABLE note (content)`: there a text
----is a string and a BLOB is a `perilune.blob`, so that a record which is written back leaves the BLOB one.
+---Fetched BLOBs are strings, with one exception: a record field whose column is not declared for bytes, as in `CREATE TABLE note
+---(content)`. There a text is a string and a BLOB is a `perilune.blob`, so that writing the record back keeps the BLOB.
 ---@class perilune.blob: userdata
 
 ---A value that can be bound to a statement.
 ---@alias perilune.argument nil|boolean|number|string|perilune.null|perilune.blob|perilune.date|perilune.date_components|perilune.case|table
 
----The name of a type, an enum, or a value type: what `row:get`, `db:fetch_value_as` and the option `types` of a record class take.
+---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
 ---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"date_components"|perilune.enum|perilune.value_type
 
 ---A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
@@ -25,16 +25,16 @@
 
 ---@class perilune
 ---@access any
----@field null perilune.null NULL where `nil` cannot stand
+---@field null perilune.null NULL in places that cannot hold `nil`
 ---@field context "live"|"test"|"preview" the context in which the host runs the script
----@field database perilune.database the database of the host, which `db` also is; an override by `perilune.with` is in `db` only
+---@field database perilune.database the host's database, which is also `db`; an override by `perilune.with` affects only `db`
 ---@field json perilune.json
 ---@field log perilune.log
----@field date perilune.date_type makes dates, and can be given wherever a type is expected
+---@field date perilune.date_type makes dates, and is also a type
 ---@field date_components perilune.date_components_type makes parts of dates and times
 ---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
----@field excluded perilune.excluded the row that an upsert was to insert
----@field row perilune.row_methods the methods of rows, for rows with a column that hides one
+---@field excluded perilune.excluded the row that an upsert could not insert
+---@field row perilune.row_methods the methods of rows, for rows with a column that hides a method
 perilune = {}
 
 ---Makes a value that is bound as a BLOB. A plain string is bound as TEXT.
@@ -46,16 +46,16 @@ perilune = {}
 ---@raises argument: `bytes` is not a string
 function perilune.blob(bytes) end
 
----Makes a blob of a list of numbers, as 32-bit floats: what extensions of SQLite's for vector search store.
+---Makes a blob from a list of numbers, as 32-bit floats, the format of SQLite extensions for vector search.
 ---```lua
 ---print(#perilune.vector{ 0.5, 1.5, 2 })  --> 12
 ---```
----@param list number[]|perilune.blob a blob of 32-bit floats is returned as it is
+---@param list number[]|perilune.blob a blob of 32-bit floats is returned unchanged
 ---@return perilune.blob
 ---@raises argument: the list is empty, or an element is not a number that a 32-bit float holds
 function perilune.vector(list) end
 
----Returns the numbers that a blob of 32-bit floats holds, or a fetched one, which is a string.
+---Returns the numbers in a blob of 32-bit floats, or in a fetched blob, which is a string.
 ---```lua
 ---print(perilune.vector_numbers(perilune.vector{ 0.5, 1.5 })[2])  --> 1.5
 ---```
@@ -101,7 +101,7 @@ function perilune.random(m, n) end
 ---@raises none
 function perilune.now() end
 
----Calls a function while another database is the default one: for `db`, and for records and requests that name no database.
+---Calls a function with another default database: for `db`, and for records and requests that name no database.
 ---```lua
 ---local other = perilune.queue(":memory:")
 ---perilune.with({ database = other }, function(db)
@@ -112,7 +112,7 @@ function perilune.now() end
 ---@param overrides { database: perilune.database }
 ---@param body fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for `body`
----@return any ... what `body` returns
+---@return any ... the results of `body`
 ---@raises argument: an argument has the wrong type; unknown_override: an override does not exist; yield: `body` waits
 function perilune.with(overrides, body, ...) end
 
@@ -122,19 +122,19 @@ function perilune.with(overrides, body, ...) end
 ---print(Color.red, Color.from(1), #Color.cases())  --> red	white	2
 ---print(db:fetch_value("SELECT ?", Color.white))  --> 1
 ---```
----@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
+---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both name and value
 ---@return perilune.enum
 ---@raises argument: no case is given, or two cases have the same value
 function perilune.enum(cases) end
 
----The type that `perilune.enum` makes. Each case is a field.
+---A type made by `perilune.enum`. Each case is a field.
 ---@class perilune.enum
 ---@access any
 ---@field name string
 ---@field [string] perilune.case
 local enum = {}
 
----Returns all cases, in the order of their stored values.
+---Returns all cases, sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
 ---for _, case in ipairs(Grape.cases()) do print(case) end
@@ -154,14 +154,14 @@ function enum.cases() end
 ---@raises conversion: no case has the value
 function enum.from(raw) end
 
----Converts a stored value. Wherever a type is expected, this is what the library calls.
+---Converts a stored value. The library calls it wherever a type is expected.
 ---```lua
 ---local Color = perilune.enum{ red = 0 }
 ---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
 ---```
 ---@param raw integer|string
 ---@return perilune.case? case
----@return string? message what is wrong, if no case has the value
+---@return string? message an error message, if no case has the value
 ---@raises none
 function enum:from_database(raw) end
 
@@ -178,7 +178,7 @@ function enum:to_database(case) end
 ---A case of an enumeration. `tostring` returns its name.
 ---@class perilune.case
 ---@field name string
----@field raw integer|string what is stored
+---@field raw integer|string the stored value
 
 ---Makes a type that converts between a column and a value of the script. Calling the type with a value makes an argument for SQL.
 ---```lua
@@ -192,17 +192,17 @@ function enum:to_database(case) end
 ---}
 ---print(#db:fetch_value_as(List, "SELECT ?", List{ "a", "b" }))  --> 2
 ---```
----@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for what does not fit
+---@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for a value that does not fit
 ---@return perilune.value_type
 ---@raises argument: a function is missing
 function perilune.value_type(definition) end
 
----The type that `perilune.value_type` makes.
+---A type made by `perilune.value_type`.
 ---@class perilune.value_type
 ---@overload fun(value: any): perilune.argument
 ---@field name string
 
----Makes a type of values that a function builds from rows. It is fetched like a record class, and needs no table.
+---Makes a type whose values a function builds from rows. It is fetched like a record class, and needs no table.
 ---```lua
 ---local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
 ---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
@@ -212,8 +212,8 @@ function perilune.value_type(definition) end
 ---@raises argument: `from_row` is missing
 function perilune.row_type(definition) end
 
----The type that `perilune.row_type` makes. It is fetched from SQL, from a prepared statement, or from a request, whose records (rows, if it
----selects columns) `from_row` gets. A database may be given first.
+---A type made by `perilune.row_type`. It is fetched from SQL, from a prepared statement, or from a request, which passes its records (or
+---rows, if it selects columns) to `from_row`. The first argument may be a database.
 ---@class perilune.row_type
 ---@access any
 local row_type = {}
@@ -264,8 +264,8 @@ function row_type:rows(sql, ...) end
 ---@raises argument: `values` is not a table; conversion: `from_row` returns nothing
 function row_type:from(values) end
 
----Tables as JSON text, and back. Integers and floats stay what they are. The members of an object are written in the order of their
----names, so that equal values have equal texts.
+---Conversion between tables and JSON text. Integers remain integers, and floats remain floats. The members of an object are sorted by name,
+---so that equal values have equal texts.
 ---@class perilune.json
 ---@access any
 local json = {}
@@ -280,7 +280,7 @@ local json = {}
 ---@raises conversion: the value contains a function, itself, or a number that JSON does not have
 function perilune.json.encode(value) end
 
----Returns the value of a JSON text. `null` is `perilune.null`.
+---Returns the value of a JSON text, in which `null` becomes `perilune.null`.
 ---```lua
 ---print(perilune.json.decode('{"list": [1, 2]}').list[2])  --> 2
 ---```
@@ -289,7 +289,7 @@ function perilune.json.encode(value) end
 ---@raises conversion: the text is not JSON
 function perilune.json.decode(text) end
 
----Marks a table as an array, so that it is `[]` even if it is empty.
+---Marks a table as an array, so that it is `[]` even if empty.
 ---```lua
 ---print(perilune.json.encode(perilune.json.array()))  --> []
 ---```
@@ -298,7 +298,7 @@ function perilune.json.decode(text) end
 ---@raises none
 function perilune.json.array(list) end
 
----Marks a table as an object. An empty table without a mark is one as well.
+---Marks a table as an object. An empty table without a mark is also an object.
 ---```lua
 ---print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
 ---```
@@ -307,7 +307,7 @@ function perilune.json.array(list) end
 ---@raises none
 function perilune.json.object(members) end
 
----Writes to the log of the host, with the script's file and line. Levels below that of the logger cost next to nothing.
+---The host's log. Entries have the script's file and line. Levels below the logger's level cost next to nothing.
 ---@class perilune.log
 ---@access any
 
@@ -320,7 +320,7 @@ function perilune.json.object(members) end
 ---@raises argument: `fields` is not a table
 function perilune.log.trace(message, fields) end
 
----Logs what helps to find a mistake.
+---Logs information for debugging.
 ---```lua
 ---perilune.log.debug("stock was counted", { count = 3 })
 ---```
@@ -329,7 +329,7 @@ function perilune.log.trace(message, fields) end
 ---@raises argument: `fields` is not a table
 function perilune.log.debug(message, fields) end
 
----Logs what happens.
+---Logs a normal event.
 ---```lua
 ---perilune.log.info("stock was counted", { count = 3 })
 ---```
@@ -338,7 +338,7 @@ function perilune.log.debug(message, fields) end
 ---@raises argument: `fields` is not a table
 function perilune.log.info(message, fields) end
 
----Logs what is worth attention.
+---Logs an event that deserves attention.
 ---```lua
 ---perilune.log.notice("stock was counted", { count = 3 })
 ---```
@@ -347,7 +347,7 @@ function perilune.log.info(message, fields) end
 ---@raises argument: `fields` is not a table
 function perilune.log.notice(message, fields) end
 
----Logs what may become an error.
+---Logs a condition that may become an error.
 ---```lua
 ---perilune.log.warning("stock was counted", { count = 3 })
 ---```
@@ -356,7 +356,7 @@ function perilune.log.notice(message, fields) end
 ---@raises argument: `fields` is not a table
 function perilune.log.warning(message, fields) end
 
----Logs what failed.
+---Logs a failure.
 ---```lua
 ---perilune.log.error("stock was counted", { count = 3 })
 ---```
@@ -365,7 +365,7 @@ function perilune.log.warning(message, fields) end
 ---@raises argument: `fields` is not a table
 function perilune.log.error(message, fields) end
 
----Logs what makes the program useless.
+---Logs a failure that makes the program unusable.
 ---```lua
 ---perilune.log.critical("stock was counted", { count = 3 })
 ---```

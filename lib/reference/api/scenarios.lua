@@ -32,7 +32,7 @@
 
 ---@class perilune.scenario_options: perilune.group_options
 ---@field cases? table[] one scenario for each case; `{field}` in the name is replaced by a value
----@field fails? string|perilune.expected_failure the reason for the failure, or the expected error
+---@field fails? string|perilune.expected_failure the reason for the expected failure, or a table that describes the error
 
 ---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
 ---@class perilune.scenario
@@ -369,7 +369,7 @@ local clock = {}
 ---@waits until all due work has finished
 function clock:set(instant) end
 
----Advances the clock from one timer to the next.
+---Advances the clock by a duration, and calls the timers that become due, each at its time.
 ---```lua
 ---scenario("an hour later", function(t)
 ---  local rang = false
