@@ -1,14 +1,14 @@
 ---@meta _
 ---@page Dates
----Dates and times in UTC, with microseconds, and parts of dates such as a time of day.
+---Dates and times in UTC with microseconds, and components such as a time of day.
 ---
----Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`;
----`date + 60` and `date - 60` move by seconds, and `date - other` is the seconds between two dates. Databases store milliseconds: what
----a date has beyond them is cut off when it is written.
+---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`. `date + 60` and
+---`date - 60` move by seconds, and `date - other` is the difference in seconds. Databases store milliseconds: a write cuts off smaller
+---fractions.
 ---
----Databases compare dates as the texts that are stored. What SQL has written in another form, a day alone (`'2026-03-01'`) or with a `T`, is
----read as the same date, and `find` finds it; a filter, an order and a foreign key take it for another one. Give such columns the form that
----records write, once: `UPDATE event SET day = strftime('%Y-%m-%d %H:%M:%f', day)`.
+---Databases compare dates as stored text. SQL may have written another form, such as a day alone (`'2026-03-01'`) or a text with a `T`. It
+---is read as the same date, and `find` finds it, but filters, orders and foreign keys treat it as a different value. Convert such columns
+---once to the form that records write: `UPDATE event SET day = strftime('%Y-%m-%d %H:%M:%f', day)`.
 
 ---A date and time.
 ---@class perilune.date
@@ -33,11 +33,11 @@ local date = {}
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
 
----Returns the date as text: in a format with `%`, as `os.date` has it, or in a named one.
+---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
 ---print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
 ---```
----@param format? perilune.date_format by default as databases store it
+---@param format? perilune.date_format by default the format that databases store
 ---@return string
 ---@raises argument: the format is unknown
 function date:format(format) end
@@ -50,8 +50,8 @@ function date:format(format) end
 ---@raises none
 function date:iso8601() end
 
----Returns another date, moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond
----the end of the month runs on into the next one, as in SQLite.
+---Returns the date moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond the end of the month
+---continues into the next month, as in SQLite.
 ---```lua
 ---print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
 ---```
@@ -69,7 +69,7 @@ function date:add(spans) end
 ---@raises argument: the unit is unknown
 function date:start_of(unit) end
 
----Returns the seconds from another date to this one.
+---Returns the number of seconds from another date to this one.
 ---```lua
 ---print(perilune.date("2026-03-02"):seconds_since("2026-03-01"))  --> 86400.0
 ---```
@@ -102,7 +102,7 @@ local date_type = {}
 ---@raises none
 function perilune.date.now() end
 
----Returns the date of Unix seconds.
+---Returns the date for a number of Unix seconds.
 ---```lua
 ---print(perilune.date.from_unix(86400).day)  --> 2
 ---```
@@ -111,7 +111,7 @@ function perilune.date.now() end
 ---@raises date: the date is out of range; conversion: `seconds` is not a number
 function perilune.date.from_unix(seconds) end
 
----Returns the date of a Julian day.
+---Returns the date for a Julian day.
 ---```lua
 ---print(perilune.date.from_julian_day(2440587.5).year)  --> 1970
 ---```
@@ -126,7 +126,7 @@ function perilune.date.from_julian_day(day) end
 ---```
 ---@param value any
 ---@return perilune.date? date
----@return string? message what is wrong with the value
+---@return string? message the reason why the value does not fit
 ---@raises none
 function perilune.date:from_database(value) end
 
@@ -150,19 +150,19 @@ function perilune.date.is(value) end
 ---@field second integer?
 ---@field microsecond integer?
 ---@field zone_in_minutes integer? the offset from UTC
----@field format perilune.date_format which parts there are
+---@field format perilune.date_format the available parts
 local date_components = {}
 
 ---Returns the parts as text.
 ---```lua
 ---print(perilune.date_components("12:30"):text("HMS"))  --> 12:30:00
 ---```
----@param format? perilune.date_format by default that of the parts
+---@param format? perilune.date_format by default the format of the parts
 ---@return string
 ---@raises argument: the format is unknown; date: the parts do not fit
 function date_components:text(format) end
 
----Returns the date that the parts are of; a time of day is one of January 1, 2000.
+---Returns the parts as a date; a time of day is on January 1, 2000.
 ---```lua
 ---print(perilune.date_components("2026-03-01"):date().month)  --> 3
 ---```
@@ -183,7 +183,7 @@ local date_components_type = {}
 ---```
 ---@param value any
 ---@return perilune.date_components? parts
----@return string? message what is wrong with the value
+---@return string? message the reason why the value does not fit
 ---@raises none
 function perilune.date_components:from_database(value) end
 

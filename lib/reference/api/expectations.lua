@@ -1,9 +1,9 @@
 ---@meta _
 ---@page Expectations
----Checks: `check` for any Lua, `expect` with matchers for values, rows, changes and queries.
+---Checks: `check` for any Lua expression, and `expect` with matchers for values, rows, changes and queries.
 ---
----A failed check fails the scenario, also if `pcall` catches the error. In text tables `~` is NULL, `*` any value but NULL, `...` at the end
----ignores the rest of a row, `now` is the clock, `a -> b` a change, and `@name` the value that it first stood for.
+---A failed check fails the scenario, even if `pcall` catches the error. In text tables `~` is NULL, `*` is any value except NULL, `...` at
+---the end ignores the rest of a row, `now` is the clock, `a -> b` is a change, and `@name` is the value that it first matched.
 
 ---Checks that an expression is true. A failure shows both sides of a comparison, and the operands of `and`, `or` and `not`.
 ---```lua
@@ -29,20 +29,20 @@ function check(value, message) end
 ---end)
 ---```
 ---@param f fun()
----@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or what the error must have
+---@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or the required fields of the error
 ---@return perilune.error
 ---@raises expectation: the function raises nothing, or another error
 ---@access any
 function expect_error(f, what) end
 
----States something about a value by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
+---Checks a value with matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
 ---@class perilune.expect
 ---@overload fun(value: any): perilune.expectation
 ---@access any
 ---@raises argument: an argument has the wrong type
 expect = {}
 
----States that the matchers that follow must not hold.
+---Negates the matchers that follow.
 ---```lua
 ---scenario("not", function(t) expect.no("tea"):equals("ale") end)
 ---```
@@ -50,7 +50,7 @@ expect = {}
 ---@return perilune.expectation
 function expect.no(value) end
 
----States something whose failure is reported while the scenario goes on.
+---Checks a value like `expect`, but the scenario continues after a failure.
 ---```lua
 ---scenario("soft", function(t) expect.soft("tea"):equals("tea") end)
 ---```
@@ -64,11 +64,11 @@ function expect.soft(value) end
 ---scenario("a matcher", function(t) expect(4):is_even() end)
 ---```
 ---@param name string
----@param matcher fun(value: any, ...: any): boolean, string|string[]|nil returns whether it holds, and lines that say what is the case
+---@param matcher fun(value: any, ...: any): boolean, string|string[]|nil returns whether it holds, and lines that describe the actual value
 ---@raises usage: there is a matcher of this name
 function expect.extend(name, matcher) end
 
----What `expect` returns. Each matcher returns it again.
+---An expectation, made by `expect`. Each matcher returns it again.
 ---@class (exact) perilune.expectation
 ---@access any
 ---@raises expectation: the matcher does not hold; usage: it is not for this kind of value
@@ -84,7 +84,7 @@ local expectation = {}
 ---@return perilune.expectation
 function expectation:equals(value) end
 
----The value is the very same one.
+---The value is the same object.
 ---```lua
 ---scenario("is", function(t)
 ---  local list = {}
@@ -95,18 +95,18 @@ function expectation:equals(value) end
 ---@return perilune.expectation
 function expectation:is(value) end
 
----The number differs by a tolerance at most.
+---The number differs by at most a tolerance.
 ---```lua
 ---scenario("near", function(t)
 ---  expect(0.1 + 0.2):near(0.3)
 ---end)
 ---```
 ---@param number number
----@param tolerance? number 1e-9 by default; the distance of whole numbers is exact
+---@param tolerance? number 1e-9 by default; the difference of integers is exact
 ---@return perilune.expectation
 function expectation:near(number, tolerance) end
 
----The text contains a part, or the list an element.
+---The text contains a part, or the list contains an element.
 ---```lua
 ---scenario("contains", function(t)
 ---  expect("white whale"):contains("whale")
@@ -135,7 +135,7 @@ function expectation:matches(pattern) end
 ---@return perilune.expectation
 function expectation:is_nil() end
 
----The table has these keys with these values; others do not matter.
+---The table has these keys with these values; other keys are ignored.
 ---```lua
 ---scenario("covers", function(t)
 ---  expect({ name = "Ada", id = 1 }):covers{ name = "Ada" }
@@ -145,7 +145,7 @@ function expectation:is_nil() end
 ---@return perilune.expectation
 function expectation:covers(part) end
 
----The value is what the file `__snapshots__/FILE/NAME.snap` says. `--update-snapshots` and `--review` write it.
+---The value equals the contents of the file `__snapshots__/FILE/NAME.snap`. `--update-snapshots` and `--review` write the file.
 ---```lua
 ---scenario("snapshot", function(t)
 ---  expect(t.db:schema("customer")):snapshot("customer")
@@ -155,7 +155,7 @@ function expectation:covers(part) end
 ---@return perilune.expectation
 function expectation:snapshot(name) end
 
----The rows, request or changes are those of a text table, in its order.
+---The rows, request or changes equal a text table, in its order.
 ---```lua
 ---scenario("rows", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -170,7 +170,7 @@ function expectation:snapshot(name) end
 ---@return perilune.expectation
 function expectation:rows(text_table) end
 
----The rows are those of a text table, in any order.
+---The rows equal a text table, in any order.
 ---```lua
 ---scenario("rows_any_order", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -185,7 +185,7 @@ function expectation:rows(text_table) end
 ---@return perilune.expectation
 function expectation:rows_any_order(text_table) end
 
----The rows of a text table are among the rows.
+---The rows contain the rows of a text table.
 ---```lua
 ---scenario("has_rows", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -199,7 +199,7 @@ function expectation:rows_any_order(text_table) end
 ---@return perilune.expectation
 function expectation:has_rows(text_table) end
 
----There are this many rows, changes or elements.
+---The number of rows, changes or elements is this one.
 ---```lua
 ---scenario("count", function(t)
 ---  t.given.customer{ name = "Ada" }
@@ -210,7 +210,7 @@ function expectation:has_rows(text_table) end
 ---@return perilune.expectation
 function expectation:count(count) end
 
----There are no rows, changes or elements.
+---The rows, changes or elements are empty.
 ---```lua
 ---scenario("is_empty", function(t)
 ---  expect(t.db.customer):is_empty()
@@ -219,7 +219,7 @@ function expectation:count(count) end
 ---@return perilune.expectation
 function expectation:is_empty() end
 
----At most this many statements were run.
+---At most this number of statements ran.
 ---```lua
 ---scenario("at_most", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -230,7 +230,7 @@ function expectation:is_empty() end
 ---@return perilune.expectation
 function expectation:at_most(count) end
 
----Exactly this many statements were run.
+---Exactly this number of statements ran.
 ---```lua
 ---scenario("exactly", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -253,7 +253,7 @@ function expectation:exactly(count) end
 ---@return perilune.expectation
 function expectation:uses_index(name) end
 
----No statement reads a whole table.
+---No statement scans a whole table.
 ---```lua
 ---scenario("no_full_scan", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -264,7 +264,7 @@ function expectation:uses_index(name) end
 ---@return perilune.expectation
 function expectation:no_full_scan(table_name) end
 
----No statement is run again with other arguments, as in a loop.
+---No statement runs again with other arguments, as in a loop.
 ---```lua
 ---scenario("no_repeats", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)

@@ -1,24 +1,25 @@
 ---@meta _
 ---@page Jobs
----Queues of jobs in the database, and blocks that run once.
+---Job queues in the database, and blocks that run once.
 ---
----Adding a job is part of the open transaction: if that is rolled back, the job does not exist. Each job runs at least once, in any process that
----handles its queue; a job whose process has ended is taken over at once on the same machine, and after a minute from another one. The
----table `perilune_job` has a row for each: `queue`, `state`, `priority`, `job_key`, `order_key`, `payload` (JSON), `attempts`, `run_at`,
----`enqueued_at`, `started_at`, `ended_at`, `owner`, `error` and `traceback`. The state is `ready`, `delayed` until a time, `blocked` by an
----earlier job with the same order key, or `running`; at the end `done`, `dead` or `cancelled`.
+---Adding a job is part of the open transaction: if the transaction is rolled back, the job does not exist. Each job runs at least once, in
+---any process that handles its queue. If a process ends during a job, another process on the same machine takes it over at once, and one on
+---another machine after a minute. The table `perilune_job` has a row for each job: `queue`, `state`, `priority`, `job_key`, `order_key`,
+---`payload` (JSON), `attempts`, `run_at`, `enqueued_at`, `started_at`, `ended_at`, `owner`, `error` and `traceback`. The state is `ready`,
+---`delayed` until a time, `blocked` by an earlier job with the same order key, or `running`; at the end it is `done`, `dead` or
+---`cancelled`.
 
 ---@class perilune.jobs_options
----@field attempts? integer how often a job is tried before it is dead; 5 by default
----@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, with up to a quarter more at random; `{ "1s", "1h" }` by default
----@field concurrency? integer how many jobs of the queue run at once, in all processes; 1 by default
----@field rate? string how many jobs start in a second, minute, hour or day, such as `"100/minute"`
+---@field attempts? integer the number of attempts before a job is dead; 5 by default
+---@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, plus a random part of up to a quarter; `{ "1s", "1h" }` by default
+---@field concurrency? integer the number of concurrent jobs of the queue, in all processes; 1 by default
+---@field rate? string the maximum number of jobs that start per second, minute, hour or day, such as `"100/minute"`
 ---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
----@field keep? perilune.duration how long jobs that are done or cancelled are kept; 1 day by default. Dead jobs are kept until they are pruned
+---@field keep? perilune.duration how long to keep jobs that are done or cancelled; 1 day by default. Dead jobs are kept until they are pruned
 ---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed
 ---@field db? perilune.database the default database unless given
 
----Returns the queue of a name, which is made when it is first used.
+---Returns the queue with a name, and creates it on first use.
 ---```lua
 ---local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
 ---local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
@@ -32,19 +33,19 @@
 ---@param name string
 ---@param options? perilune.jobs_options
 ---@return perilune.jobs
----@raises argument: an option is not valid; unknown_option: there is no option of that name
+---@raises argument: an option is not valid; unknown_option: no option has that name
 ---@access outside blocks that only read
 function perilune.jobs(name, options) end
 
----Calls a block in a transaction, unless it was called for this key in the life of the database. Its writes and the mark of the key are
----committed together.
+---Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
+---together.
 ---```lua
 ---local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
 ---print(perilune.once("seed 2026-11", seed))  --> 1	true
 ---print(perilune.once("seed 2026-11", seed))  --> 1	false
 ---```
 ---@param key string at most 500 bytes
----@param block fun(db: perilune.database): any its result must be what JSON can express
+---@param block fun(db: perilune.database): any its result must be a value that JSON can express
 ---@param db? perilune.database the default database unless given
 ---@return any result of the block, this time or the first time
 ---@return boolean was_called
@@ -58,9 +59,9 @@ function perilune.once(key, block, db) end
 local jobs = {}
 
 ---@class perilune.enqueue_options
----@field key? string|integer identifies the job among those of the queue that are not finished
----@field on_key? "ignore"|"raise"|"replace" what happens if the key is in use: nothing, an error, or the waiting job gets the new payload; `"ignore"` by default
----@field unique_for? perilune.duration how long a job that is done counts as using the key
+---@field key? string|integer identifies the job among the unfinished jobs of the queue
+---@field on_key? "ignore"|"raise"|"replace" the treatment of a key in use: nothing happens, an error is raised, or the waiting job gets the new payload; `"ignore"` by default
+---@field unique_for? perilune.duration how long a finished job still uses the key
 ---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
 ---@field delay? perilune.duration
 ---@field at? string|number|perilune.date
@@ -72,11 +73,11 @@ local jobs = {}
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))  --> 1	true
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1" }))  --> 1	false
 ---```
----@param payload any what JSON can express, of at most 1 MB
+---@param payload any a value that JSON can express, of at most 1 MB
 ---@param options? perilune.enqueue_options
 ---@return integer id of the job, or of the one that uses the key
 ---@return boolean is_added
----@raises argument: the payload or an option is not valid; job_exists: the key is in use, with `on_key = "raise"`, or with `"replace"` if the job runs
+---@raises argument: the payload or an option is not valid; job_exists: the key is in use, with `on_key = "raise"`, or with `"replace"` if the job is running
 function jobs:enqueue(payload, options) end
 
 ---The argument of a handler. The fields of the payload can be read directly.
@@ -85,15 +86,15 @@ function jobs:enqueue(payload, options) end
 ---@field id integer
 ---@field queue string
 ---@field key string?
----@field attempt integer 1, and more if the job is tried again
+---@field attempt integer the number of the attempt, from 1
 ---@field is_repeat boolean whether it was tried before
 ---@field enqueued_at perilune.date
 ---@field [string] any
 
----Calls a function for the jobs of the queue, in the order of their priorities and commits.
+---Handles the jobs of the queue with a function, in order of priority, then of commit.
 ---
----With the option `transaction` the function and the end of the job are one transaction, so its writes happen exactly once. It
----gets a handle as its second argument, and must not wait.
+---With the option `transaction`, the function and the end of the job are one transaction, so its writes happen exactly once. It gets a
+---handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
 ---local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
@@ -108,7 +109,7 @@ function jobs:enqueue(payload, options) end
 ---@raises argument: `f` is not a function
 function jobs:handle(f, options) end
 
----Cancels a job that is not finished, by its id or its key. If it runs in this process, its function is interrupted.
+---Cancels an unfinished job, by its id or its key. If it is running in this process, its function is interrupted.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue(1, { key = "a" })
@@ -131,16 +132,16 @@ function jobs:cancel(id) end
 ---@raises argument: `id` is not an integer
 function jobs:retry(id) end
 
----Deletes finished jobs; returns how many.
+---Deletes finished jobs, and returns their number.
 ---```lua
 ---print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
 ---```
----@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } all that are done or cancelled by default
+---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } by default all jobs that are done or cancelled
 ---@return integer
 ---@raises argument: an option is not valid; unknown_state: a state is not one of those
 function jobs:prune(options) end
 
----Returns how many jobs are in each state.
+---Returns the number of jobs in each state.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue(1)
@@ -150,7 +151,7 @@ function jobs:prune(options) end
 ---@raises none
 function jobs:counts() end
 
----Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
+---Returns the row of a job by its id, or by its key while it is unfinished; nil if it does not exist.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue({ to = "ada" }, { key = "a" })
@@ -169,10 +170,10 @@ function jobs:find(id) end
 ---```
 ---@param options? { state?: string, limit?: integer } the last 20 in any state by default
 ---@return perilune.row[]
----@raises unknown_state: there is no such state; argument: the limit is not valid
+---@raises unknown_state: the state does not exist; argument: the limit is not valid
 function jobs:list(options) end
 
----Starts no job of the queue any more, in any process, until `resume`.
+---Stops starting jobs of the queue, in all processes, until `resume`.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:pause()
@@ -193,7 +194,7 @@ function jobs:resume() end
 ---@access any
 local handler = {}
 
----Starts no further job in this process. Jobs that run continue to their end.
+---Stops starting jobs in this process. Running jobs continue to their end.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---handler:stop()
@@ -202,7 +203,7 @@ local handler = {}
 ---@raises none
 function handler:stop() end
 
----Waits until no job runs in this process and none is ready.
+---Waits until no job is running in this process and none is ready.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---local handler = jobs:handle(function(job) print(job.payload) end)
@@ -214,7 +215,7 @@ function handler:stop() end
 ---@waits for the jobs
 function handler:wait_until_idle() end
 
----Returns how many jobs run in this process.
+---Returns the number of jobs running in this process.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---print(handler:running_count())  --> 0

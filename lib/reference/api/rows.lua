@@ -1,16 +1,16 @@
 ---@meta _
 ---@page Rows and statements
----Rows as tables, prepared statements, and what writing returns.
+---Rows as tables, prepared statements, and the results of writes.
 ---
----A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Names are found in any case. A column hides
----the method of the same name, which is then called as `perilune.row.get(row, "get")`.
+---A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Column names are not case-sensitive. A column
+---hides the method of the same name; call the method as `perilune.row.get(row, "get")`.
 
 ---A row of a query.
 ---@class perilune.row
 ---@field [string] any the value of a column
 ---@field [integer] any the value of a column by its position, from 1
 
----The methods of rows; `perilune.row` is a table of them.
+---The methods of rows, which are also in the table `perilune.row`.
 ---@class perilune.row_methods
 ---@access any
 local row = {}
@@ -26,7 +26,7 @@ local row = {}
 ---@raises argument: an argument has the wrong type; conversion: SQLite cannot store a value
 function perilune.row.new(values, names) end
 
----Returns whether the row has a column, whatever its value.
+---Returns whether the row has a column, regardless of its value.
 ---```lua
 ---local row = db:fetch_one("SELECT id, country FROM author WHERE id = 3")
 ---print(row:has("country"), row:has("city"))  --> true	false
@@ -36,7 +36,7 @@ function perilune.row.new(values, names) end
 ---@raises none
 function row:has(name) end
 
----Returns the value of a column, which must exist, converted to a type if one is given. NULL is nil.
+---Returns the value of a column, converted to a type if one is given. NULL is nil. The column must exist.
 ---```lua
 ---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
 ---```
@@ -46,7 +46,7 @@ function row:has(name) end
 ---@raises unknown_column: the column does not exist; conversion: the value is not of that type
 function row:get(name, type) end
 
----Returns the value of a column as `get` does; NULL is an error.
+---Returns the value of a column like `get`, but raises an error for NULL.
 ---```lua
 ---print(db:fetch_one("SELECT title FROM book"):require("title"))  --> Typee
 ---```
@@ -119,7 +119,7 @@ function row:date_components(name) end
 ---@raises unknown_column: the column does not exist; conversion: the value is not a number
 function row:julian_date(name) end
 
----Returns what SQLite has stored in a column. It tells a BLOB from a TEXT, which are both strings in Lua.
+---Returns the stored value of a column. The result distinguishes a BLOB from a TEXT, which are both strings in Lua.
 ---```lua
 ---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
 ---```
@@ -182,7 +182,7 @@ function row:pairs() end
 ---@raises none
 function row:to_table() end
 
----Returns another row with the same columns and values.
+---Returns a copy of the row.
 ---```lua
 ---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
 ---local copy = row:copy()
@@ -193,13 +193,12 @@ function row:to_table() end
 ---@raises none
 function row:copy() end
 
----What `db:execute` returns.
+---The result of `db:execute`.
 ---@class perilune.execute_result
----@field changed_rows integer how many rows the last statement has changed; those that triggers changed do not count
+---@field changed_rows integer the number of rows that the last statement changed, without changes by triggers
 ---@field inserted_rowid integer the row id of the last row inserted on the connection
 
----A compiled statement. The arguments of a method are those for its placeholders. It closes at the end of its block, or as a `<close>`
----variable.
+---A compiled statement. Its methods take the arguments for its placeholders. It closes at the end of its block, or as a `<close>` variable.
 ---@class perilune.statement
 ---@access any
 ---@raises closed: the statement or its database is closed; dead_handle: the block in which it was compiled has ended; sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
@@ -238,7 +237,7 @@ function statement:fetch_one(...) end
 ---@return any
 function statement:fetch_value(...) end
 
----Returns the first column of all rows as a list. NULL is an error of kind `null`.
+---Returns the first column of all rows as a list. NULL raises an error of kind `null`.
 ---```lua
 ---print(#db:prepare("SELECT title FROM book"):fetch_values())  --> 3
 ---```
@@ -254,7 +253,7 @@ function statement:fetch_values(...) end
 ---@return any[]
 function statement:fetch_optional_values(...) end
 
----Returns the first column of all rows as the keys of a table. NULL is an error of kind `null`.
+---Returns the first column of all rows as the keys of a table. NULL raises an error of kind `null`.
 ---```lua
 ---print(db:prepare("SELECT name FROM tag"):fetch_set().travel)  --> true
 ---```
@@ -317,8 +316,8 @@ function statement:sql() end
 ---```
 function statement:close() end
 
----The to-be-closed value behind the iterators of `rows` and `tuples`. A loop closes it by itself; it matters only where the iterator
----is called by hand.
+---The to-be-closed value of the iterators of `rows` and `tuples`. A loop closes it automatically; it matters only if the script calls the
+---iterator directly.
 ---@class perilune.cursor
 ---@access any
 local cursor = {}

@@ -1,9 +1,9 @@
 ---@meta _
 ---@page Time and tasks
----Calling functions later, waiting, and running several things side by side.
+---Calling functions later, waiting, and running several functions concurrently.
 ---
----A script runs on one thread. While one task waits, the others go on. Waiting is not possible inside a database block, or in a
----function that SQLite, `table.sort` or `string.gsub` calls: that raises an error of kind `yield`.
+---A script runs on one thread. While one task waits, the others run. A function cannot wait inside a database block, or when SQLite,
+---`table.sort` or `string.gsub` calls it: that raises an error of kind `yield`.
 
 ---Calls a function once, later.
 ---```lua
@@ -21,7 +21,7 @@
 ---@access any
 function perilune.after(delay, f, ...) end
 
----Calls a function again and again. Calls that would come while a former one still runs are one call, when that has ended.
+---Calls a function repeatedly. Calls that become due during a running call are combined into one, which follows it.
 ---```lua
 ---local count = 0
 ---local timer
@@ -40,9 +40,9 @@ function perilune.after(delay, f, ...) end
 ---@access any
 function perilune.every(period, f, ...) end
 
----Calls a function at the times of a schedule as cron has it, in local time or that of a zone. When clocks are put forward, a time of day that is
----left out comes at the moment of the change; when they are put back, a time of day that comes twice is the first one. If the minute or the
----hour begins with a star, the schedule follows the clock.
+---Calls a function at the times of a cron schedule, in local time or in a given time zone. When clocks are put forward, a skipped time of
+---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
+---begins with a star, the schedule follows the clock.
 ---```lua
 ---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
@@ -50,13 +50,13 @@ function perilune.every(period, f, ...) end
 ---```
 ---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
 ---@param f fun(due: perilune.date)
----@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default that of the process; `jitter`: the longest random delay of a call
+---@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default the time zone of the process; `jitter`: the longest random delay of a call
 ---@return perilune.schedule
----@raises argument: the schedule cannot be read, or the function is not one; unknown_time_zone: there is no such time zone
+---@raises argument: the schedule cannot be read, or `f` is not a function; unknown_time_zone: the time zone does not exist
 ---@access any
 function perilune.at(schedule, f, options) end
 
----Waits. Other tasks go on meanwhile.
+---Waits for a duration. Other tasks run in the meantime.
 ---```lua
 ---perilune.sleep("1ms")
 ---print("awake")  --> awake
@@ -67,7 +67,7 @@ function perilune.at(schedule, f, options) end
 ---@raises argument: the duration is not valid; yield: it cannot wait here; cancelled: the task or the run is cancelled
 function perilune.sleep(duration) end
 
----Starts a function that runs beside this one: whenever one of them waits, the other goes on.
+---Starts a function as a concurrent task: whenever one task waits, the others run.
 ---```lua
 ---local task = perilune.spawn(function(a, b)
 ---  perilune.sleep("1ms")
@@ -82,7 +82,7 @@ function perilune.sleep(duration) end
 ---@access any
 function perilune.spawn(f, ...) end
 
----Calls a function when the program gets a signal that would otherwise end it.
+---Calls a function when the program receives a signal that would otherwise end it.
 ---```lua
 ---local handle = perilune.on_signal("HUP", function(name) print(name) end)
 ---print(handle:cancel())  --> true
@@ -94,7 +94,7 @@ function perilune.spawn(f, ...) end
 ---@access any
 function perilune.on_signal(name, f) end
 
----Sets the function that gets errors which timers, tasks and observers leave unhandled. Without one such an error ends the script.
+---Sets the handler for errors that timers, tasks and observers leave unhandled. Without a handler, such an error ends the script.
 ---```lua
 ---perilune.on_error(function(err) print(err) end)
 ---perilune.after(0, function() error("oops", 0) end)
@@ -105,12 +105,12 @@ function perilune.on_signal(name, f) end
 ---@access any
 function perilune.on_error(f) end
 
----What `perilune.after`, `perilune.every` and `perilune.on_signal` return.
+---A timer or signal handler, made by `perilune.after`, `perilune.every` or `perilune.on_signal`.
 ---@class perilune.timer
 ---@access any
 local timer = {}
 
----Stops calling the function; returns whether it would have been called.
+---Cancels the timer or removes the signal handler; returns whether it was active.
 ---```lua
 ---local timer = perilune.after("1h", print)
 ---print(timer:cancel(), timer:cancel())  --> true	false
@@ -119,7 +119,7 @@ local timer = {}
 ---@raises none
 function timer:cancel() end
 
----Returns whether the function will be called.
+---Returns whether the timer or signal handler is active.
 ---```lua
 ---local timer = perilune.after("1h", print)
 ---print(timer:is_active())  --> true
@@ -129,12 +129,12 @@ function timer:cancel() end
 ---@raises none
 function timer:is_active() end
 
----What `perilune.at` returns.
+---A scheduled function, made by `perilune.at`.
 ---@class perilune.schedule
 ---@access any
 local schedule = {}
 
----Stops calling the function; returns whether it would have been called.
+---Cancels further calls of the function; returns whether it was still scheduled.
 ---```lua
 ---print(perilune.at("@daily", print):cancel())  --> true
 ---```
@@ -142,7 +142,7 @@ local schedule = {}
 ---@raises none
 function schedule:cancel() end
 
----Returns whether the function will be called.
+---Returns whether the function is still scheduled.
 ---```lua
 ---local schedule = perilune.at("@daily", print)
 ---schedule:cancel()
@@ -152,7 +152,7 @@ function schedule:cancel() end
 ---@raises none
 function schedule:is_active() end
 
----Returns when the function will be called next, or nil.
+---Returns the time of the next call, or nil.
 ---```lua
 ---local schedule = perilune.at("30 12 * * *", print)
 ---print(schedule:next_time().minute)  --> 30
@@ -162,7 +162,7 @@ function schedule:is_active() end
 ---@raises none
 function schedule:next_time() end
 
----What `perilune.spawn` returns.
+---A task, made by `perilune.spawn`.
 ---@class perilune.task
 ---@access any
 local task = {}
@@ -177,7 +177,7 @@ local task = {}
 ---@raises cancelled: the task was cancelled; deadlock: the tasks would wait for each other; yield: it cannot wait here
 function task:wait() end
 
----Cancels the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+---Cancels the function: its current wait raises an error of kind `cancelled`. Returns whether the function was running.
 ---```lua
 ---local task = perilune.spawn(function() perilune.sleep("1h") end)
 ---print(task:cancel(), task:status())  --> true	cancelled
@@ -186,7 +186,7 @@ function task:wait() end
 ---@raises none
 function task:cancel() end
 
----Returns what has become of the function.
+---Returns the state of the function.
 ---```lua
 ---local task = perilune.spawn(function() perilune.sleep("1ms") end)
 ---print(task:status())  --> running
