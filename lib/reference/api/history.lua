@@ -5,8 +5,8 @@
 ---A history is an additional table for a class, such as `book_history` for `book`, which triggers write. It also contains changes by other
 ---programs, but only Perilune's writes have transactions and notes. The time of a version is the time of its statement, to the millisecond,
 ---as a number of days: `datetime(history_day)` in SQL. A moment in the middle of a transaction shows the rows written until then, including
----versions of the same millisecond. Rows that `INSERT OR REPLACE` removes because of another unique key are recorded if `PRAGMA
----recursive_triggers` is on.
+---versions of the same millisecond. Rows that `INSERT OR REPLACE` removes because of another unique key are recorded if
+---`PRAGMA recursive_triggers` is on.
 ---
 ---A history follows its table when `db:rename_table` and `db:alter_table` change it: a renamed column is renamed, a new one is added, and a
 ---dropped one remains in the history, where SQL can read it. Rows whose values change get a new version. Changes that a history cannot

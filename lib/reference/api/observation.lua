@@ -267,7 +267,7 @@ function observation:is_active() end
 ---@access any
 local shared = {}
 
----Calls a function with the current value, as soon as it is available, and with each new one.
+---Calls a function with the current value once it is available, and then with each new one.
 ---```lua
 ---local shared = db:share_observation(Tag, { keeps_alive = false })
 ---local subscription = shared:observe(function(tags) print(#tags) end)

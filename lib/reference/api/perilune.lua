@@ -10,8 +10,8 @@
 
 ---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` returns them as a string, and `#blob` their number.
 ---
----Fetched BLOBs are strings, with one exception: a record field whose column is not declared for bytes, as in `CREATE TABLE note
----(content)`. There a text is a string and a BLOB is a `perilune.blob`, so that writing the record back keeps the BLOB.
+---Fetched BLOBs are strings, with one exception: a record field whose column is not declared for bytes, as in
+---`CREATE TABLE note (content)`. There a text is a string and a BLOB is a `perilune.blob`, so that writing the record back keeps the BLOB.
 ---@class perilune.blob: userdata
 
 ---A value that can be bound to a statement.

@@ -56,7 +56,7 @@ function perilune.record(table_name, options) end
 ---@field make? fun(...: any): any makes the value from the parts in order, instead of a table
 ---@field split? fun(value: any): any ... returns the parts of a value
 
----How a write behaves.
+---Options of writes.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field returning? string|string[] a column, a list of columns, or `"all"`, to return instead of the record; not computed or combined fields
@@ -68,7 +68,7 @@ function perilune.record(table_name, options) end
 ---@field set? table<string, string> for `insert_all`: SQL by column
 ---@field where? string|perilune.expression|table for `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
----How an upsert behaves.
+---Options of upserts.
 ---@class perilune.upsert_options
 ---@field target? string|string[] the columns of the unique key to check; by default the primary key
 ---@field target_where? string the condition of the partial index to use
@@ -145,7 +145,7 @@ function Class:rows(sql, ...) end
 ---@return perilune.sql_request
 function Class:from_sql(sql, ...) end
 
----Returns how many rows the table has.
+---Returns the number of rows in the table.
 ---```lua
 ---print(Book:fetch_count())  --> 3
 ---```
@@ -262,7 +262,7 @@ function Class:exists(key) end
 ---@raises unknown_verb: the verb does not exist; argument: the verb does not take these arguments
 function Class:statement(verb, ...) end
 
----How the rows of a request are inserted.
+---Options of `Class:insert_from`.
 ---@class perilune.insert_from_options
 ---@field columns? string|string[] the target columns of the request's columns, in order; by default the columns of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
@@ -377,8 +377,8 @@ function record:insert(db, options) end
 function record:inserted(db, options) end
 
 ---Writes all columns that the record has. A fetched or inserted record has all columns that it knows of its row; a record that a script has
----made has the columns that it was given, `perilune.null` included. Other columns, such as `created_at`, do not change. With `track_changes
----= false` a record does not know which columns it was given, and writes all of them.
+---made has the columns that it was given, `perilune.null` included. Other columns, such as `created_at`, do not change. With
+---`track_changes = false` a record does not know which columns it was given, and writes all of them.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330

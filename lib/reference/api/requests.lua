@@ -75,7 +75,7 @@ function request:matching(pattern) end
 ---```
 ---@param column string|perilune.expression
 ---@param vector number[]|perilune.blob
----@param count integer how many at most, from 1 to 4096
+---@param count integer the maximum number of rows, from 1 to 4096
 ---@return self
 ---@raises argument: the vector is not a list of numbers, or the number is not valid; unknown_column: the column does not exist, or the table is not one of vectors
 function request:nearest(column, vector, count) end
@@ -115,7 +115,7 @@ function request:unordered() end
 ---print(#Book:order("id"):limit(2):fetch_all(), Book:order("id"):limit(1, 2):fetch_one().title)  --> 2	Around the World
 ---```
 ---@param count integer from 0
----@param offset? integer how many rows are skipped
+---@param offset? integer the number of rows to skip
 ---@return perilune.request
 function request:limit(count, offset) end
 
@@ -224,7 +224,7 @@ function request:including_all(...) end
 ---@return perilune.request
 function request:including_optional(...) end
 
----Returns the request with the associated record of each record, without records that have none.
+---Returns the request with the associated record of each record, and leaves out records without one.
 ---```lua
 ---print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
 ---```
@@ -240,7 +240,7 @@ function request:including_required(...) end
 ---@return perilune.request
 function request:joining_optional(...) end
 
----Returns the request with associated rows joined, without records that have none.
+---Returns the request with associated rows joined, and leaves out records without any.
 ---```lua
 ---print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
 ---```
@@ -256,7 +256,7 @@ function request:joining_required(...) end
 ---@return perilune.request
 function request:annotated_with_optional(...) end
 
----Returns the request with the selected columns of associated rows as fields, without records that have none.
+---Returns the request with the selected columns of associated rows as fields, and leaves out records without any.
 ---```lua
 ---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
 ---```
@@ -355,7 +355,7 @@ function request:fetch_set(db) end
 ---@return any[]
 function request:pluck(...) end
 
----Returns how many rows there are.
+---Returns the number of rows.
 ---```lua
 ---print(Book:filter{ is_read = false }:fetch_count())  --> 2
 ---```
@@ -454,7 +454,7 @@ function request:in_batches(size, db) end
 ---```
 ---@param db? perilune.database
 ---@param changes table<string, any>
----@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning` the changed records are returned
+---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning`, returns the changed records
 ---@return perilune.execute_result|perilune.record[]
 ---@raises constraint_*: a constraint is violated; conversion: a column does not take a value
 function request:update_all(db, changes, options) end
@@ -464,7 +464,7 @@ function request:update_all(db, changes, options) end
 ---print(Book:filter{ is_read = true }:delete_all().changed_rows)  --> 1
 ---```
 ---@param db? perilune.database
----@param options? { returning?: boolean|string|string[] } with `returning` the deleted records are returned
+---@param options? { returning?: boolean|string|string[] } with `returning`, returns the deleted records
 ---@return perilune.execute_result|perilune.record[]
 ---@raises constraint_foreign_key: other rows refer to one of these
 function request:delete_all(db, options) end
@@ -474,7 +474,7 @@ function request:delete_all(db, options) end
 ---print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
 ---```
 ---@param verb "update_all"|"delete_all"
----@param ... any what the verb takes
+---@param ... any the arguments of the verb
 ---@return perilune.write_statement
 function request:statement(verb, ...) end
 
@@ -517,9 +517,9 @@ function request:prepare() end
 function request:observe(db, callback, options) end
 
 ---Links records to the record that the request belongs to, through a link table. Links that already exist do not change, and softly deleted
----links are restored. A new link gets the values that the conditions of the association's links require, such as `kind` in `through =
----Book.links:filter{ kind = "main" }`; `add`, `remove` and `replace` neither find nor change links with other values. Links are written as
----records of their class, with its hooks and `counter_cache`.
+---links are restored. A new link gets the values that the conditions of the association's links require, such as `kind` in
+---`through = Book.links:filter{ kind = "main" }`; `add`, `remove` and `replace` neither find nor change links with other values. Links are
+---written as records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
@@ -575,7 +575,7 @@ function prepared:fetch_all(db, values) end
 ---@return perilune.record?
 function prepared:fetch_one(db, values) end
 
----Returns how many rows there are.
+---Returns the number of rows.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:fetch_count{ name = "sea" })  --> 1
@@ -762,7 +762,8 @@ function request:or_filter(other) end
 ---@return perilune.request
 function request:filter_given(condition) end
 
----Calls a function that derives a request, and returns its result, if a value is neither nil nor false.
+---Returns the request that a function derives from this one, if a value is neither nil nor false. Otherwise it returns the result of
+---`otherwise`, or the request itself.
 ---```lua
 ---local year = 1850
 ---print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
@@ -781,7 +782,7 @@ function request:when(value, derive, otherwise) end
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
 ---```
 ---@param cursor? string the field `next` of a page; nil for the first rows
----@param size integer how many records at most
+---@param size integer the maximum number of records
 ---@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function request:page_after(cursor, size, db) end
@@ -791,14 +792,14 @@ function request:page_after(cursor, size, db) end
 ---print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
 ---```
 ---@param cursor? string the field `previous` of a page; nil for the last rows
----@param size integer how many records at most
+---@param size integer the maximum number of records
 ---@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function request:page_before(cursor, size, db) end
 
----Returns the records as they were at a time, for a class with a history (see `perilune.history`). The result can be filtered, ordered,
----counted and joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of
----the class; `Class:unscoped():as_of(time)` does not.
+---Returns the records at a past time, for a class with a history (see `perilune.history`). The result can be filtered, ordered, counted and
+---joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of the class;
+---`Class:unscoped():as_of(time)` does not.
 ---```lua
 ---perilune.history(Tag):install(db)
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
