@@ -35,7 +35,7 @@ local db = {}
 ---@param ... any further arguments for the block
 ---@return perilune.changeset
 ---@return any ... the results of the block
----@raises unrecordable: a table was changed that cannot be recorded, or an observer with `on_change` was added during the recording; recording_too_large: the changes take too much memory; readonly: the surrounding block may only read; yield: the block waits
+---@raises unrecordable: a changed table cannot be recorded, or an observer with `on_change` was added during the recording; recording_too_large: the changes take too much memory; readonly: the surrounding block may only read; yield: the block waits
 ---@access any
 function db:record_changes(block, ...) end
 
@@ -50,7 +50,7 @@ function db:record_changes(block, ...) end
 ---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: the resolution of conflicts: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: the tables to change, all by default
 ---@return integer applied the number of applied changes
 ---@return integer omitted the number of omitted changes
----@raises conflict: something is in the way, and the answer is `"abort"`; changeset_schema: a table is missing, or has other columns or another key; constraint_foreign_key: a row would refer to one that does not exist; unknown_resolution: the answer is another word; unknown_option: an option does not exist; argument: `"replace"` is not possible for the conflict, or an argument has the wrong type; readonly: the surrounding block may only read
+---@raises conflict: a change conflicts, and the resolution is `"abort"`; changeset_schema: a table is missing, or has other columns or another key; constraint_foreign_key: a row would refer to a missing row; unknown_resolution: the resolution does not exist; unknown_option: an option does not exist; argument: `"replace"` is not possible for the conflict, or an argument has the wrong type; readonly: the surrounding block may only read
 ---@access any
 function db:apply_changes(changeset, options) end
 

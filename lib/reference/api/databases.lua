@@ -20,7 +20,7 @@
 ---A database, or a handle to it inside a block.
 ---@class perilune.database
 ---@access any
----@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or another block of the same database is in the way
+---@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or another block of the same database is active
 local db = {}
 
 ---@type perilune.database
@@ -442,14 +442,14 @@ function db:transaction_date() end
 ---pool:close()
 ---```
 ---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then restart the log; `"truncate"` also empties its file
----@return { frames: integer, checkpointed: integer } the number of frames in the log, and how many of them are in the database; both are 0 without a log
----@raises unknown_checkpoint: the kind does not exist; busy: a reader or writer is in the way; readonly: the database may only be read; nested_access: in a block of the database
+---@return { frames: integer, checkpointed: integer } the number of frames in the log, and of those already in the database; both are 0 without a log
+---@raises unknown_checkpoint: the kind does not exist; busy: a reader or writer holds the lock; readonly: the database may only be read; nested_access: in a block of the database
 ---@access outside blocks of the same database
 function db:checkpoint(kind) end
 
 ---Options of `db:backup_to`.
 ---@class perilune.backup_options
----@field pages? integer how many pages are copied at a time; 1000 by default
+---@field pages? integer the number of pages to copy at a time; 1000 by default
 ---@field pause? perilune.duration how long to wait after each step; other connections may use the file during the pause
 ---@field progress? fun(completed: integer, total: integer) called after each step with the number of copied pages and of all pages; an error ends the backup, and the target does not change
 

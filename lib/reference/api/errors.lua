@@ -82,7 +82,7 @@
 ---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way at the same time
 ---| "nested_owner" # a row that should belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
----| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
+---| "not_fetched" # an association or a lazy field was used before it was fetched
 ---| "no_foreign_key" # no foreign key connects the tables of an association
 ---| "not_found" # no row has the row id of the blob to open
 ---| "not_joined" # a request uses a column of a table that it does not read

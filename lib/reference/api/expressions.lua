@@ -300,7 +300,7 @@ function column:nulls_last() end
 function column:cast(type) end
 
 ---The frame of a window, by one of `rows`, `range` and `groups`: its start and its end. A number counts rows, values or groups after the
----current one; a negative number counts those before it, and 0 is the current one. `"unbounded"` is the end of the partition.
+---current one; a negative number counts backwards, and 0 is the current one. `"unbounded"` is the end of the partition.
 ---@class perilune.window_frame
 ---@field rows? { [1]: integer|"unbounded", [2]: integer|"unbounded" } `{ -2, 0 }`: the row and the two before it
 ---@field range? { [1]: number|"unbounded", [2]: number|"unbounded" } by the value of the order
@@ -405,7 +405,7 @@ function column:json_group_array() end
 ---```
 ---@param path string|integer
 ---@return perilune.expression
----@raises argument: a position less than 1, an empty name, or one with quotes, which paths of SQLite cannot say
+---@raises argument: a position less than 1, an empty name, or one with quotes, which SQLite paths cannot express
 function column:json(path) end
 
 ---The text of a full-text column, with marks around the matches.
@@ -800,7 +800,7 @@ function column:json_valid() end
 ---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---@return perilune.expression
----@raises argument: it is given an argument
+---@raises argument: an argument is given
 ---@access any
 function perilune.row_number() end
 
@@ -809,7 +809,7 @@ function perilune.row_number() end
 ---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---@return perilune.expression
----@raises argument: it is given an argument
+---@raises argument: an argument is given
 ---@access any
 function perilune.rank() end
 
@@ -818,7 +818,7 @@ function perilune.rank() end
 ---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---@return perilune.expression
----@raises argument: it is given an argument
+---@raises argument: an argument is given
 ---@access any
 function perilune.dense_rank() end
 
@@ -827,7 +827,7 @@ function perilune.dense_rank() end
 ---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
 ---```
 ---@return perilune.expression
----@raises argument: it is given an argument
+---@raises argument: an argument is given
 ---@access any
 function perilune.percent_rank() end
 
@@ -836,7 +836,7 @@ function perilune.percent_rank() end
 ---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
 ---```
 ---@return perilune.expression
----@raises argument: it is given an argument
+---@raises argument: an argument is given
 ---@access any
 function perilune.cume_dist() end
 

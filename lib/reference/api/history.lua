@@ -92,7 +92,7 @@ function history:write(db, note, block, ...) end
 ---history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
 ---print(history:transactions()[1].id, history:transactions()[1].note)  --> 1	read all
 ---```
----@param limit? integer how many at most; 20 by default
+---@param limit? integer the maximum number; 20 by default
 ---@param db? perilune.database
 ---@return { id: integer, note: string, time: perilune.date }[]
 ---@raises history: it is not installed
@@ -119,5 +119,5 @@ function history:undo(transaction, db) end
 ---@field time perilune.date
 ---@field transaction integer? the id of the transaction, if it has a note
 ---@field note string?
----@field record perilune.record? the row as it became; nil for a deletion
+---@field record perilune.record? the row after the change; nil for a deletion
 ---@field changed string[] the columns that an update has changed

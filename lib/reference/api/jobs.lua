@@ -138,7 +138,7 @@ function jobs:retry(id) end
 ---```
 ---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } by default all jobs that are done or cancelled
 ---@return integer
----@raises argument: an option is not valid; unknown_state: a state is not one of those
+---@raises argument: an option is not valid; unknown_state: a state is not one of these three
 function jobs:prune(options) end
 
 ---Returns the number of jobs in each state.

@@ -60,7 +60,7 @@ function migrator:register_folder(path) end
 ---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
 ---@return string[] names the applied migrations
 ---@return string[] differences the differences for which the database was erased
----@raises unknown_migration: `up_to` is not registered; argument: the order contradicts what the database has seen
+---@raises unknown_migration: `up_to` is not registered; argument: the order contradicts the applied migrations
 ---@access outside blocks of the same database
 function migrator:migrate(db, options) end
 

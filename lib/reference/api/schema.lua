@@ -54,7 +54,7 @@ function db:drop_table(name, options) end
 ---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, reverts them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
 ---@return string[]? statements the statements of a dry run; printed, they are SQL
----@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates what is added; sql: SQLite cannot do it
+---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates an added constraint; sql: SQLite cannot make the change
 function db:alter_table(name, options, block) end
 
 ---Renames a table and its history, and updates the indexes, views, triggers and foreign keys that name it.
@@ -226,7 +226,7 @@ function db:views() end
 ---db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
 ---print(db:triggers("tag")[1].name)  --> guard
 ---```
----@param table_name? string only those of this table
+---@param table_name? string only for this table
 ---@return { name: string, table: string, sql: string }[]
 ---@raises none
 function db:triggers(table_name) end
@@ -328,7 +328,7 @@ function db:foreign_keys(table_name) end
 ---```lua
 ---print(#db:foreign_key_violations())  --> 0
 ---```
----@param table_name? string only those of this table
+---@param table_name? string only for this table
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
 ---@raises unknown_table: the table does not exist
 function db:foreign_key_violations(table_name) end
@@ -410,7 +410,7 @@ function t:belongs_to(name, options) end
 ---```
 ---@param columns string|string[]
 ---@param table_name string
----@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are those of the other table, by default its primary key
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are the columns of the other table, by default its primary key
 function t:foreign_key(columns, table_name, options) end
 
 ---Adds a unique key: no two rows may have the same values in all these columns.
