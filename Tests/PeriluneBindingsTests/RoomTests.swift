@@ -26,7 +26,7 @@ private let largestCircle = 7
         house = try CHouse(sources: CHouse.read(order.map(\.name)), order: order)
     }
 
-    @Test func `every C file lies in a room that has a place in the order`() {
+    @Test func `every C file is in a room that has a place in the order`() {
         #expect(house.files.count > 80)
         #expect(house.strangers == [])
     }
@@ -108,12 +108,12 @@ private let usersOfCore = [
         #expect(sources.filter { SwiftCode.usesCore($0.value) }.keys.sorted() == usersOfCore.keys.sorted())
     }
 
-    @Test func `no function of Lua's own API is called above the target that wraps it`() {
+    @Test func `Lua's own API is not called above the target that wraps it`() {
         let calls = sources.flatMap { path, text in SwiftCode.callsOfLua(text).map { "\(path) calls \($0)" } }
         #expect(calls.sorted() == [])
     }
 
-    @Test func `uses of the core and of Lua's API are found, but not in comments and texts`() {
+    @Test func `uses of the core and the Lua API are found, except in comments and strings`() {
         #expect(SwiftCode.usesCore("let L = state.core.L"))
         #expect(SwiftCode.usesCore("func f(_ core: LuaCore)"))
         #expect(!SwiftCode.usesCore("/// See ``LuaCore``.\nlet text = \"state.core\" // state.core"))

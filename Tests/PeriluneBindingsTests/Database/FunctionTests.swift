@@ -40,7 +40,7 @@ import Testing
             """)
     }
 
-    @Test func `a built-in function of SQLite can be replaced but not removed`() async throws {
+    @Test func `built-in SQLite functions can be replaced but not removed`() async throws {
         try await script("""
             db:add_function("upper", 1, function(text) return "mine: " .. text end)
             equal(db:fetch_value("SELECT upper('a')"), "mine: a")

@@ -62,7 +62,7 @@ test("conditions can follow a path", function()
   equal(ids(Author:filter{ ["books.publisher"] = Publisher:find(2) }), { 2 })
 end)
 
-test("conditions of one path are those of one row", function()
+test("conditions with the same path must hold for the same row", function()
   equal(ids(Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }), { 1 })
   equal(ids(Author:filter{ ["books.year"] = 1846, ["books.pages"] = 635 }), {})
   equal(ids(Author:filter{ ["books.year"] = 1846 }:filter{ ["books.pages"] = 635 }), { 1 })

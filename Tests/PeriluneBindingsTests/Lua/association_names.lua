@@ -72,7 +72,7 @@ test("selected columns of other tables are not taken for the row's own key", fun
   equal({ rows[1].publisher, #rows[1].books, rows[1].books[1].id }, { 7, 1, 1 })
 end)
 
-test("a condition inside an optional association cannot refer to the outside, and the error says so", function()
+test("a condition inside an optional association that refers to the outside is refused with an explanation", function()
   local a = Book.author:aliased("a")
   local request = Book:including_optional(a:including_required(Author.publisher:filter(Book.c.id:gt(1))))
   local err = fails("argument", request.fetch_all, request)

@@ -104,7 +104,7 @@ test("declared types that only resemble numeric types accept anything", function
   fails("conversion", T.insert, T, { e = "x" })
 end)
 
-test("types of the class determine what is stored", function()
+test("the types of the class determine the stored values", function()
   make{ types = { age = "json" } }
   Person{ id = 1, age = { "old" } }:update()
   equal(db:fetch_value("SELECT age FROM person"), '["old"]')

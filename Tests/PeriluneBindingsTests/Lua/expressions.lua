@@ -103,7 +103,7 @@ test("numbers can be calculated with", function()
   equal(values((c.born + 6) // 100), { 18, 19, 19, null })
 end)
 
-test("functions of SQLite and of the script can be called", function()
+test("SQLite functions and functions of the script can be called", function()
   db:add_function("shout", function(text) return text:upper() .. "!" end)
   equal(Author:filter(1):select(perilune.fn.shout(c.name)):fetch_value(), "HERMAN MELVILLE!")
   equal(values(perilune.fn.coalesce(c.born, 0)), { 1819, 1913, 1900, 0 })

@@ -26,7 +26,7 @@ local function titles(time)
   return list
 end
 
-test("a class shows its records as they were", function()
+test("a class returns its records at an earlier time", function()
   make_books()
   date("2001-01-01 00:00:00.000")
   db:execute("INSERT INTO book (id, title, cover) VALUES (2, 'Omoo', x'00ff')")
@@ -298,7 +298,7 @@ test("tables that cannot have a history, and misuse, are refused", function()
   matches(fails("history", history.write, history, perilune.queue(), "x", print), "the history of `book` is not installed")
 end)
 
-test("one key is what the table takes for one", function()
+test("keys are compared with the collation of the table", function()
   db:execute[[
     CREATE TABLE word (word TEXT NOT NULL COLLATE NOCASE, place INTEGER NOT NULL, n INTEGER, PRIMARY KEY (word, place));
     INSERT INTO word VALUES ('A', 1, 1)]]

@@ -36,7 +36,7 @@ test("a limited number of derivations is kept by text", function()
   assert(kept <= 10)
 end)
 
-test("what was derived with another thing is forgotten with that", function()
+test("derived values are released together with the other operand", function()
   local origin = interning.origin{}
   for _ = 1, 50 do interning.with_other(origin, "and", {}, child) end
   collectgarbage()

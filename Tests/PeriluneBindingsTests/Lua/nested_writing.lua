@@ -74,7 +74,7 @@ test("rows with a key are updated, rows without one are inserted, and others are
   equal(Author:find(9).country_id, nil)
 end)
 
-test("what is not in the lists is deleted when asked", function()
+test("rows missing from the lists are deleted on request", function()
   make_classes()
   melville()
   Tag:insert{ name = "travel" }

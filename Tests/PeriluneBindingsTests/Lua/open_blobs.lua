@@ -163,7 +163,7 @@ test("an error gives the reason why a blob cannot be opened", function()
   end)
 end)
 
-test("internal tables of SQLite cannot be opened under any name", function()
+test("SQLite's internal tables cannot be opened under any name", function()
   file()
   db:write(function(db)
     for _, name in ipairs{ "sqlite_master", "sqlite_schema", "SQLITE_SCHEMA", "main.sqlite_schema", "sqlite_temp_master" } do

@@ -66,7 +66,7 @@ test("update and save write the columns that a record has", function()
   end
 end)
 
-test("update_changes writes the given columns, or those that differ from the row", function()
+test("update_changes writes the given columns, or the columns that differ from the row", function()
   make()
   for _, kind in ipairs{ "made", "fetched", "partly_fetched" } do
     reset()

@@ -85,7 +85,7 @@ test("rows, RETURNING and from_row give dates", function()
   for _, event in ipairs(Event:update_all({ note = "c" }, { returning = true })) do equal(event.at, wanted[event.id]) end
 end)
 
-test("dates behave like those of perilune.date and have the same type", function()
+test("dates behave like values of perilune.date and have the same type", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01 10:00', 'a')"
   local event = Event:find(1)
   equal(perilune.date.is(event.at), true)

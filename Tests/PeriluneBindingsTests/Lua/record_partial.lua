@@ -120,7 +120,7 @@ test("converted columns can be fetched and unfetched like others", function()
   equal(db:fetch_value "SELECT born IS NULL AND age = 36 FROM person", 1)
 end)
 
-test("a write that a hook undoes does not change what the record knows", function()
+test("a write that a hook undoes does not change the known columns of the record", function()
   local Person = make_person()
   function Person:did_update() error{ kind = "no" } end
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()

@@ -68,7 +68,7 @@ test("save inserts without a key or row, and updates otherwise", function()
   equal(Author:find(9).name, "C")
 end)
 
-test("delete tells whether there was a row", function()
+test("delete returns whether the row existed", function()
   local Author = library()
   local author = Author{ name = "Ada" }:insert()
   equal({ author:delete(), author:delete() }, { true, false })

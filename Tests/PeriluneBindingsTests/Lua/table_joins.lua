@@ -43,7 +43,7 @@ test("a joined request keeps its own conditions, order and limit", function()
     { "The Plague" })
 end)
 
-test("a table beside itself", function()
+test("a table can be joined to itself", function()
   local other = Book:aliased("other")
   equal(Book:join(other, Book.c.author_id:eq(other.c.author_id) & Book.c.year:lt(other.c.year))
     :pluck(Book.c.title, other.c.title), { { "Typee", "Moby-Dick" } })

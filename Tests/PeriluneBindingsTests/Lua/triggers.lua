@@ -88,7 +88,7 @@ test("a temporary trigger ends with its connection", function()
   queue:close()
 end)
 
-test("what does not hold together is refused", function()
+test("inconsistent definitions are refused", function()
   make_shop()
   equal(refused("unknown_table", { on = "bok", after = "insert", run = "SELECT 1" }).suggestion, "book")
   equal(refused("unknown_option", { on = "book", afther = "insert", run = "SELECT 1" }).suggestion, "after")

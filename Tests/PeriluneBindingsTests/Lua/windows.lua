@@ -35,7 +35,7 @@ test("functions of a window number, rank and share out the rows", function()
   equal(values(perilune.ntile(2):over{ order_by = "id" }), { 1, 1, 1, 2, 2 })
 end)
 
-test("rows before and behind, and those of a frame", function()
+test("functions return values of preceding rows, following rows and rows of the frame", function()
   equal(values(c.title:lag():over(by_author)), { null, "omoo", "Typee", null, "The Plague" })
   equal(values(c.title:lead(2, "none"):over(by_author)), { "Moby-Dick", "none", "none", "none", "none" })
   equal(values(c.title:first_value():over(by_author)), { "Typee", "Typee", "Typee", "The Plague", "The Plague" })
@@ -173,7 +173,7 @@ test("a value over a window that is selected is the one that a filter tests", fu
   end), "filter before the join")
 end)
 
-test("rows whose key is NULL are told apart by their row ids", function()
+test("rows whose key is NULL are distinguished by their row ids", function()
   db:execute"CREATE TABLE loose (x TEXT PRIMARY KEY, v); INSERT INTO loose VALUES (NULL, 1), (NULL, 2), ('a', 3), ('b', 4)"
   local Loose = perilune.record("loose")
   equal(Loose:filter(perilune.row_number():over{ order_by = "v" }:le(2)):fetch_count(), 2)
@@ -247,7 +247,7 @@ test("an order of rows is refused for an aggregate with too few arguments, or to
   equal(Book:select(fn.group_concat(c.id, "-"):order("id"):as("v")):fetch_value(), "1-2-3-4-5")
 end)
 
-test("what makes no sense is refused where it is built", function()
+test("meaningless window expressions are refused when they are built", function()
   matches(fails("argument", function() Book:select(perilune.rank():as("x")) end), "over{")
   matches(fails("argument", function() Book:filter(perilune.row_number():eq(1)) end), "over{")
   matches(fails("unknown_option", function() c.id:sum():over{ order = "id" } end), "order_by")

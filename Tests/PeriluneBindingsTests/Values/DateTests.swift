@@ -31,7 +31,7 @@ import PeriluneLuaFileTools
         ("2026-03-01 13:05:07+02:00", "2026-03-01 11:05:07.000"),
         ("2026-03-01T13:05:07Z", "2026-03-01 13:05:07.000"),
     ])
-    func `a date is read from each of SQLite's formats`(text: String, written: String) async throws {
+    func `a date is read from each SQLite date format`(text: String, written: String) async throws {
         try await script("""
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             equal(tostring(row:date("at")), "\(written)")

@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [["list", "a.lua"], ["run", "a.lua"], ["run", "a.lua", "a"], ["preview", "a.lua", "a"]])
-    func `a database that does not exist is none, unless --create says so`(arguments: [String]) throws {
+    func `a missing database is an error without --create`(arguments: [String]) throws {
         let folder = try TestFolder([
             "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
         ])
@@ -148,7 +148,7 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
 
-    @Test func `a preview shows as many rows as it is asked for`() throws {
+    @Test func `a preview shows the requested number of rows`() throws {
         let folder = try TestFolder(["a.lua": """
             db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY)")
             perilune.automation{ name = "fill", on = { event = "never" }, run = function()
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test(arguments: [["run", "a.lua", "fill"], ["preview", "a.lua", "fill"]])
-    func `the limit of memory holds for automations`(_ command: [String]) throws {
+    func `the memory limit applies to automations`(_ command: [String]) throws {
         let folder = try TestFolder(["a.lua": """
             perilune.automation{ name = "fill", on = { event = "never" }, run = function() return #("x"):rep(64 << 20) end }
             """])
@@ -252,7 +252,7 @@ import Testing
         ])
     }
 
-    @Test func `a callback that runs as the service ends is no failure`() throws {
+    @Test func `a callback that is running when the service ends is not reported as a failure`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "idle", on = { event = "never" }, run = function() end }
             perilune.after("10ms", function() print("ready") io.stdout:flush() while true do os.time() end end)
@@ -265,7 +265,7 @@ import Testing
         #expect(result.status == 0 && !result.errors.contains("error:"), "\(result.errors)")
     }
 
-    @Test func `what only waits for another attempt is kept when the service ends`() throws {
+    @Test func `a run that waits for another attempt is kept when the service ends`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "tries again", on = { event = "go" }, retry = { times = 5, wait = "1h" }, run = function()
               perilune.after("10ms", function() print("ready") io.stdout:flush() end)
@@ -297,7 +297,7 @@ import Testing
         #expect(trace.output.contains("loops,") && trace.output.contains(",cancelled,"))
     }
 
-    @Test func `one run that is interrupted is kept, and is no success`() throws {
+    @Test func `an interrupted manual run is kept and does not count as a success`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "waits", on = { event = "go" }, run = function() print("ready") io.stdout:flush() perilune.sleep("1h") end }
             """])
@@ -351,7 +351,7 @@ import Testing
             64, "error: unknown command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"))
     }
 
-    @Test func `what another process writes sets off automations`() throws {
+    @Test func `writes of another process trigger automations`() throws {
         let folder = try TestFolder([
             "stock.lua": """
                 perilune.automation{
@@ -378,7 +378,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a service whose database is replaced or removed ends and says so`(isReplaced: Bool) throws {
+    func `a service whose database is replaced or removed ends with an error message`(isReplaced: Bool) throws {
         let folder = try TestFolder([
             "a.lua": "perilune.automation{ name = 'a', on = { change = 't' }, run = print } print('ready') io.stdout:flush()"
         ])
@@ -395,7 +395,7 @@ import Testing
         #expect(result.errors.hasSuffix("error: x.sqlite was removed or replaced while its automations ran; start them again\n"))
     }
 
-    @Test func `a service whose database is damaged tells it once for each time it looks`() throws {
+    @Test func `a service reports a damaged database once for each check`() throws {
         let folder = try TestFolder([
             "a.lua": """
                 perilune.automation{ name = 'a', on = { change = 't' }, run = print }
@@ -442,7 +442,7 @@ import Testing
         #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
     }
 
-    @Test func `the status tells monitors what is wrong`() throws {
+    @Test func `the status describes problems for monitors`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "a", on = { event = "go" }, run = function() if not db:table_exists("good") then error("no", 0) end end }
             perilune.after("10ms", function() perilune.emit("go") perilune.after("10ms", function() print("ready") io.stdout:flush() end) end)

@@ -3,7 +3,7 @@ import Testing
 
 /// `perilune help NAME`.
 @Suite(.startsPrograms) struct HelpTopicTests {
-    @Test func `help on a function shows how it is called, what it raises, and an example`() throws {
+    @Test func `help on a function shows its call, its errors and an example`() throws {
         let result = try TestFolder().perilune("help", "db:fetch_all")
         #expect((result.status, result.errors) == (0, ""))
         #expect(result.output.hasPrefix("db:fetch_all(sql, ...)\n\n  Returns all rows"))

@@ -33,7 +33,7 @@ import Testing
         "type(string.dump)", "type(require)", "type(package.loadlib)", "type(package.searchpath)", "type(package.preload) == 'table' and 'function'",
         "type(getmetatable('').__index) == 'table' and 'function'", "package.loaded.os == os and package.loaded._G == _G and 'function'",
     ])
-    func `a trusted state has all of Lua's libraries`(expression: String) throws {
+    func `a trusted state has all Lua libraries`(expression: String) throws {
         #expect(try LuaState(libraries: .trusted).evaluate("return \(expression)") == "function")
     }
 

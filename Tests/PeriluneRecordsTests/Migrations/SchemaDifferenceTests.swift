@@ -21,7 +21,7 @@ import Testing
         #expect(try differences(one, other) == [])
     }
 
-    @Test func `internal objects of SQLite and GRDB are left out`() throws {
+    @Test func `internal SQLite and GRDB objects are left out`() throws {
         let sql =
             "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE grdb_migrations (x); INSERT INTO a VALUES (1); ANALYZE"
         #expect(try contents(sql).objects.map(\.name) == ["a"])

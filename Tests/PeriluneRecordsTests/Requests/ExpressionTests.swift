@@ -201,7 +201,7 @@ import Testing
 
     // MARK: - Functions
 
-    @Test func `functions of SQLite, other functions and aggregates can be called`() throws {
+    @Test func `SQLite functions, other functions and aggregates can be called`() throws {
         let name = try c("name")
         #expect(try sql(.function("lower", [name])) == #"LOWER("name")"#)
         #expect(try sql(.function("replace", [name, .text("o"), .text("0")])) == #""replace"("name", ?, ?)"#)

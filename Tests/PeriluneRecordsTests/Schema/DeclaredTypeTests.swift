@@ -11,7 +11,7 @@ import Testing
         ("BLOB", .blob), ("LONGBLOB", .blob), ("blob(16)", .blob), ("BLOBTEXT", nil), ("BLOB INTEGER", nil),
         ("", nil), ("ANY", nil), ("TEXT", nil), ("(", nil), (" ", nil),
     ] as [(String, DeclaredType.Content?)])
-    func `the name of a declared type determines what its fields hold`(_ text: String, _ content: DeclaredType.Content?) {
+    func `the name of a declared type determines the values of its fields`(_ text: String, _ content: DeclaredType.Content?) {
         #expect(DeclaredType(text).content == content)
     }
 

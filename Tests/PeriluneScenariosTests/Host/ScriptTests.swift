@@ -55,7 +55,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
-    @Test func `each grant gives what the article on the sandbox says`() async throws {
+    @Test func `each grant allows the capabilities listed in the Sandbox article`() async throws {
         let table = try #require(GrantTable(firstGrant: "withheld"))
         let project = try ScenarioProject([:])
         try FileManager.default.createDirectory(atPath: project.path, withIntermediateDirectories: true)
@@ -139,7 +139,7 @@ import Testing
         #expect(failure.message == "unexpected call of mail.count")
     }
 
-    @Test func `functions of a script stay in its state, and say so`() async throws {
+    @Test func `calling a function returned by a script fails and suggests require`() async throws {
         let run = try await run(
             "return { add = function(a, b) return a + b end }",
             "scenario('functions', function(t) t.run('script.lua').value.add(1, 2) end)")
@@ -206,7 +206,7 @@ import Testing
         #expect(run.summary.coverage.files.count == 1)
     }
 
-    @Test func `snapshots are written beside, taken, and compared`() async throws {
+    @Test func `a snapshot is written as .snap.new, accepted and then compared`() async throws {
         let project = try ScenarioProject("scenario('s', function(t) expect('text'):snapshot('shot') end)")
         let first = try await project.run()
         #expect(try first.outcome("s") == .failed)

@@ -138,7 +138,7 @@ test("rows are completed, together with the rows that they must refer to", funct
     check(t.db.customers:fetch_count() == 2)]])
 end)
 
-test("factories define the values of rows and supply those that are not given", function()
+test("factories define the values of rows and supply missing values", function()
   shop()
   local S = language()
   S.load("support.lua", [[

@@ -65,7 +65,7 @@ scenario("of a matrix", { cases = matrix { a = { 1, 2 }, b = { true, false } } }
   })
 end)
 
-test("what loading a file raises is an error that says what it is, of whatever type", function()
+test("any value raised while a file is loaded becomes an error that describes it", function()
   local S = language()
   equal(fails("error", S.load, "a_scenario.lua", "error({ code = 3 })").message, "error({ code = 3 })")
   equal(fails("error", S.load, "b_scenario.lua", "error()").message, "an error without a value (error(nil))")
@@ -102,7 +102,7 @@ test("misspelt options are errors with the nearest", function()
   mistake("unknown_member", 'scenario.onyl("s", function() end)', "did you mean `only`")
 end)
 
-test("options of a wrong type say what is expected", function()
+test("errors for options of a wrong type name the expected type", function()
   mistake("argument", 'scenario("s", { timeout = "soon" }, function() end)', 'scenario "s": option `timeout`: expected a duration of at most 100 years ("2s"')
   for _, timeout in ipairs{ "0", "-1", "0/0", "math.huge", "1e300", "2.0^63", "math.maxinteger", "{ seconds = 1/0 }", "{ seconds = 0/0 }" } do
     mistake("argument", ('scenario("s", { timeout = %s }, function() end)'):format(timeout), "expected a duration of at most 100 years")
@@ -139,7 +139,7 @@ test("definitions inside a scenario that runs are errors", function()
   end
 end)
 
-test("what is asked of a scenario that runs is an error outside of one", function()
+test("functions that need a running scenario raise outside of one", function()
   local S = language()
   matches(fails("usage", S.load, "x_scenario.lua", 'expect({}):rows "| a |"').message, "can only be called inside the function of a scenario")
 end)
@@ -174,7 +174,7 @@ test("two templates, factories or fixtures of one name are an error", function()
   mistake("duplicate", 'fixture("a", print)\nfixture("a", print)', "already defined at x_scenario.lua:1")
 end)
 
-test("scenarios do not stand in support files", function()
+test("scenarios cannot be defined in support files", function()
   local S = language()
   matches(fails("usage", S.load, "support.lua", 'scenario("s", function() end)', true).message, "not in support.lua")
   matches(fails("usage", S.load, "support.lua", 'group("s", function() end)', true).message, "not in support.lua")

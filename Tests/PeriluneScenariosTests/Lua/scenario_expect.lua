@@ -1,6 +1,6 @@
 -- `expect` and `expect_error` for values.
 
-test("equals compares what is in tables, and tells each difference with its place", function()
+test("equals compares the contents of tables and reports each difference with its path", function()
   passes("expect({ a = { 1, 2 }, b = 'x' }):equals { a = { 1, 2 }, b = 'x' }")
   passes("expect(1):equals(1.0)")
   passes("expect(0/0):equals(0/0)")
@@ -47,7 +47,7 @@ test("records and rows are compared by their columns", function()
   equal(failure("expect(t.db.a:get(1)):covers { name = 'y' }").details, { 'name: expected "y", got "x"' })
 end)
 
-test("what execute returns is compared by its fields", function()
+test("results of execute are compared by their fields", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT)")
   passes([[expect(t.db:execute("INSERT INTO a VALUES (7, 'x')")):covers { changed_rows = 1 }
     expect(t.db:execute("INSERT INTO a VALUES (8, 'x')")):equals { changed_rows = 1, inserted_rowid = 8 }
@@ -147,12 +147,12 @@ test("an expectation is asked with a colon, and for one value", function()
   passes("expect(1, 2):equals(1)")
 end)
 
-test("the message quotes the expectation, also when it spans lines", function()
+test("the message quotes the expectation, even if it spans several lines", function()
   local found = failure("expect({\n  1,\n  2,\n})\n  :count(3)")
   equal(found.message, "expect({ 1, 2, }):count")
 end)
 
-test("of two expectations on one line that could be meant none is quoted, but the line is", function()
+test("if two expectations on one line are candidates, the line is quoted instead", function()
   local found = failure("expect(1):equals(2) expect(3):equals(3)")
   equal({ found.message, found.source }, { "expect(the integer 1):equals", "expect(1):equals(2) expect(3):equals(3)" })
   equal(failure("expect(1):equals(2) expect(1):is(1)").message, "expect(1):equals")
@@ -200,7 +200,7 @@ test("expect_error takes a pattern, and errors of any type", function()
   equal(failure("expect_error(function() error('a') end, 'b')").message, "expect_error: another error was raised")
 end)
 
-test("expect_error fails if there is no error, and lets failures through", function()
+test("expect_error fails without an error and passes failures on", function()
   equal(failure("expect_error(function() return 1, 'x' end)").details, { 'it returned 1, "x"' })
   equal(failure("expect_error(function() check(1 == 2) end)").message, "check(1 == 2)")
   equal(failure("expect_error(function() end, { cod = 'x' })").kind, "unknown_option")
@@ -248,7 +248,7 @@ test("the difference between texts that look the same is named, wherever they ar
   end
 end)
 
-test("texts that look different, and those that are not text, are not commented on", function()
+test("strings that look different or are not valid text get no hint", function()
   for _, pair in ipairs{ { "a", "b" }, { "ab", "a" }, { "日本", "中国" }, { "a\xff", "a" }, { "hello", "he" }, { "\u{1f600}", "\u{1f601}" } } do
     local found = failure(("expect(%q):equals(%q)"):format(pair[1], pair[2]))
     equal(#found.details, 2)

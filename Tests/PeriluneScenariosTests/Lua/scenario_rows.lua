@@ -78,7 +78,7 @@ test("requests, classes, records and plain tables can be compared as rows", func
     expect({}):rows "| whatever |"]=])
 end)
 
-test("an infinite number is written as it is displayed", function()
+test("an infinite number is written the way it is displayed", function()
   passes([[expect(t.db:query("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
 end)
 

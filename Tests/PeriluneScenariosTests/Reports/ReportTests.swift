@@ -28,7 +28,7 @@ import Testing
         try await ScenarioProject(Self.files).run(format)[format]
     }
 
-    @Test func `failures tell the step, the operands, the last SQL with its plan, and how to run them again`() async throws {
+    @Test func `failures show the step, the operands, the last SQL with its plan, and the rerun command`() async throws {
         let text = try await run(.pretty)
         #expect(text.contains("""
             FAIL  scenarios/a_scenario.lua:5  fails   (0 ms, seed 7f3a)
@@ -44,13 +44,13 @@ import Testing
         #expect(text.hasSuffix("1 passed, 1 failed, 1 timed out, 1 errored, 1 skipped\n"), "\(text)")
     }
 
-    @Test func `the last SQL is none that prepares a pool`() async throws {
+    @Test func `statements that prepare a pool are not shown as the last SQL`() async throws {
         let project = try ScenarioProject("scenario('one', { database = 'file' }, function(t) check(false) end)")
         let text = try await project.run(.pretty)[.pretty]
         #expect(text.contains("FAIL") && !text.contains("last SQL"), "\(text)")
     }
 
-    @Test func `a sign for each, and the failures at the end`() async throws {
+    @Test func `dots show one sign per scenario and the failures at the end`() async throws {
         let text = try await run(.dots)
         #expect(text.hasPrefix("E.FsT\n\nERROR  scenarios/b_scenario.lua:1"), "\(text)")
     }
@@ -75,7 +75,7 @@ import Testing
         try TAPGrammar.check(empty, version: 14)
     }
 
-    @Test func `the grammar of TAP refuses what is none`() {
+    @Test func `the TAP grammar refuses malformed reports`() {
         for text in [
             "1..1\nok 1\n", "TAP version 14\nok 1\n", "TAP version 14\n1..2\nok 1\n", "TAP version 14\n1..1\nok 2\n",
             "TAP version 14\n1..1\nok 1\n  ---\n  a: 1\n", "TAP version 14\n1..1\nwhat\nok 1\n",
@@ -116,7 +116,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)\n\(text)")
     }
 
-    @Test func `JUnit has nothing but what the schemas of Ant and Jenkins allow, and all that they require`() async throws {
+    @Test func `JUnit reports conform to the Ant and Jenkins schemas`() async throws {
         let text = try await run(.junit)
         try checkSchema("junit.xsd", text)
         #expect(text.contains("<testsuites>\n"))

@@ -55,7 +55,7 @@ import Testing
         #expect(!one.contains("failures"))
     }
 
-    @Test func `results come in the order of files, whichever worker is done first`() async throws {
+    @Test func `results are in file order, whichever worker finishes first`() async throws {
         let project = try ScenarioProject("""
             scenario("slow", function(t) local n = 0 for i = 1, 3000000 do n = n + i end check(n > 0) end)
             scenario("quick", function(t) check(true) end)
@@ -94,7 +94,7 @@ import Testing
         #expect(table.hasSuffix("      3      1   33 %  in 2 files\n"))
     }
 
-    @Test func `an unknown table and a module that is not there are answered with what there is`() async throws {
+    @Test func `errors for unknown tables and missing modules suggest existing names`() async throws {
         let project = try ScenarioProject([
             "migrations/1.sql": "CREATE TABLE task (id INTEGER PRIMARY KEY);", "mail.lua": "local mail = require 'mailer'",
             "scenarios/a_scenario.lua": """

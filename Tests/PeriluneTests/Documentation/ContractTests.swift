@@ -22,7 +22,7 @@ import Testing
         for (path, declaration) in Self.declarations { #expect(!declaration.comment.isEmpty, "\(path):\(declaration)") }
     }
 
-    @Test func `each public function that throws documents what it throws and when`() {
+    @Test func `each public throwing function documents its errors and their conditions`() {
         let throwing = Self.declarations.filter { $0.declaration.throwsErrors }
         #expect(throwing.count > 120)
         for (path, declaration) in throwing { #expect(declaration.saysWhatItThrows, "\(path):\(declaration)") }

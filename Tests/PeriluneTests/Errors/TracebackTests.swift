@@ -3,7 +3,7 @@ import Testing
 @testable import Perilune
 
 @Suite struct TracebackTests {
-    @Test func `calls of Lua functions are parsed, innermost first`() {
+    @Test func `Lua function calls are parsed, innermost first`() {
         let traceback = """
             stack traceback:
             \t[C]: in function 'error'
