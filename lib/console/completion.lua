@@ -102,7 +102,7 @@ for _, name in ipairs{
   "copy", "restore",
 } do record_verbs[name] = true end
 
---- Returns what is known about the result of a call from its name: { record = class } or { request = class }; otherwise nil.
+--- Returns the result of a call, as far as the name of the function determines it: { record = class }, { request = class } or nil.
 local function result_of_call(owner, name)
   local class = owner.record or owner.request or (type(owner.value) == "table" and (records.class_of(owner.value)
     or (record_class.info(owner.value) and owner.value)))

@@ -193,7 +193,7 @@ local function first_rows(request, request_rows)
 end
 
 local function describe_request(request, wanted)
-  -- A limit beyond what anyone reads requests all rows.
+  -- A limit above a million requests all rows.
   local most = wanted > 1000000 and wanted or request_rows
   local list, has_more = first_rows(request, most)
   local columns, read

@@ -1,4 +1,4 @@
---- The table `perilune`: what is loaded with every state, and what only when it is used.
+--- The table `perilune`: loads some modules with every state, and the others when they are first used.
 
 --- The module `perilune`, to which modules that are loaded later add.
 local perilune = ...

@@ -1,4 +1,4 @@
---- `check(expression)`: any Lua that must be true. Loading a file has rewritten its calls (see scenario_rewriting), so that a
+--- `check(expression)`: asserts that an expression is true. The loader rewrites its calls (see scenario_rewriting), so that a
 -- failure shows both operands of a comparison.
 
 local errors = require "perilune.native.errors"
@@ -18,13 +18,13 @@ local comparisons = {
   [">="] = function(left, right) return left >= right end,
 }
 
---- What an operand was, unless its source says it already.
+--- Adds the value of an operand, unless its source already shows it.
 local function add_operand(details, source, value)
   local text = display.show(value)
   if text ~= source and text ~= source:gsub("^'(.*)'$", '"%1"') then details[#details + 1] = source .. " is " .. text end
 end
 
---- Notes that a scenario checks something: one that checks nothing is reported.
+--- Counts a check: scenarios without checks are reported.
 local function count()
   local current = state.current
   if current then current.checks = current.checks + 1 end
@@ -38,7 +38,7 @@ end
 
 local check = {}
 
---- What the operands of a comparison were that does not hold.
+--- Adds the operands of a failed comparison.
 local function add_operands(details, operator, left_source, right_source, left, right)
   local lines = operator == "==" and texts.difference(right, left, right_source, left_source)
   if lines then
@@ -51,7 +51,7 @@ local function add_operands(details, operator, left_source, right_source, left, 
   details[#details + 1] = operator == "==" and lookalikes.line(right, left, "the right one has", "the left one") or nil
 end
 
---- A comparison that must hold.
+--- Checks a comparison.
 function check.compare(operator, left_source, right_source, left, right, message)
   count()
   local is_possible, holds = pcall(comparisons[operator], left, right)
@@ -69,7 +69,7 @@ function check.compare(operator, left_source, right_source, left, right, message
   fail(left_source .. " " .. operator .. " " .. right_source, message, details)
 end
 
---- The lines that show the operands of a condition that were evaluated.
+--- Returns lines that show the evaluated operands of a condition.
 local function shown(operands)
   local details = {}
   for _, operand in ipairs(operands) do
@@ -88,8 +88,8 @@ local function shown(operands)
   return details
 end
 
---- A condition of several operands that must hold.
--- @tparam function evaluate evaluates it; gets what each operand is given to
+--- Checks a condition with several operands.
+-- @tparam function evaluate evaluates the condition; receives a function to which it passes each operand
 function check.logic(source, evaluate, message)
   count()
   local operands = {}
@@ -118,7 +118,7 @@ function check.logic(source, evaluate, message)
   fail(source, message, shown(operands))
 end
 
---- A value that must not be nil or false.
+--- Checks that a value is neither nil nor false.
 function check.value(source, value, message)
   count()
   if value then return value end
@@ -126,7 +126,7 @@ function check.value(source, value, message)
 end
 
 return setmetatable(check, {
-  -- Where calls are not rewritten: the line of the file is shown then.
+  -- Called if the call was not rewritten: the message shows the line of the file.
   __call = function(_, ...)
     if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
     count()

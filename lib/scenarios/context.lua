@@ -1,4 +1,4 @@
---- The context `t` that scenarios get.
+--- The context `t`, which scenarios receive.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -29,11 +29,11 @@ local members = {}
 
 -- Reporting
 
---- Calls a function inside of the scenario; what it raises is raised again later, by `raise_again`.
--- @return whether it raised nothing; its results packed, or what was caught
+--- Calls a function inside the scenario. The caller raises a caught error again with `raise_again`.
+-- @return whether it succeeded; its results packed, or the caught error
 local function call_inside(current, f)
   local is_done, results = failures.protect(f)
-  -- What is reported of an error has to name the innermost step, and the place in it.
+  -- The report of an error names the innermost step, and the place in it.
   if not is_done and not (current.caught and rawequal(current.caught.value, results.value)) then
     results.step, current.caught = steps.current(current), results
   end
@@ -44,8 +44,8 @@ local function raise_again(caught)
   error(caught.value, 0)
 end
 
---- A named part of the scenario; what fails in it is reported with it.
--- @return what the function returns
+--- Runs a named part of the scenario. Reports of errors name the step.
+-- @return the results of the function
 function members.step(name, f)
   check_name("t.step", name)
   check_function("t.step", f)
@@ -58,7 +58,7 @@ function members.step(name, f)
   step.ms = (os.clock() - begin) * 1000
   step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
   if not is_done then
-    -- A step that has failed fails the scenario, even if the error is caught.
+    -- A failed step fails the scenario, even if the error is caught.
     local kind = failures.is_error_object(results.value) and results.value.kind
     if kind ~= "scenario_skip" and kind ~= "cancelled" then failures.remember(current, results) end
     raise_again(results)
@@ -66,27 +66,27 @@ function members.step(name, f)
   return table.unpack(results, 2, results.n)
 end
 
---- A remark for the report.
+--- Adds a remark to the report.
 function members.note(...)
   local parts = table.pack(...)
   for index = 1, parts.n do parts[index] = type(parts[index]) == "string" and parts[index] or display.show(parts[index]) end
   table.insert(state.require("t.note").notes, table.concat(parts, " "))
 end
 
---- A value that is kept with the report: text unchanged, anything else as Lua writes it.
+--- Attaches a value to the report: strings unchanged, anything else in Lua syntax.
 function members.attach(name, value)
   check_name("t.attach", name)
   local text = type(value) == "string" and value or display.pretty(value)
   table.insert(state.require("t.attach").attachments, { name = name, text = text })
 end
 
---- Calls a function when the scenario is over, also if it fails; the last one first.
+--- Calls a function at the end of the scenario, even if it fails; the last function first.
 function members.defer(f)
   check_function("t.defer", f)
   table.insert(state.require("t.defer").deferred, f)
 end
 
---- Ends the scenario here, without a verdict.
+--- Ends the scenario as skipped.
 function members.skip(reason)
   local current = state.require("t.skip")
   if reason ~= nil and type(reason) ~= "string" then
@@ -130,13 +130,13 @@ local function run(what, path, arguments)
   return setmetatable(result, result_metatable)
 end
 
---- The name of a module that an error of Lua's own `require` is about; nil for other errors.
+--- Returns the name of the module that Lua's own `require` did not find; nil for other errors.
 local function missing_module(err)
   local message = failures.is_error_object(err) and err.message or err
   return type(message) == "string" and message:match("module '([^']+)' not found:\n")
 end
 
---- How a scenario lets its scripts do what they were refused, as a line; nil for other errors.
+--- Returns a line that explains how to allow or stub the refused effect; nil for other errors.
 local function cure_of(err)
   local name = missing_module(err)
   if name then
@@ -150,7 +150,7 @@ local function cure_of(err)
   end
 end
 
---- Runs a script as the command would, in a state of its own on this database. If it fails, so does the scenario.
+--- Runs a script like the command, in a separate state on this database. If the script fails, the scenario fails.
 function members.run(path, arguments)
   local result = run("t.run", path, arguments)
   if result.error == nil then return result end
@@ -168,19 +168,19 @@ function members.run(path, arguments)
   errors.raise("script", place .. ": " .. message, { details = details })
 end
 
---- The same; the error of a script is in the field `error` of the result.
+--- Runs a script like `t.run`, but returns its error as the field `error` of the result.
 function members.run_protected(path, arguments)
   return run("t.run_protected", path, arguments)
 end
 
 --- Runs the migrations of the project on this database.
--- @tparam ?table options `to`: the last migration that is run, or how its name begins
+-- @tparam ?table options `to`: the last migration to run, or a prefix of its name
 function members.migrate(options)
   return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }).to)
 end
 
---- Undoes the last migration, as it says in its `down`.
--- @return its name
+--- Undoes the last migration with its `down`.
+-- @return the name of the migration
 function members.migrate_down()
   local migrator = perilune.migrator{ folder = state.host("migrations_folder")() }
   return migrator:migrate_down(records.default_database())
@@ -188,7 +188,7 @@ end
 
 -- Watching
 
---- Calls a function, and returns what the runner has watched meanwhile.
+--- Calls a function, and returns the changes or statements that the runner records during the call.
 -- @tparam string what "changes" or "queries"
 local function watch(what, f)
   check_function("t." .. what, f)
@@ -200,18 +200,18 @@ local function watch(what, f)
   return list
 end
 
---- What a function changes in the database: expect(...):rows [[ | op | table | key | ... ]].
+--- Returns the changes of rows that a function makes: expect(...):rows [[ | op | table | key | ... ]].
 function members.changes(f)
   return changes.mark(watch("changes", f))
 end
 
---- The statements that run in a function.
+--- Returns the statements that a function executes.
 function members.queries(f)
   return queries.mark(watch("queries", f))
 end
 
---- Waits until all that is due now has been done: timers, observations and automations have been called, and what they have begun has
--- ended, or sleeps. The clock stands: what comes later is had by `t.clock:advance`.
+--- Waits until all due timers, observations and automations have been called, and their tasks have ended or sleep. The clock stands
+-- still: `t.clock:advance` moves it to later events.
 function members.wait_until_idle()
   state.require("t.wait_until_idle")
   state.host("require_no_access")("t.wait_until_idle")
@@ -235,7 +235,7 @@ local function fixtures_proxy(current)
   end)
 end
 
---- By name: functions of the run that give what `t` has beside functions; called once.
+--- The fields of `t` that are not functions: by name, a function that computes the value from the current run, called once.
 local values = {
   db = function() return records.default_database() end,
   given = function() return require("scenarios.given").proxy() end,
@@ -250,7 +250,7 @@ function values.tmp_dir(current)
   return current.info.tmp_dir or state.host("tmp_dir")()
 end
 
---- The names of all that `t` has.
+--- Returns the names of all fields of `t`.
 function scenario_context.names()
   local set = { case = true }
   for name in pairs(members) do set[name] = true end
@@ -258,7 +258,7 @@ function scenario_context.names()
   return display.keys(set)
 end
 
---- The context of a run.
+--- Creates the context of a run.
 function scenario_context.new(current)
   local made = {}
   return setmetatable({}, {

@@ -22,14 +22,14 @@ local function add(list, path, expected, actual)
   list[#list + 1] = { path = path, expected = expected, actual = actual }
 end
 
---- Plain tables, rows and records are compared by what is in them; what else is a table by `==`.
+--- Whether a value is compared by its content: plain tables, rows and records. Other tables are compared with `==`.
 local function has_fields(value)
   if type(value) ~= "table" then return false end
   local metatable = getmetatable(value)
   return metatable == nil or metatable == false or type(metatable) == "table" and metatable.__eq == nil
 end
 
---- A field of a value; nil where it has none, also if reading raises.
+--- Returns a field of a value; nil if it does not exist or reading it raises.
 local function field(value, key)
   local found = rawget(value, key)
   if found ~= nil then return found end
@@ -37,7 +37,7 @@ local function field(value, key)
   return is_read and inherited or nil
 end
 
---- What `db:execute` returns as a table of its fields; anything else unchanged.
+--- Converts the result of `db:execute` to a table of its fields; returns anything else unchanged.
 local function as_table(value)
   if type(value) ~= "userdata" then return value end
   local fields = {}
@@ -63,15 +63,15 @@ local function compare(actual, expected, path, list, seen, is_part)
   end
 end
 
---- The differences of two values: a list of { path, expected, actual }, empty if they are equal.
--- @tparam ?boolean is_part fields that only the actual value has are ignored
+--- Returns the differences between two values: a list of { path, expected, actual }, empty if they are equal.
+-- @tparam ?boolean is_part whether to ignore fields that only the actual value has
 function scenario_differences.of(actual, expected, is_part)
   local list = {}
   compare(actual, expected, "", list, {}, is_part)
   return list
 end
 
---- The differences as lines.
+--- Formats differences as lines.
 function scenario_differences.lines(list)
   local lines = {}
   for _, difference in ipairs(list) do

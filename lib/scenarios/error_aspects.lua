@@ -1,4 +1,4 @@
---- What can be asked of an error: its kind, its message, its table and column.
+--- The properties of errors that scenarios can expect: kind, message, table and column.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
@@ -12,12 +12,12 @@ local function message_of(err)
   return (failures.describe(err))
 end
 
---- The field of any error; nil where it has none.
+--- Returns a field of any error; nil if it does not exist.
 local function field(err, name)
   if failures.is_error_object(err) or type(err) == "table" then return err[name] end
 end
 
---- Whether an error is about a column: `number`, or `invoices.number`.
+--- Whether an error is about a column, given as `number` or `invoices.number`.
 local function is_about(err, column)
   local table_name, name = column:match("^(.-)%.([^.]*)$")
   local columns = field(err, "columns") or { field(err, "column") }
@@ -43,7 +43,7 @@ local function check_kind(err, wanted)
   return kind == wanted, ("expected an error of kind %s, got %s"):format(display.show(wanted), got)
 end
 
---- A text as a Lua pattern that finds it.
+--- Returns a Lua pattern that finds the text.
 local function escaped(text)
   return (text:gsub("[%^%$%(%)%%%.%[%]%*%+%-%?]", "%%%0"))
 end
@@ -62,8 +62,8 @@ local function check_pattern(err, wanted)
   return position ~= nil, line
 end
 
---- What may be said of an error: functions (error, wanted) that return whether it is so, and what was expected. `code` is the
--- kind.
+--- The checks of properties: functions (error, wanted) that return whether the error has the property, and the expected value as
+-- text. `code` is the kind.
 local aspects = {
   code = check_kind, kind = check_kind, pattern = check_pattern, message = check_pattern,
 }
@@ -82,8 +82,8 @@ for name in pairs(aspects) do kinds_of_aspects[name] = "string" end
 
 local error_aspects = {}
 
---- What is asked of an error, as a table by aspect.
--- @tparam string who who asks, for messages
+--- Reads an expectation about an error into a table by property.
+-- @tparam string who the caller, for messages
 -- @param what a Lua pattern for the message, a table, or nil
 function error_aspects.read(who, what)
   if what == nil then return {} end
@@ -95,7 +95,7 @@ function error_aspects.read(who, what)
   return checks.options(who, what, kinds_of_aspects)
 end
 
---- What is not as it was asked for, as lines; none if the error is the one that is meant.
+--- Returns the differences between an error and an expectation, as lines; an empty list if it matches.
 function error_aspects.differences(err, wanted)
   local lines = {}
   for _, name in ipairs(display.keys(wanted)) do

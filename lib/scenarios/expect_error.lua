@@ -1,4 +1,4 @@
---- `expect_error(f, what)`: the function must raise an error, which is returned.
+--- `expect_error(f, what)`: asserts that a function raises an error, and returns the error.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -6,7 +6,7 @@ local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
 local aspects = lazily "scenarios.error_aspects"
 
---- Describes the values that a function has returned, for messages.
+--- Describes the results of a function for messages.
 local function results_text(results)
   if results.n == 0 then return "it returned nothing" end
   local parts = {}

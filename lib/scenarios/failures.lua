@@ -1,4 +1,4 @@
---- Failures: what is raised when something is not as a scenario states it, and what is reported of any error.
+--- Failures: the errors of checks and expectations, and the reports of all errors.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -8,11 +8,11 @@ local display = lazily "scenarios.display"
 local scenario_failures = {}
 
 local traceback = debug and debug.traceback or function() return "" end
---- A scenario may have taken the globals away that it was called with.
+--- Kept because the scenario may replace these globals.
 local xpcall, pack, type, select, ipairs, rawequal, table = xpcall, table.pack, type, select, ipairs, rawequal, table
 
---- The frames of scripts that a traceback names, innermost first: a list of { file, line, place, defined }, the last of which is
--- the line at which the function begins; nil where the traceback names the function.
+--- Returns the frames of scripts in a traceback, innermost first: a list of { file, line, place, defined }. `defined` is the line
+-- at which the function begins; nil if the traceback shows the name of the function.
 local function frames_in(text)
   local list = {}
   for place, what in text:gmatch("\n%s+([^\n]-): in ([^\n]*)") do
@@ -27,15 +27,15 @@ local function frames_in(text)
   return list
 end
 
---- The places in the scenario that a traceback names, innermost first.
+--- Returns the places of scripts in a traceback, innermost first.
 function scenario_failures.places(text)
   local list = {}
   for index, frame in ipairs(frames_in(text)) do list[index] = frame.place end
   return list
 end
 
---- The way that a traceback shows: places, that of the scenario first. A function is left out that does nothing but call, at
--- the line at which another one begins, what calls that: the body of a scenario around a step.
+--- Returns the places in a traceback, outermost first. Leaves out a place if the function that is called there begins on the same
+-- line, like the place of a step in the body of its scenario.
 function scenario_failures.way(text)
   local list, inner = {}, nil
   for _, frame in ipairs(frames_in(text)) do
@@ -46,7 +46,7 @@ function scenario_failures.way(text)
   return list
 end
 
---- For xpcall: keeps where an error was raised.
+--- The handler for xpcall: records where an error was raised.
 local function handler(value)
   local file, line = errors.position()
   local last = state.has("last_statement") and state.host("last_statement")() or nil
@@ -57,23 +57,23 @@ local function handler(value)
   }
 end
 
---- Calls a function, and catches what it raises.
--- @return whether it did not; its results packed, or what was caught: { value, file, line, trace, last_sql }
+--- Calls a function and catches its error.
+-- @return whether it succeeded; its results packed, or the caught error: { value, file, line, trace, last_sql }
 function scenario_failures.protect(f, ...)
   local results = pack(xpcall(f, handler, ...))
   if results[1] then return true, results end
-  -- Where the stack has overflowed there is no room for the handler.
+  -- After a stack overflow, Lua cannot call the handler.
   if type(results[2]) ~= "table" then return false, { value = results[2], trace = {}, way = {} } end
   return false, results[2]
 end
 
---- What `raise` would raise, caught.
+--- Returns the error that `raise` would raise, as a caught error.
 function scenario_failures.caught(message, details, quotes_source)
   local fields = { details = details or {}, quotes_source = quotes_source }
   return (select(2, scenario_failures.protect(errors.raise, "expectation", message, fields)))
 end
 
---- Keeps what is about to be raised in a scenario: it has failed then, also if something in it catches the error.
+--- Remembers a caught error before it is raised: the scenario fails even if its code catches the error.
 function scenario_failures.remember(current, caught)
   for _, known in ipairs(current.raised) do
     if rawequal(known.value, caught.value) then return end
@@ -82,17 +82,17 @@ function scenario_failures.remember(current, caught)
   table.insert(current.raised, caught)
 end
 
---- Notes that an error was asked for, or is reported.
+--- Forgets an error that the scenario expected, or that is already reported.
 function scenario_failures.forget(current, value)
   for index, known in ipairs(current.raised) do
     if rawequal(known.value, value) then return table.remove(current.raised, index) end
   end
 end
 
---- Raises that something is not so.
--- @tparam string message what was stated: `check(a == b)`
--- @tparam ?table details lines that show what is the case
--- @tparam ?boolean quotes_source whether the message is the source of what was stated
+--- Raises a failure.
+-- @tparam string message the failed check: `check(a == b)`
+-- @tparam ?table details lines that show the actual values
+-- @tparam ?boolean quotes_source whether the message is the source of the check
 function scenario_failures.raise(message, details, quotes_source)
   local caught = scenario_failures.caught(message, details, quotes_source)
   if state.current then scenario_failures.remember(state.current, caught) end
@@ -105,7 +105,7 @@ end
 
 scenario_failures.is_error_object = is_error_object
 
---- The parts of an error that is text. `coroutine.wrap` puts the position before that which is there already.
+--- Describes an error that is a string. `coroutine.wrap` adds a position before the existing one.
 local function describe_text(text)
   local file, line, message = text:match("^([^\n]-):(%d+): (.*)$")
   if not file then return text == "" and 'error("")' or text end
@@ -114,8 +114,8 @@ local function describe_text(text)
   return message, file, math.tointeger(tonumber(line))
 end
 
---- The message of any value that was raised, and where Lua says that it was.
--- @return message, file, line; the latter two nil if the value does not say them
+--- Describes any raised value.
+-- @return message, file, line; the latter two nil if the value does not contain a position
 function scenario_failures.describe(value)
   if is_error_object(value) then return value.message, value.file, value.line end
   if type(value) == "string" then return describe_text(value) end
@@ -128,7 +128,7 @@ end
 
 local longest_message = 4000
 
---- A message, or a line, as reports show it: of a very long one the beginning.
+--- Shortens a very long message or line for reports.
 local function shortened(message)
   if #message <= longest_message then return message end
   local start = message:sub(1, longest_message):gsub("[\xC0-\xFF][\x80-\xBF]*$", "")
@@ -145,7 +145,7 @@ function scenario_failures.suggestion(value)
   return nearest and "help  did you mean `" .. tostring(nearest) .. "`?"
 end
 
---- Lines that an error object has beside its message.
+--- Returns lines with the other fields of an error object.
 local function details_of(value)
   if not is_error_object(value) then return {} end
   if value.details then
@@ -162,7 +162,7 @@ local function details_of(value)
   return details
 end
 
---- The way to a place, which is its end: a coroutine has a traceback of its own.
+--- Returns the places that lead to a place, including it: the traceback of a coroutine does not contain its caller.
 local function way_to(place, way)
   for _, passed in ipairs(way or {}) do
     if passed == place then return way end
@@ -172,12 +172,12 @@ local function way_to(place, way)
   return longer
 end
 
---- What is reported of an error that `handler` has caught.
+--- Creates the report of an error that `handler` has caught.
 -- @tparam ?string step the step in which it was raised
 function scenario_failures.make(caught, step)
   local value = caught.value
   local message, file, line = scenario_failures.describe(value)
-  -- A position in the library says nothing to who writes scenarios.
+  -- A position inside the library does not help the author of a scenario.
   if not file or file:find("^%[") then file, line = caught.file, caught.line end
   local path = file and source.path(file)
   local quotes_source = is_error_object(value) and value.quotes_source

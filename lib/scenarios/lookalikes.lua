@@ -14,7 +14,7 @@ local names = {
   [0xFEFF] = "byte order mark", [0xFFFD] = "replacement character",
 }
 
---- Ranges of code points, and what a character in them is called.
+--- Ranges of code points, with a name for their characters.
 local ranges = {
   { 0x80, 0x9F, "control character" }, { 0x300, 0x36F, "combining mark" }, { 0x370, 0x3FF, "Greek" }, { 0x400, 0x52F, "Cyrillic" },
   { 0x530, 0x58F, "Armenian" }, { 0x590, 0x5FF, "Hebrew" }, { 0x600, 0x6FF, "Arabic" }, { 0x1100, 0x11FF, "Hangul part" },
@@ -40,7 +40,7 @@ local invisible = {
   [0xFEFF] = true,
 }
 
---- Whether a character takes no room of its own on the screen.
+--- Whether a character takes no space on the screen.
 local function is_invisible(code)
   return invisible[code] or invisible_ranges[range_of(code)] or false
 end
@@ -52,7 +52,7 @@ end
 
 local ligatures = { [0xFB00] = "ff", [0xFB01] = "fi", [0xFB02] = "fl", [0xFB03] = "ffi", [0xFB04] = "ffl", [0x2026] = "..." }
 
---- The characters that are seen, as code points; ligatures as their letters. Parts of Hangul count once for each syllable.
+--- Returns the visible characters as code points. Ligatures become letters; the parts of a Hangul syllable count once.
 local function seen(text)
   local list = {}
   for _, code in utf8.codes(text) do
@@ -81,7 +81,7 @@ local function look_alike(left, right)
   return true
 end
 
---- A character for messages: `U+00A0 (no-break space)`.
+--- Describes a character for messages: `U+00A0 (no-break space)`.
 local function describe(code)
   if code == nil then return "the end of the text" end
   local name = names[code] or range_of(code)
@@ -90,7 +90,7 @@ local function describe(code)
   return number .. (name and " (" .. name .. ")" or is_shown and " " .. utf8.char(code) or "")
 end
 
---- The position of the first character in which two texts differ, and the characters there and after it.
+--- Returns the position of the first different character in two texts, and the characters at and after it.
 local function first_difference(left, right)
   local position, left_at, right_at = 1, 1, 1
   while left_at <= #left and right_at <= #right and utf8.codepoint(left, left_at) == utf8.codepoint(right, right_at) do
@@ -113,8 +113,8 @@ local function is_decomposed(code, next_code)
   return range_of(next_code) == "combining mark" and not is_invisible(code) or range_of(code) == "Hangul part"
 end
 
---- A line that names the first difference between two texts that look the same; nil for others.
--- @tparam ?string actual_name what the second text is called: "got" if nothing is given
+--- Returns a line that describes the first difference between two texts that look the same; nil for other texts.
+-- @tparam ?string actual_name the name of the second text, "got" by default
 function lookalikes.line(expected, actual, expected_name, actual_name)
   if type(expected) ~= "string" or type(actual) ~= "string" or expected == actual then return nil end
   if not (utf8.len(expected) and utf8.len(actual)) or not look_alike(expected, actual) then return nil end

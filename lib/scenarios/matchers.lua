@@ -1,5 +1,5 @@
---- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a
--- function that returns lines which show what is the case.
+--- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether the value matches, and
+-- a function that returns lines about the actual value.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
@@ -20,7 +20,7 @@ end
 
 local most_text = 20
 
---- That something is not in a text, which is shown as its lines if it has several.
+--- Returns a function that reports that a text lacks a part. A text with several lines is shown line by line.
 local function show_absence(what, value)
   return function()
     local lines = { what .. " is not in" }
@@ -41,7 +41,7 @@ end
 
 -- Values
 
---- The same value, or tables with the same content.
+--- Matches the same value, or tables with the same content.
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
   return #list == 0, function()
@@ -55,12 +55,12 @@ function matchers.equals(expectation, expected)
   end
 end
 
---- The very same value.
+--- Matches only the identical value.
 function matchers.is(expectation, expected)
   return rawequal(expectation.value, expected), show_difference(expected, expectation.value)
 end
 
---- How far two numbers are apart: exactly where both are whole, but for distances that no integer holds.
+--- Returns the distance between two numbers: exact for integers, unless no integer can hold it.
 local function distance(left, right)
   if left == right then return 0 end
   local first, second = math.tointeger(left), math.tointeger(right)
@@ -69,7 +69,7 @@ local function distance(left, right)
   return high - low >= 0 and high - low or high + 0.0 - low
 end
 
---- A number that differs by a tolerance at most.
+--- Matches a number that differs at most by a tolerance.
 function matchers.near(expectation, expected, tolerance)
   local value = expectation.value
   tolerance = tolerance or 1e-9
@@ -88,7 +88,7 @@ function matchers.near(expectation, expected, tolerance)
   end
 end
 
---- Text with a part, or a list with an element.
+--- Matches text with a part, or a list with an element.
 function matchers.contains(expectation, part)
   local value, is_so = expectation.value, false
   if type(value) == "string" then
@@ -102,7 +102,7 @@ function matchers.contains(expectation, part)
   return is_so, show_absence(display.show(part), value)
 end
 
---- Text that a Lua pattern finds.
+--- Matches text in which a Lua pattern is found.
 function matchers.matches(expectation, pattern)
   if type(pattern) ~= "string" then state.mistake("matches: expected a Lua pattern, got %s", errors.describe(pattern)) end
   local value = expectation.value
@@ -118,7 +118,7 @@ function matchers.is_nil(expectation)
   return expectation.value == nil, function() return { "it is " .. display.show(expectation.value) } end
 end
 
---- A table in which these keys have these values; others do not matter.
+--- Matches a table in which the given keys have the given values, and ignores other keys.
 function matchers.covers(expectation, expected)
   if type(expected) ~= "table" then
     errors.raise("argument", "covers: expected a table of keys and values, got " .. errors.describe(expected))
@@ -127,7 +127,7 @@ function matchers.covers(expectation, expected)
   return #list == 0, function() return differences.lines(list) end
 end
 
---- What a file beside the scenario holds.
+--- Matches the content of a snapshot file next to the scenario.
 function matchers.snapshot(expectation, name)
   return require("scenarios.snapshots").compare(expectation, name)
 end
@@ -143,7 +143,7 @@ end
 
 local most_lines = 10
 
---- The first rows of what should have been fewer.
+--- Shows the first rows if more rows were found than expected.
 local function show_rows(value)
   local is_list, source = pcall(row_source.of, "count", value)
   if not is_list or #source.items == 0 or #source.columns == 0 then return { "it is " .. display.show(value) } end

@@ -27,13 +27,13 @@ local function list_of_texts(value)
   return list
 end
 
---- A duration of at most 100 years, either way, in seconds; nil for anything else.
+--- Reads a duration of at most 100 years, positive or negative, in seconds; returns nil for anything else.
 function scenario_options.seconds(value)
   local seconds = durations.seconds(value)
   return seconds and durations.is_valid(math.abs(seconds)) and seconds or nil
 end
 
---- The same of a duration that is longer than nothing.
+--- Reads a duration that must be positive, like `seconds`.
 function scenario_options.duration(value)
   local seconds = scenario_options.seconds(value)
   return seconds and seconds > 0 and seconds or nil
@@ -69,7 +69,7 @@ local function no_checks(value)
   return no_checks_values[value] and value or nil
 end
 
---- Why a scenario must fail, and how: { reason, aspects }.
+--- Reads the option `fails`, why and how a scenario must fail: { reason, aspects }.
 local function fails(value)
   if text(value) then return { reason = value } end
   if type(value) ~= "table" then return nil end
@@ -91,7 +91,7 @@ local function grants(value)
   return list
 end
 
---- By kind and name: see `checks.options`.
+--- The readers of options, by kind and name: see `checks.options`.
 local readers = { group = {}, scenario = {
   tags = { list_of_texts, "a name or a list of names" },
   template = { text, "the name of a template" },
@@ -108,7 +108,7 @@ local readers = { group = {}, scenario = {
   grants = { grants, '"files", "programs", "native" or "effects", or a list of these' },
 } }
 
---- Options that groups do not have.
+--- The options that only scenarios have.
 local for_scenarios_alone = { cases = true, fails = true }
 for name, reader in pairs(readers.scenario) do
   if not for_scenarios_alone[name] then readers.group[name] = reader end
@@ -116,12 +116,12 @@ end
 
 --- Reads the options of a definition.
 -- @tparam string kind "scenario" or "group"
--- @tparam string what for messages: `scenario "closing the month"`
+-- @tparam string what the definition, for messages: `scenario "closing the month"`
 function scenario_options.read(kind, what, options)
   return checks.options(what, options, readers[kind])
 end
 
---- The options of what is inside a group: its own before those of the group, tags of both.
+--- Combines the options of a group with the options of a definition inside it. The inner options win; tags are merged.
 function scenario_options.inherit(outer, own)
   local result = {}
   for name, value in pairs(outer) do result[name] = value end

@@ -156,10 +156,10 @@ function matchers.uses_index(queries, name)
   return false, shown("a query that uses the index " .. name, got, function() return plans(queries) end)
 end
 
---- Returns what a step of a query plan scans completely, by its name in the statement; nil for other steps.
+--- Returns the name of the table that a step of a query plan scans completely, as written in the statement; nil for other steps.
 local function scanned_by(detail)
   local scanned, how = detail:match("^%s*SCAN (.-) (VIRTUAL TABLE INDEX .*)$")
-  -- The text after the colon is what the virtual table searches for.
+  -- The text after the colon is the search of the virtual table.
   if scanned then return how:find(":$") and scanned or nil end
   scanned = detail:match("^%s*SCAN (.*)$")
   return scanned and scanned:gsub(" LEFT%-JOIN$", ""):gsub(" USING [%u ]*INDEX.*$", "")
@@ -191,7 +191,7 @@ function matchers.no_full_scan(queries, name)
   return #scans == 0, function() return scans end
 end
 
---- Returns what a name in a plan may refer to: a table with this name, or with this alias.
+--- Returns the tables that a name in a plan may refer to: the table with this name, and tables with this alias.
 function scenario_queries.meant_by(sql, scanned)
   local names = { scanned }
   local before_last, last

@@ -161,7 +161,7 @@ local function report_tasks(current)
   end
 end
 
---- Reports what the scenario has left unfinished, unless it was interrupted.
+--- Reports the unfinished parts of the scenario, unless it was interrupted.
 local function check_rest(current)
   report_caught(current)
   if #current.stubs > 0 then require("scenarios.stub_counts").check(current, add_failure) end

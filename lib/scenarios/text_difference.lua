@@ -11,7 +11,7 @@ local function lines_of(text)
   return lines
 end
 
---- The lengths of the longest common runs of lines from each position on.
+--- Returns the lengths of the longest common subsequences of lines, from each pair of positions on.
 local function common_lengths(old, new)
   local lengths = {}
   for left = #old + 1, 1, -1 do
@@ -42,7 +42,7 @@ local function marked(old, new)
   return list
 end
 
---- How many lines both begin with, and end with.
+--- Returns how many lines both texts have in common at the beginning and at the end.
 local function common_ends(old, new)
   local shorter, head, tail = math.min(#old, #new), 0, 0
   while head < shorter and old[head + 1] == new[head + 1] do head = head + 1 end
@@ -50,7 +50,7 @@ local function common_ends(old, new)
   return head, tail
 end
 
---- Of what is too long to be compared, the first difference.
+--- Returns only the first difference, for texts that are too long to be compared.
 local function first_difference(old, new)
   return {
     { "+", old[1] }, { "-", new[1] },
@@ -69,7 +69,7 @@ local function compared(old, new)
   return list
 end
 
---- A note after the second of two lines that differ and look the same; nil elsewhere.
+--- Returns a note if two different lines look the same; otherwise nil.
 local function likeness(list, index)
   local former, entry = list[index - 1], list[index]
   if not former or former[1] == " " or entry[1] == " " or former[1] == entry[1] then return nil end
@@ -79,7 +79,7 @@ local function likeness(list, index)
   return line and "  " .. line
 end
 
---- Lines with marks: `+` was expected and is missing, `-` is there and was not expected. Lines far from both are left out.
+--- Returns lines with marks: `+` for expected lines that are missing, `-` for unexpected lines. Common lines far from both are left out.
 return function(expected, actual)
   local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
   for index, entry in ipairs(list) do

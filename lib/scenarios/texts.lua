@@ -12,7 +12,7 @@ local function is_inside_character(text, position)
   return byte ~= nil and byte >= 0x80 and byte < 0xC0
 end
 
---- The part of a text around a position, in quotes; of whole characters, if it is text.
+--- Returns the part of a text around a position, in quotes; cut between whole characters if it is valid UTF-8.
 local function excerpt(text, position)
   local from, to = math.max(1, position - around), math.min(#text, position + around)
   while from > 1 and is_inside_character(text, from) do from = from - 1 end
@@ -20,7 +20,7 @@ local function excerpt(text, position)
   return (from > 1 and "..." or "") .. display.quoted(text:sub(from, to)) .. (to < #text and "..." or "")
 end
 
---- Where two texts of one line differ first.
+--- Returns lines that show the first difference between two texts of one line.
 local function of_one_line(expected, actual, expected_name, actual_name)
   local position = 1
   while expected:byte(position) == actual:byte(position) do position = position + 1 end
@@ -32,8 +32,8 @@ local function of_one_line(expected, actual, expected_name, actual_name)
   }
 end
 
---- Lines that show how two texts differ; nil unless both are texts, and one is long or has several lines.
--- @tparam string expected_name what the expected text is called in them; `actual_name` the other one
+--- Returns lines that show how two texts differ; nil unless both are strings, and one is long or has several lines.
+-- @tparam string expected_name the name of the expected text; `actual_name` is the name of the other one
 function texts.difference(expected, actual, expected_name, actual_name)
   if type(expected) ~= "string" or type(actual) ~= "string" or expected == actual then return nil end
   if (expected .. actual):find("\n", 1, true) then return require("scenarios.text_difference")(expected, actual) end
@@ -41,7 +41,7 @@ function texts.difference(expected, actual, expected_name, actual_name)
   return of_one_line(expected, actual, expected_name, actual_name)
 end
 
---- The message of an error of Lua's own, without a position.
+--- Returns the message of a Lua error, without its position.
 function texts.message(err)
   return (tostring(err):gsub("^[^\n]-:%d+: ", ""))
 end

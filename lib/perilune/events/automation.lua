@@ -17,19 +17,19 @@ local native = require "perilune.native.loop"
 local automations = {}
 --- All automations, in the order of their definition.
 local list = {}
---- Where definitions go while a file is loaded; nil: they are live at once.
+--- The automations that a file being loaded has defined so far; nil: definitions take effect at once.
 local staging
 
 --- The number of active runs, and the waiter for it to reach zero, if any.
 local running_count, idle_place = 0, nil
---- What is live whatever file is loaded, see `native.scope`.
+--- The scope of anything that no file owns, see `native.scope`.
 local host_scope = 0
---- That of the file that was loaded last; nil: there is none.
+--- The scope of the file that was loaded last; nil if no file was loaded.
 local file_scope
---- The modules that it has required, while another one is loaded.
+--- The modules that this file has required, while another file is being loaded.
 local former_modules
 
---- A day between two attempts is the most.
+--- The longest wait between two attempts, in seconds: one day.
 local longest_wait = 86400.0
 
 local modes = { "parallel", "queued", "restart", "single" }
@@ -41,9 +41,9 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
---- Runs that are to be kept when nothing uses the database any more: code that triggers or cancels may be inside an access.
+--- Finished runs to record once nothing uses the database: code that triggers or cancels a run may be inside an access.
 local unkept = {}
---- Whether keeping them is scheduled.
+--- Whether recording these runs is scheduled.
 local is_keeping = false
 
 --- Logs an error, at the place where the automation is defined.
@@ -51,7 +51,7 @@ local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = e ~= nil and tostring(e) or nil, script = self.file, line = self.line })
 end
 
---- Whether the handler of `perilune.on_error`, or the program, hears of an error.
+--- Whether the handler of `perilune.on_error`, or the program, receives an error.
 local function is_reported(self, e)
   if e == nil then return false end
   local is_ok, is_heard = pcall(native.report, e, self.scope)
@@ -76,8 +76,8 @@ end
 --- The outcomes that are logged and reported to `on_failure`.
 local is_failure = { failed = true, interrupted = true, diverged = true }
 
---- Keeps a run, whose end nothing may disturb. A failure is reported as those of timers are, or else logged, unless a caller waits for the run.
--- @tparam ?boolean is_last whether nothing can be tried again later, because the program ends
+--- Records a run, and reports its failure like the failure of a timer, or else logs it, unless a caller waits for the run. Never raises.
+-- @tparam ?boolean is_last whether nothing can be retried later, because the program ends
 local function keep(self, details, is_awaited, is_last)
   -- A preview shows what the automation changes, not that it ran.
   if perilune.context == "preview" then return end
@@ -89,8 +89,8 @@ local function keep(self, details, is_awaited, is_last)
   end
 end
 
---- Those that newer ones would push out of the table at once need not be written, unless they must be logged: a thousand events
--- that come together are a thousand transactions otherwise.
+--- Returns the runs to record: it drops runs that newer ones would remove from the table at once, unless they must be logged.
+-- Otherwise, a thousand simultaneous events would need a thousand transactions.
 local function without_superseded(list_of_runs)
   local counts, wanted = {}, {}
   for index = #list_of_runs, 1, -1 do
@@ -113,11 +113,11 @@ local function keep_unkept(is_last)
   for _, run in ipairs(kept) do keep(run[1], run[2], run[3], is_last) end
 end
 
---- Keeps a run once the script waits or has come to its end.
+--- Records a run once the script waits or has ended.
 function keep_later(self, details, is_awaited, seconds)
   unkept[#unkept + 1] = { self, details, is_awaited }
   if is_keeping then return end
-  -- If there is too much going on the next run has them kept.
+  -- If no task can be started because of a limit, the next run records them.
   is_keeping = pcall(native.start, function()
     if seconds then native.sleep(seconds) end
     keep_unkept()
@@ -132,7 +132,7 @@ local function read_journal(run, details)
   if details.error then details.traceback = details.traceback or traceback end
 end
 
---- Calls the function that hears of failures, in a task of its own.
+--- Calls `on_failure` in a separate task.
 local function report_failure(self, context, details)
   local f = self.on_failure
   if not f then return end
@@ -195,12 +195,12 @@ end
 
 local attempt
 
---- Whether an error says that the whole program is to end.
+--- Whether an error means that the whole program ends.
 local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
 end
 
---- Begins a part of a run. If there is too much going on already for that, the run has failed.
+--- Starts a part of a run. If a limit prevents that, the run fails.
 local function begin(run, f)
   local is_ok, e = pcall(f)
   if is_ok then return end
@@ -208,7 +208,7 @@ local function begin(run, f)
   finish(run, "failed", { error = e }, true)
 end
 
---- Makes an attempt after some seconds.
+--- Schedules an attempt.
 local function attempt_later(run, seconds)
   begin(run, function()
     run.timer = native.start_timer(seconds, nil, function()
@@ -227,7 +227,7 @@ local function record_wait(run)
   if not is_ok then log_error(run.automation, "the next attempt of an automation could not be recorded", e) end
 end
 
---- Records that an attempt starts. A busy database does not keep the automation from running: its run is recorded at its end.
+--- Records that an attempt starts. If the database is busy, the automation runs anyway, and the run is recorded at its end.
 local function record_attempt(run)
   if perilune.context == "preview" then return end
   local self = run.automation
@@ -244,7 +244,7 @@ local function record_attempt(run)
   end
 end
 
---- Undoes the steps of a durable run and ends it as failed. The row is marked before, since the process may end in between.
+--- Undoes the steps of a durable run and ends it as failed. The row is marked first, because the process may end in between.
 local function fail_durably(run, e, traceback)
   local self = run.automation
   self.db:write(function(handle)
@@ -254,7 +254,7 @@ local function fail_durably(run, e, traceback)
   finish(run, "failed", { error = e, traceback = traceback, reason = problem })
 end
 
---- Settles an attempt of a durable run that has failed or was suspended.
+--- Settles an attempt of a durable run that failed or was suspended.
 local function settle_durable(run, e)
   local self, retry = run.automation, run.automation.retry
   local kind = type(e) == "userdata" and e.kind
@@ -288,7 +288,7 @@ local function settle_durable(run, e)
   after_run(run)
 end
 
---- What comes after an attempt that has failed: another one, later, or the end.
+--- Handles a failed attempt: schedules another attempt, or ends the run.
 local function fail(run, e)
   if run.is_over then return end
   run.is_cancelled = run.is_cancelled or is_cancellation(e) and not (run.execution and run.execution.is_suspended)
@@ -306,7 +306,7 @@ local function fail(run, e)
     run.is_over = true
     return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
   end
-  -- Wherever 0 times infinity might come out, 0 does.
+  -- Avoids 0 * infinity, which is NaN.
   local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - run.interruptions - 1), longest_wait)
   run.wakes_at, run.last_error, run.last_traceback = perilune.now() + wait, e, select(4, run.read_statements())
   record_wait(run)
@@ -319,12 +319,12 @@ local function succeed(run, reason)
   finish(run, run.is_cancelled and "cancelled" or reason and "skipped" or "succeeded", { reason = reason })
 end
 
---- Puts what it observes where guard and function find it.
+--- Passes the observed values to the guard and the function.
 local function take_values(context, values)
   context.value, context.values = values[1], values
 end
 
---- Executes the function of a durable run, from its beginning.
+--- Executes the function of a durable run from its beginning.
 local function attempt_durable(run)
   local self = run.automation
   if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
@@ -341,7 +341,7 @@ local function attempt_durable(run)
   succeed(run)
 end
 
---- Runs guard and function in a task of its own: what ends it (an error, a limit) ends nothing else.
+--- Runs the guard and the function in a separate task, so that an error or a limit ends only this task.
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
@@ -369,7 +369,7 @@ local function make_run(self, trigger, context)
   return {
     automation = self, trigger = trigger, context = context, attempts = 0, interruptions = 0, started_at = perilune.now(), start = native.now(),
     read_statements = no_statements,
-    -- Who runs it by hand has it see what a change would give.
+    -- A run that was started by hand receives the values that a change would provide.
     fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
   }
 end
@@ -382,8 +382,8 @@ local function add_run(run)
 end
 
 --- Runs an automation.
--- @tparam ?table values what a change has given, packed
--- @tparam ?function on_end gets the details of the run, for who waits for it
+-- @tparam ?table values the observed values, packed, if a change triggered the run
+-- @tparam ?function on_end receives the details of the run once it has ended
 local function start(self, trigger, values, on_end)
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
   if values then take_values(context, values) end
@@ -395,10 +395,10 @@ end
 
 -- Runs whose process has ended ------------------------------------------------------------------------------------------------
 
---- After this number of interruptions a run is not started again.
+--- A run that was interrupted this many times is not started again.
 local most_interruptions = 10
 
---- Starts a run again that was interrupted, or waits on for its next attempt.
+--- Restarts an interrupted run, or continues to wait for its next attempt.
 local function continue(run, row)
   local wait = row.outcome == "waiting" and row.wakes_at and perilune.date(row.wakes_at) - perilune.now() or 0
   if wait > 0 then attempt_later(run, wait) else attempt(run) end
@@ -422,7 +422,7 @@ local function settle_interrupted(run, row)
   continue(run, row)
 end
 
---- Takes over the runs that a process which has ended has left.
+--- Takes over the runs of processes that have ended.
 local function recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name)) do
     if runs.take(self.db, row) then
@@ -441,7 +441,7 @@ local function recover(self)
   end
 end
 
---- Ends a run: where it waits it gets an error, after which it may clean up.
+--- Cancels a run. A waiting run gets an error where it waits, after which it may clean up.
 local function cancel_run(run, reason)
   run.is_cancelled, run.reason = true, reason
   if run.timer then
@@ -450,7 +450,7 @@ local function cancel_run(run, reason)
     return finish(run, "cancelled", {}, true)
   end
   local was_live, has_begun = native.stop(run.task, true)
-  -- One that has not begun never will.
+  -- A task that has not begun never will.
   if was_live and not has_begun then
     run.is_over = true
     finish(run, "cancelled", {}, true)
@@ -466,8 +466,8 @@ local function skip(self, trigger, reason)
   })
 end
 
---- What is to be noticed could not be looked at: a failed run, as it were; it is looked at again some time later.
--- @tparam ?number seconds until then; nil if it is the end
+--- Records that the observed value could not be fetched, as a failed run.
+-- @tparam ?number seconds the time until the next try; nil if there are no more tries
 local function fail_to_look(self, e, seconds)
   local reason = "its observed value could not be fetched"
   if seconds then reason = ("%s; retrying in %gs"):format(reason, seconds) end
@@ -479,7 +479,7 @@ local function fail_to_look(self, e, seconds)
   report_failure(self, { automation = self, trigger = details.trigger, db = self.db }, details)
 end
 
---- Starts the next of those that wait.
+--- Starts the run of the next waiting trigger.
 function automations.start_waiting(self)
   local next_one = self.running_count == 0 and table.remove(self.waiting, 1)
   if next_one then start(self, next_one.trigger, next_one.values) end
@@ -505,7 +505,7 @@ local on_trigger = {
   end,
 }
 
---- Starts or continues a durable run that was claimed.
+--- Starts or continues a claimed durable run.
 local function start_claimed(self, row, on_end)
   local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
   if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
@@ -521,8 +521,8 @@ local function start_claimed(self, row, on_end)
   attempt(run)
 end
 
---- Starts, queues or skips a run for a trigger, as the mode of the automation decides.
--- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: it waits for its turn in every mode
+--- Starts, queues or skips a run for a trigger, depending on the mode of the automation.
+-- @tparam ?table how `record(handle)` consumes the trigger in the transaction that records the run; `waits`: queue it in every mode
 local function receive(self, trigger, values, how)
   if self.is_removed then return end
   if self.durable then return durable_queue.add(self, trigger, how) end
@@ -545,8 +545,8 @@ end
 
 local Automation = { __name = "perilune.automation" }
 
---- Runs the automation now, guard included, as if it had been triggered: what it observes is fetched first.
--- @param data what the function finds in `context.event`
+--- Runs the automation now, including its guard, as if it had been triggered. Observed values are fetched first.
+-- @param data the value of `context.event`
 function Automation:run(data)
   if self.is_removed then errors.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
   if self.durable then return durable_queue.add(self, { kind = "manual", data = data }) end
@@ -554,10 +554,10 @@ function Automation:run(data)
 end
 
 --- Takes over runs and due times from earlier processes.
--- @treturn ?row what was recorded of the automation
+-- @treturn ?row the recorded state of the automation
 local function prepare(self)
   if perilune.context == "preview" then return nil end
-  -- Now, since a change of the schema has everything looked at again: the first run would be followed by another.
+  -- Done first, because every observation fetches again after a schema change, which would trigger a second run.
   pcall(runs.prepare, self.db)
   local is_ok, e = pcall(self.durable and durable_queue.recover or recover, self)
   if not is_ok then
@@ -568,7 +568,7 @@ local function prepare(self)
   return is_registered and former or nil
 end
 
---- Has it triggered again after `disable`.
+--- Starts triggering the automation again after `disable`.
 function Automation:enable()
   if self.source or self.is_removed then return end
   self.enabled = true
@@ -582,7 +582,7 @@ function Automation:enable()
   if self.durable then durable_queue.start(self, function(row) start_claimed(self, row) end) end
 end
 
---- Stops its trigger.
+--- Stops the trigger of the automation.
 local function stop_trigger(self)
   self.enabled = false
   if self.source then self.source:cancel() end
@@ -590,7 +590,7 @@ local function stop_trigger(self)
   self.source, self.next_due = nil, nil
 end
 
---- Skips the triggers that wait for their turn.
+--- Skips the queued triggers.
 local function skip_waiting(self, reason)
   local waiting = self.waiting
   self.waiting = {}
@@ -599,30 +599,30 @@ local function skip_waiting(self, reason)
   end
 end
 
---- Stops triggering it. Active runs continue.
+--- Stops triggering the automation. Active runs continue.
 function Automation:disable()
   stop_trigger(self)
   skip_waiting(self, "disabled")
   if perilune.context ~= "preview" then pcall(schedules.disable, self.db, self.name) end
 end
 
---- Whether it is triggered.
+--- Whether the automation is triggered.
 function Automation:is_enabled()
   return self.enabled
 end
 
---- Whether it runs now.
+--- Whether the automation is running.
 function Automation:is_running()
   return self.running_count > 0
 end
 
---- The last runs, newest first, as the table `perilune_automation_run` has them.
+--- Returns the last runs, newest first, as rows of the table `perilune_automation_run`.
 -- @tparam ?integer count 20 by default
 function Automation:runs(count)
   return runs.last(self.db, self.name, count or 20)
 end
 
---- Leaves the triggers that wait for their turn to the next process.
+--- Leaves the queued triggers to the next process.
 local function release_waiting(self)
   local ids = {}
   for _, item in ipairs(self.waiting) do ids[#ids + 1] = recorded[item.trigger] end
@@ -643,7 +643,7 @@ local function remove(self, reason, is_program_ending)
   end
 end
 
---- Removes it and cancels its active runs.
+--- Removes the automation and cancels its active runs.
 function Automation:remove()
   remove(self, "removed")
   if perilune.context == "preview" then return end
@@ -651,7 +651,7 @@ function Automation:remove()
   if self.change_plan then pcall(require("perilune.events.change_log").remove, self.db, self.name) end
 end
 
---- When it is due next; nil if it does not come at a time, or is not triggered.
+--- Returns when a schedule is due next; nil for other triggers, and while the automation is disabled.
 function Automation:next_time()
   return self.next_due and perilune.date.from_unix(0) + self.next_due or nil
 end
@@ -727,7 +727,7 @@ local function check_name(self, others)
   end
 end
 
---- Defines an automation, which is live from then on, as long as the program runs.
+--- Defines an automation, which is active from then on, as long as the program runs.
 --
 --     perilune.automation{
 --       name = "low stock",
@@ -756,20 +756,20 @@ function perilune.automation(options)
   return self
 end
 
---- All automations, in the order of their definition.
+--- Returns all automations, in the order of their definition.
 function perilune.automations()
   return table.move(list, 1, #list, 1, {})
 end
 
 -- Files -----------------------------------------------------------------------------------------------------------------------
 
---- Ends all that was started in a scope.
+--- Ends everything that was started in a scope.
 local function end_scope(scope)
   native.end_scope(scope)
   require("perilune.events.transaction_observers").end_scope(scope)
 end
 
---- What keeps one from being triggered is reported with its name and place: its file has come to its end already.
+--- Enables an automation. An error includes its name and place, because the file itself has already ended.
 local function enable(self)
   local is_ok, e = pcall(self.enable, self)
   if is_ok then return end
@@ -777,7 +777,7 @@ local function enable(self)
   errors.raise(e.kind, ('automation "%s": %s'):format(self.name, e.message), { file = self.file, line = self.line })
 end
 
---- Has them triggered, or only listed: what they do when they are run by hand does not end with their file then.
+--- Enables the loaded automations. If they are only listed, runs that are started by hand do not end with the file.
 local function begin_all(loaded, is_live)
   for _, self in ipairs(loaded) do
     if not is_live then self.scope = host_scope elseif self.enabled then enable(self) end
@@ -797,12 +797,12 @@ local function forget_missing()
   for file, known in pairs(files_of) do pcall(schedules.keep_only, known.db, file, known.names) end
 end
 
---- Runs a chunk that defines automations, in a scope of its own, and replaces all others by these; what the file that
--- was loaded before has started ends then.
+--- Runs a chunk that defines automations, in a new scope. The defined automations replace all others; everything that the
+-- previously loaded file has started ends.
 -- @tparam function chunk
--- @tparam boolean is_live whether what is defined is triggered from then on; else it is only listed
--- @tparam ?number poll the seconds between two looks whether another process has written, for those that do not say
--- @return how many there are now
+-- @tparam boolean is_live whether the automations are triggered from then on; otherwise they are only listed
+-- @tparam ?number poll the seconds between checks whether another process has written, for automations without the option
+-- @return the number of automations
 function automations.load(chunk, is_live, poll)
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
@@ -819,8 +819,8 @@ function automations.load(chunk, is_live, poll)
   return #list
 end
 
---- Ends all of them because the program does, and waits for the runs, which are kept.
--- @return how many have run
+--- Ends all automations because the program ends, and waits until their runs have ended and are recorded.
+-- @return the number of runs that were active
 function automations.stop()
   local count = running_count
   for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended", true) end
@@ -834,7 +834,7 @@ function automations.stop()
   return count
 end
 
---- Ends all that a file has started before it has failed. What there was goes on.
+--- Ends everything that a file started before it failed to load. The previous automations continue.
 function automations.abandon(scope)
   local failed = staging or {}
   staging = nil
@@ -847,7 +847,7 @@ end
 automations.module_paths = files.paths
 automations.make_globals = files.make_globals
 
---- What people want to know of each.
+--- Describes each automation for listings.
 function automations.describe()
   local rows = {}
   for index, self in ipairs(list) do
@@ -860,7 +860,7 @@ function automations.describe()
   return rows
 end
 
---- Starts a run, a durable one as one that was claimed.
+--- Starts a run by hand. A durable run starts as a claimed run.
 local function start_by_hand(self, trigger, on_end)
   if not self.durable then return start(self, trigger, nil, on_end) end
   if perilune.context ~= "preview" then return start_claimed(self, durable_queue.add_claimed(self, trigger), on_end) end
@@ -872,8 +872,8 @@ local function start_by_hand(self, trigger, on_end)
   attempt(run)
 end
 
---- Runs one now, guard included, and waits for its end.
--- @return how it ended: outcome, reason, attempts, duration; a failure is raised
+--- Runs an automation now, including its guard, and waits for the end of the run. Raises the error of a failed run.
+-- @return the result of the run: outcome, reason, attempts, duration
 function automations.try(name, data)
   local names = {}
   for index, self in ipairs(list) do
@@ -892,7 +892,7 @@ function automations.try(name, data)
   errors.raise_unknown("automation", tostring(name), names)
 end
 
---- Raises unless there is an automation of a name, or was one when it ran.
+--- Raises unless an automation with the name is defined or has run on the default database.
 local function check_known(name)
   local names = runs.names(perilune.database)
   for _, self in ipairs(list) do names[#names + 1] = self.name end
@@ -903,8 +903,8 @@ local function check_known(name)
   errors.raise_unknown("automation", name, names)
 end
 
---- The last runs that the default database keeps, newest first.
--- @tparam ?string name of this one only
+--- Returns the last runs that are recorded in the default database, newest first.
+-- @tparam ?string name the automation; nil for all
 function automations.runs(name, count)
   if name then check_known(name) end
   local list_of_runs = {}
@@ -919,7 +919,7 @@ function automations.runs(name, count)
 end
 
 --- Returns the state of all automations in the default database.
--- @tparam number stuck how many seconds a run may last
+-- @tparam number stuck seconds after which an active run is a problem
 function automations.status(stuck)
   return require("perilune.events.automation_status").all(perilune.database, stuck)
 end

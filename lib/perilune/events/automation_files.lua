@@ -33,7 +33,7 @@ function automation_files.forget_modules()
   return required
 end
 
---- Restores modules in place of those that were required since.
+--- Replaces the modules that were required since by the given ones.
 function automation_files.put_back(modules)
   automation_files.forget_modules()
   local loaded = loaded_modules()

@@ -97,7 +97,7 @@ function durable_values.install()
   end)
 end
 
---- Sets the values of a task to those of a run.
+--- Makes the values of a run the values of a task.
 function durable_values.enter(source, values) active[source] = values end
 
 function durable_values.leave(source) active[source] = nil end

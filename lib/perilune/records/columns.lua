@@ -1,4 +1,4 @@
---- The columns of a record: those it has read from its row, and those of the table that it is written to.
+--- The columns of a record: the columns that it has read from its row, and the columns of its table.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

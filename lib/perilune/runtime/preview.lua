@@ -1,5 +1,5 @@
---- Withholds effects outside of the database: functions of Lua's own libraries refuse that change files, run programs or load
--- native modules. Reading files stays possible. This does not stop a script that means harm: the sandbox does.
+--- Withholds effects outside of the database: functions of the Lua libraries that change files, run programs or load native
+-- modules raise. Reading files stays possible. This does not stop a malicious script: the sandbox does.
 
 local errors = require "perilune.native.errors"
 local withheld = require "perilune.native.withheld"

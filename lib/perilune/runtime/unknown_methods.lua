@@ -1,6 +1,6 @@
---- Makes an unknown method an error with the nearest name, in place of Lua's "attempt to call a nil value".
--- @tparam table methods those that there are
--- @tparam ?string advice the name of a module with advice for names that other libraries have
+--- Turns calls of unknown methods into errors that suggest the nearest name, instead of Lua's "attempt to call a nil value".
+-- @tparam table methods the existing methods
+-- @tparam ?string advice the name of a module with advice for names that other libraries use
 
 return function(methods, advice)
   setmetatable(methods, { __index = function(_, name)

@@ -1,44 +1,44 @@
 ---@meta scenarios.native.host
---- What scenarios get of their runner. Swift (PeriluneScenarios/Host, and ChunkCache.swift for `compile`) provides it while a file is
--- loaded and while a scenario runs. Modules ask for it by `state.host(name)` and `state.has(name)`.
+--- The functions that the runner provides to scenarios. Swift (PeriluneScenarios/Host, and ChunkCache.swift for `compile`) defines them
+-- while a file is loaded and while a scenario runs. Modules use `state.host(name)` and `state.has(name)`.
 
 ---@class scenarios.native.host
 local native = {}
 
---- The function of a file, after its text was rewritten.
+--- Compiles a file after rewriting its text.
 ---@param path string what errors call the file
 ---@param text string
 ---@param rewrite fun(text: string, path: string): string makes the text that is compiled, unless the file was compiled before
 ---@return function
 function native.compile(path, text, rewrite) end
 
---- The names of the tables and views of the database.
+--- Returns the names of the tables and views of the database.
 ---@return string[]
 function native.table_names() end
 
 -- Waiting
 
---- Whether anything beside the scenario goes by its clock and can be waited for here: not in a block of the database, for example.
+--- Whether anything else uses the clock of the scenario and can be waited for: false inside a database block, for example.
 ---@return boolean
 function native.has_others() end
 
---- Waits until all that is due by then has been done, and sets the clock to it.
+--- Waits until everything due within the given seconds has been done, and advances the clock by them.
 ---@param seconds number from now on
 function native.wait_until_quiet(seconds) end
 
---- Ends what the scenario waits for, or will wait for next: an error of kind `cancelled`.
+--- Interrupts the current or next wait of the scenario with an error of kind `cancelled`.
 function native.interrupt() end
 
---- Whether something that a script has left behind has failed, which ends the scenario.
+--- Whether the failure of a task that a script left behind has ended the scenario.
 ---@return boolean
 function native.was_interrupted() end
 
---- The number of columns that a text takes on a terminal.
+--- Returns the number of terminal columns that a text takes.
 ---@param text string
 ---@return integer
 function native.display_width(text) end
 
---- Raises inside a block of the database.
+--- Raises inside a database block.
 ---@param name string who asks
 function native.require_no_access(name) end
 
@@ -50,17 +50,17 @@ function native.clock_set(date) end
 ---@param seconds number
 function native.clock_advance(seconds) end
 
---- Has the clock go on with each reading.
+--- Makes the clock advance with each reading.
 ---@param seconds number by how much
 function native.clock_tick(seconds) end
 
---- A folder of the scenario's own, which is removed when it has ended.
+--- Creates a folder for the scenario, which is removed at the end of the scenario.
 ---@return string
 function native.tmp_dir() end
 
 -- Migrations
 
---- Runs the migrations of the project that the database has not seen.
+--- Runs the pending migrations of the project.
 ---@param target? string the last one, or how its name begins
 ---@return string[] names those that were run
 function native.migrate(target) end
@@ -79,19 +79,19 @@ function native.migrations_folder() end
 ---@field line? integer
 ---@field is_write boolean
 
---- How many statements have run, without those that frame transactions or look at the schema.
+--- Returns the number of executed statements, without statements that only control transactions or read the schema.
 ---@return integer
 function native.query_count() end
 
 ---@return scenarios.statement?
 function native.last_statement() end
 
---- How SQLite would run a statement: a line for each step, indented by depth.
+--- Returns the query plan of a statement: a line for each step, indented by depth.
 ---@param sql string
 ---@return string[]
 function native.explain(sql) end
 
---- Notes statements until `end_queries`.
+--- Records statements until `end_queries`.
 ---@return integer number for `end_queries`
 function native.begin_queries() end
 
@@ -109,7 +109,7 @@ function native.end_queries(number) end
 ---@field after? table<string, any> without deletes
 ---@field changed? string[] of updates: the columns
 
---- Records changes of rows until `end_changes`. Raises inside a block of the database.
+--- Records changes of rows until `end_changes`. Raises inside a database block.
 ---@return integer number for `end_changes`
 function native.begin_changes() end
 
@@ -135,19 +135,19 @@ function native.end_changes(number) end
 ---@field effects scenarios.effect[]
 ---@field queries scenarios.statement[]
 
---- Runs the main part of a script in a state of its own, and what it leaves that is due at once.
+--- Runs a script in a separate state, including the tasks that it leaves and that are due at once.
 ---@param path string
 ---@param arguments? any a list, of which each is one argument, or one argument
 ---@return scenarios.script_result
 function native.run_script(path, arguments) end
 
---- Has a function of the host return a value, or call one, in the scenario and in its scripts.
+--- Replaces a host function by a value or a function, in the scenario and in its scripts.
 ---@param module string
 ---@param name string of the function
 ---@param value any
 function native.stub(module, name, value) end
 
---- The calls of functions of the host so far.
+--- Returns the calls of host functions so far.
 ---@param module string
 ---@param name? string of one function
 ---@return scenarios.effect[]
@@ -159,13 +159,13 @@ function native.calls(module, name) end
 ---@return string? text nil if there is none
 function native.read_snapshot(name) end
 
---- Writes a snapshot as the options of the run say.
+--- Writes a snapshot, following the options of the run.
 ---@param name string
 ---@param text string
 ---@return "written"|"new"|"refused"
 function native.write_snapshot(name, text) end
 
---- Notes that the scenario compares a value with a snapshot.
+--- Marks a snapshot as used by the scenario.
 ---@param name string
 ---@param text string the value
 ---@return string? other the scenario that compares another value with it
