@@ -72,8 +72,8 @@ function console.model_rows()
   return display.table({ "class", "table", "associations" }, rows)
 end
 
---- Returns the tables and views with their columns, as rows for display. For those that cannot be used, the reason replaces the
--- columns.
+--- Returns the tables and views with their columns, as rows for display. The row of an unusable table shows the reason instead of
+-- the columns.
 function console.schema_rows()
   local db = _G.db
   local rows = db:fetch_all[[

@@ -22,8 +22,8 @@ function models.class_name(table_name)
   return name:match("^%a[%w]*$")
 end
 
---- Returns the usable tables and views, except for SQLite's own and those that are parts of other tables; and a list of unusable
--- ones, with reasons.
+--- Returns the usable tables and views, without SQLite's own tables and tables that are parts of other tables; and a list of
+-- unusable ones, with reasons.
 local function table_names(db)
   local names, broken = {}, {}
   for _, name in ipairs(db:fetch_values[[
@@ -81,7 +81,7 @@ end
 
 local function is_same(left, right) return left:lower() == right:lower() end
 
---- Returns whether the columns are exactly those of the foreign keys.
+--- Returns whether the table has exactly the columns of its two foreign keys.
 local function is_link(db, name, keys)
   if #keys ~= 2 then return false end
   local count = 0
@@ -150,7 +150,7 @@ local function refresh()
   end
 end
 
---- Returns the class for the name of a global variable; nil if there is none.
+--- Returns the class for the name of a global variable; nil if none exists.
 function models.find(name)
   if type(name) ~= "string" then return nil end
   refresh()

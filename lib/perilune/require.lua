@@ -6,7 +6,7 @@
 --- The function that compiles a module, `compile(name, environment)`, and the modules that exist already, by name.
 local compile, loaded = ...
 
---- The globals of the library: Lua's own, as they were before any script could replace them, and the two functions below.
+--- The globals of the library: Lua's own globals, copied before any script can replace them, and the two functions below.
 local environment = {}
 for name, value in next, _G do environment[name] = value end
 

@@ -11,12 +11,12 @@ local scenario_changes = {}
 
 local metatable = { __name = "changes" }
 
---- Returns the columns of a change: those that an update has changed, or all columns of an inserted or deleted row.
+--- Returns the columns of a change: the changed columns of an updated row, or all columns of an inserted or deleted row.
 local function columns_of(change)
   return change.op == "update" and change.changed or change.columns
 end
 
---- Describes written rows that cannot be listed, and why; nil if there are none.
+--- Describes written rows that cannot be listed, and why; nil if all rows can be listed.
 local function of_unrecorded(changes)
   local reasons = changes.unrecorded
   if reasons and #reasons > 0 then return "changed rows cannot be listed: " .. table.concat(reasons, "; ") end

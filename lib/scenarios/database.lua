@@ -46,7 +46,7 @@ function scenario_database.class(name)
     has_column = has_column or column.name == "get"
   end
   if not has_column then
-    --- Returns the record with a key; nil if there is none.
+    --- Returns the record with a key; nil if none exists.
     function class:get(...) return self:fetch_one(...) end
   end
   classes[name] = class

@@ -14,7 +14,7 @@ local queries = lazily "scenarios.queries"
 -- lines describing the actual value. The value is `expectation.value`.
 local matchers = require "scenarios.matchers"
 
---- Returns the matcher with a name, which may be a matcher for queries; raises if there is none.
+--- Returns the matcher with a name, which may be a matcher for queries; raises if none exists.
 local function find(name)
   if matchers[name] then return matchers[name] end
   local matcher = queries.matchers[name]

@@ -149,7 +149,7 @@ return function(text)
       if before ~= "." and before ~= ":" and text_at(list, index + 1) == "(" then rewrite_call(text, list, index, edits) end
     end
   end
-  -- Closing brackets of inner calls come before those of outer calls at the same position: `check(f(check(x)))`.
+  -- Closing brackets of inner calls precede the brackets of outer calls at the same position: `check(f(check(x)))`.
   for order, edit in ipairs(edits) do edit.order = edit.text == ")" and -order or order end
   return apply(text, edits)
 end

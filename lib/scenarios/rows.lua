@@ -119,7 +119,7 @@ end
 
 local most_matching, around, most_shown = 16, 2, 100
 
---- Leaves out rows that match and are far from those that do not.
+--- Leaves out matching rows that are far from rows that do not match.
 local function elide(rows)
   local is_near = {}
   for index, row in ipairs(rows) do

@@ -13,7 +13,7 @@ local function is_list_of_tables(value)
   return type(value) == "table" and type(rawget(value, 1)) == "table" and getmetatable(value) ~= false
 end
 
---- Returns the kind of a value, and its text: strings as they are, rows as a table, anything else in Lua syntax.
+--- Returns the kind of a value, and its text: strings unchanged, rows as a table, anything else in Lua syntax.
 local function describe(value)
   if type(value) == "string" then
     if value:sub(-1) == "\n" then return "string", value end

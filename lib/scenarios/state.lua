@@ -33,7 +33,7 @@ function scenario_state.has(name)
   return host_functions()[name] ~= nil
 end
 
---- Returns the state of the running scenario; raises if there is none.
+--- Returns the state of the running scenario; raises outside of scenarios.
 -- @tparam string name the caller, for messages
 function scenario_state.require(name)
   if scenario_state.current then return scenario_state.current end

@@ -9,7 +9,7 @@ function scenario_steps.start(current)
   current.open_steps, current.main = setmetatable({}, { __mode = "k" }), running()
 end
 
---- Returns the name of the current step, including its outer steps; nil if there is none.
+--- Returns the name of the current step, including its outer steps; nil outside of steps.
 function scenario_steps.current(current)
   return current.open_steps[running()] or current.open_steps[current.main]
 end

@@ -19,7 +19,7 @@ local function count_lines(text, from, to)
   return count
 end
 
---- Returns the end of a long bracket that begins at a position; nil if there is none or it does not end.
+--- Returns the end of the long bracket that begins at a position; nil if no long bracket begins there or it does not end.
 local function long_bracket(text, from)
   local level = text:match("^%[(=*)%[", from)
   if not level then return nil end
@@ -115,7 +115,7 @@ local closing = { [")"] = true, ["]"] = true, ["}"] = true, ["end"] = true, ["un
 --- Visits the tokens between a bracket and its closing bracket.
 -- @param open the index of the bracket
 -- @param visit receives the index of each token that is not in an inner bracket or block
--- @return the index of the closing bracket; nil if there is none
+-- @return the index of the closing bracket; nil if none exists
 function scenario_tokens.inside(list, open, visit)
   local depth = 0
   for index = open + 1, #list do

@@ -11,7 +11,7 @@ local scenario_types = {}
 local by_content = { boolean = "boolean", date = "perilune.date" }
 local by_affinity = { integer = "integer", text = "string", real = "number" }
 
---- Returns the values that a CHECK of the table allows for a column, as a union of literals; nil if there is none.
+--- Returns the values that a CHECK of the table allows for a column, as a union of literals; nil if none exists.
 local function checked_values(sql, column)
   local name = column:gsub("%p", "%%%0")
   local list = sql:match('[%(%s"]' .. name .. '"?%s+[iI][nN]%s*(%b())')

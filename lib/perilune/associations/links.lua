@@ -78,7 +78,7 @@ local function equal(rows, names, values)
   return condition
 end
 
---- Returns the links of the association: those that belong to the record and lead to one of its rows.
+--- Returns the links of the association that belong to the record and lead to one of its rows.
 local function own_links(pivot)
   if #pivot.columns == 1 then
     local column = pivot.links.node.root.source:column(pivot.columns[1], pivot.links.node.alias)
@@ -105,7 +105,7 @@ local function delete_links(pivot, links)
   return count
 end
 
---- Returns the most recently deleted link to a record if links are deleted softly; nil if there is none.
+--- Returns the most recently deleted link to a record if links are deleted softly; nil if none exists.
 local function deleted_link(pivot, values, fields)
   local deleted_at = classes.behaviour(pivot.class, "soft_delete")
   if not deleted_at then return nil end

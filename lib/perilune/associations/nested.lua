@@ -156,7 +156,7 @@ end
 
 local write
 
---- Returns the row with a node's key as a record; nil if there is none or the key is incomplete.
+--- Returns the row with a node's key as a record; nil if it does not exist or the key is incomplete.
 -- @tparam ?table link the stored values of the columns that link it to a record, which may be part of its key
 local function find_row(context, node, link)
   local description, key = record_class.description(node.class, context.db), {}
@@ -206,7 +206,7 @@ local function check_owner(context, node, row, link)
   end
 end
 
---- Sets the values that the association's conditions require, except those that the script has given, and restores a softly deleted
+--- Sets the values that the association's conditions require, unless the script has set them, and restores a softly deleted
 -- record.
 -- @return whether the record was changed
 local function fulfil(context, node, record, demanded)

@@ -167,7 +167,7 @@ end
 --- Deletes the rows that could not be deleted before the values were written.
 function plan.finish(context, self) delete(self, context, true) end
 
---- Plans moves and deletions, and performs those that are possible before the values are written.
+--- Plans moves and deletions, and performs the ones that are possible before the values are written.
 -- @tparam table context the context of `save_nested`
 -- @tparam table root the root node of the values
 function nested_deletions.plan(context, root)

@@ -38,7 +38,7 @@ end
 
 -- Reading -------------------------------------------------------------------------------------------------------------------------
 
---- Returns whether there are no changes.
+--- Returns whether the changeset is empty.
 function Changeset:is_empty()
   return own_bytes(self, "is_empty") == ""
 end
@@ -73,7 +73,7 @@ function Changeset:inverted()
   return make(changesets.invert(own_bytes(self, "inverted")))
 end
 
---- Returns the changeset with the changes of this one followed by those of another: at most one change for each row.
+--- Returns a changeset with the changes of this one followed by the changes of another: at most one change for each row.
 function Changeset:followed_by(other)
   return make(changesets.concat(own_bytes(self, "followed_by"), check_changeset("changeset:followed_by: argument 1", other)))
 end
@@ -137,7 +137,7 @@ local function read_rule(rule)
     return function(conflict) return chosen[conflict.kind] end
   end
   local word = check_word(where, rule)
-  -- For these kinds, there is no row that could be replaced.
+  -- These kinds of conflicts have no row that could be replaced.
   return function(conflict)
     if word == "replace" and (conflict.kind == "not_found" or conflict.kind == "constraint") then return "abort" end
     return word

@@ -26,7 +26,7 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- Returns all tables except those that the library uses for its own records.
+--- Returns all tables except the library's own tables.
 local function tables_of_scripts(db)
   local names = {}
   for _, name in ipairs(db:tables()) do

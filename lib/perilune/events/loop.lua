@@ -93,7 +93,7 @@ local function succeed(task, ...)
   if task.place then native.release(task.place) end
 end
 
---- Raises the error in the waiting task; if there is none, reports it as unhandled.
+--- Raises the error in the waiting task; if no task waits, reports it as unhandled.
 local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e

@@ -82,7 +82,7 @@ local function parse(place, text)
   for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
   -- As in cron, if both days are restricted, either may match.
   schedule.either_day = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
-  -- Fixed times of day occur once even if the clocks go back or forward.
+  -- Fixed times of day occur once even if the clocks are set back or forward.
   schedule.is_fixed = words[1]:sub(1, 1) ~= "*" and words[2]:sub(1, 1) ~= "*"
   return schedule
 end
@@ -139,7 +139,7 @@ local function skip(moment, time, begin, hours)
   return math.max(moment + (60 - time.min) * 60, begin and begin - hours * 3600 or 0)
 end
 
---- Returns the first moment (in Unix seconds) after another one at which a schedule is due; nil if there is none within forty
+--- Returns the first moment (in Unix seconds) after another one at which a schedule is due; nil if none exists within forty
 -- years, the longest time until February 29 falls on a given day of the week.
 local function next_time(schedule, after)
   local moment = after - after % 60 + 60

@@ -317,8 +317,8 @@ local function check_table(db, name)
   if not db:table_exists(name) then errors.raise_unknown("table", name, db:tables()) end
 end
 
---- Makes observations fetch again, including those of other hosts and of Swift, after changes that were not observed, for example
--- by another process.
+--- Makes observations fetch again after changes that were not observed, for example by another process. This includes the
+-- observations of other hosts and of Swift.
 -- @tparam string ... the changed tables; all by default
 function database:notify_changes(...)
   local names = { ... }
@@ -357,7 +357,7 @@ local function deliver_to_all(self, ...)
   if first_error then error(first_error[1], 0) end
 end
 
---- Calls a function with the current value as soon as it is known, and with each new value.
+--- Calls a function with the current value as soon as it is available, and with each new value.
 function Shared:observe(callback)
   check_callable("shared:observe: argument 1", callback)
   if self.is_over then errors.raise("usage", "shared:observe: the observation was cancelled") end

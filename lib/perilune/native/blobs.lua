@@ -5,7 +5,7 @@
 ---@field methods table the methods of open blobs
 local blobs = {}
 
---- Opens a value of a table within the open access; raises if there is none.
+--- Opens a value of a table within the open access; raises without an open access.
 ---@param db perilune.database
 ---@param schema string the schema name of the table's database
 ---@param table string

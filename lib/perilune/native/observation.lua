@@ -80,7 +80,7 @@ function native.notify(handle, names) end
 ---@return integer
 function native.take_chain(observer) end
 
---- Sets the position of the current delivery in its chain; 0 if there is none.
+--- Sets the position of the current delivery in its chain; 0 outside of a chain.
 ---@param position integer
 function native.set_chain(position) end
 

@@ -11,7 +11,7 @@ local records = {}
 
 -- Databases
 
---- Returns the innermost open access, or else the default database; raises if there is none.
+--- Returns the innermost open access, or else the default database; raises if none exists.
 ---@return perilune.database
 function records.default_database() end
 
@@ -39,7 +39,7 @@ function records.is_row(value) end
 ---@return integer
 function records.schema_generation(db) end
 
---- Returns the schema generation of the innermost access or the default database; nil if there is none.
+--- Returns the schema generation of the innermost access or the default database; nil if none exists.
 ---@return integer?
 function records.current_generation() end
 
@@ -194,7 +194,7 @@ function records.record_schema(record) end
 
 -- Snapshots
 
---- Returns the stored values with which a record is compared, and its columns; nothing if there is no snapshot.
+--- Returns the stored values that a record is compared with, and its columns; nothing without a snapshot.
 ---@param record table
 ---@return table<string, any>? values
 ---@return string[]? columns
@@ -204,7 +204,7 @@ function records.snapshot(record) end
 ---@return boolean whether there is a snapshot
 function records.knows_row(record) end
 
---- Returns the columns whose values differ from the snapshot; nil if there is none.
+--- Returns the columns whose values differ from the snapshot; nil without a snapshot.
 ---@param record table
 ---@param values? table<string, any> the values to compare instead of the fields
 ---@return string[]?

@@ -22,7 +22,7 @@ function native_rows.metatable(columns) end
 ---@return table
 function native_rows.make(columns, values, blobs) end
 
---- Returns a string with "b" for each column of a row that was fetched as a BLOB; nil if there is none.
+--- Returns a string with "b" for each column of a row that was fetched as a BLOB; nil if no column was.
 ---@param row table
 ---@return string?
 function native_rows.blobs(row) end

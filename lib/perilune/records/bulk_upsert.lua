@@ -153,7 +153,8 @@ local function write(db, batch, results)
   return count
 end
 
---- Adds an element whose columns equal those of the previous elements, without checking their names again: the most common case.
+--- Adds an element whose columns equal the columns of the previous elements, the most common case, without checking their
+-- names again.
 -- @treturn boolean whether the columns are equal
 local function add_alike(batch, element)
   local form = batch.form

@@ -123,8 +123,8 @@ function record_changes.apply(info, target, change)
   error(failure, 0)
 end
 
---- Returns the columns to write after a change: those that differ from the row, if the record has read it; otherwise those that the
--- change names, or that differ from the previous state.
+--- Returns the columns to write after a change. If the record has read the row, these columns differ from the row. Otherwise the
+-- change names them, or they differ from the previous state.
 -- @tparam ?table|function change
 function record_changes.to_be_written(info, target, memory, change)
   if not memory.stored then return record_changes.columns(info, target) end

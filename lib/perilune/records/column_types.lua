@@ -351,7 +351,7 @@ local function describe_key(schema, key)
 end
 
 --- Raises for a value that does not convert.
--- @param key the value of the row's key, or a table with the columns of the key; nil if there is none
+-- @param key the value of the row's key, or a table with the columns of the key; nil if none exists
 function column_types.fail(schema, column, message, key)
   errors.raise("conversion", "`" .. schema.name .. "`.`" .. column .. "`" .. describe_key(schema, key) .. ": " .. message,
     { table = schema.name, column = column, key = key })

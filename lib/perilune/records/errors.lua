@@ -123,7 +123,7 @@ end
 
 -- Keys of softly deleted rows ------------------------------------------------------------------------------------------------------
 
---- Returns the key of a softly deleted row with the record's values in these columns; nil if there is none, or if a row that is not
+--- Returns the key of a softly deleted row with the record's values in these columns; nil if none exists, or if a row that is not
 -- deleted has the same values. Such a row is the actual conflict, because the index may cover only rows that are not deleted.
 local function deleted_key(info, record, columns, db)
   local deleted_at = require("perilune.records.behaviours").option(info.description.class, "soft_delete")

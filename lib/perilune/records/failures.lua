@@ -26,7 +26,7 @@ function failures.explain(err, description, target)
   require("perilune.records.errors").explain(err, info, target, records.default_database())
 end
 
---- The kinds of errors, besides those of constraints, that are caused by elements of a list.
+--- The kinds of errors, in addition to constraint errors, that elements of a list can cause.
 local kinds_of_values = {
   argument = true, cluster_refused = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
 }
@@ -47,7 +47,7 @@ function failures.show(value)
   return type(value) == "table" and errors.describe(value) or tostring(value)
 end
 
---- Returns the names of the key columns; if there are none, the name of the row id.
+--- Returns the names of the key columns; if none exist, the name of the row id.
 local function key_names(description)
   return description.row_id and { description.row_id } or description.key
 end

@@ -297,7 +297,7 @@ function fetching.key_missed(verb, class, db, key, looks_again)
   return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)
 end
 
---- Fetches the row of a record as another record. Raises if there is none.
+--- Fetches the row of a record as another record. Raises if the row does not exist.
 -- @param ?wanted the names of lazy fields to fetch too
 function fetching.fetch_row_of(verb, class, db, target, wanted)
   local description = record.description(class, db)
@@ -352,7 +352,7 @@ function fetching.find(class, ...)
   return records.with_access(db, "read", find_each, class, db, key)
 end
 
---- fetch_one: the first record of the table or of a prepared statement, or the record with a key; nil if there is none.
+--- fetch_one: the first record of the table or of a prepared statement, or the record with a key; nil if none exists.
 function fetching.fetch_one(class, ...)
   local db, count, key = split(class, "fetch_one", ...)
   local info = record.info(class)

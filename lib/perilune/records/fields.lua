@@ -161,7 +161,7 @@ local function merged(info, option, other)
 end
 
 --- Collects the definitions of the class and of the classes that it extends: whether columns are renamed or lazy (`renames`,
--- `has_lazy`), and the fields that are not columns by name (`computed`, nil if there are none).
+-- `has_lazy`), and the fields that are not columns by name (`computed`, nil if none exist).
 function fields.prepare(info)
   local definitions, computed = {}, nil
   for ancestor in fields.ancestors(info) do

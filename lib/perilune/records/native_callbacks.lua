@@ -96,7 +96,7 @@ callbacks.raise_no_key = failures.raise_no_key
 ---@type fun(verb: string, description: table, record: table)
 callbacks.check_kept_key = keys.check_kept
 
--- Verbs that C passes on to Lua, except for the most common calls. The arguments are those of the script.
+-- Verbs that C passes on to Lua, except for the most common calls. They receive the arguments of the script.
 
 ---@type function
 callbacks.insert = writing.insert

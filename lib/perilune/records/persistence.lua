@@ -6,7 +6,7 @@ local record = require "perilune.records.class"
 local record_options = require "perilune.records.options"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
---- Returns the method that scripts have defined on a class, or on one that it extends; nil if there is none.
+--- Returns the method that scripts have defined on a class, or on one that it extends; nil if none exists.
 function record.method(info, name)
   for ancestor in record.ancestors(info) do
     local method = rawget(ancestor.members, name)

@@ -228,7 +228,7 @@ function perilune.single_row(name, options)
     return self
   end
 
-  --- Returns the row, or the defaults if there is none; never nil.
+  --- Returns the row, or the defaults if it does not exist; never nil.
   function methods.find(_, ...)
     return wrap(Row:fetch_one(...) or Row{ [key] = 1 })
   end

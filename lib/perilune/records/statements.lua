@@ -83,7 +83,7 @@ local function bound_values(info, target, db)
   return columns, values
 end
 
---- Returns the SQL of the values that are expressions, by column; nil if there are none.
+--- Returns the SQL of the values that are expressions, by column; nil if none exist.
 local function texts_of(values)
   local texts = {}
   for name, value in pairs(values) do

@@ -115,7 +115,7 @@ local function with_key(info, target, db, options)
   return options.columns or records.updated_columns(target, db, true), key
 end
 
---- Updates the row. Returns false if a conflict policy has kept it unchanged; nil if there is none.
+--- Updates the row. Returns false if a conflict policy has kept it unchanged; nil if the row does not exist.
 function steps.update_row(info, target, db, options)
   local columns, key = options and options.columns, nil
   if options and options.key then columns, key = with_key(info, target, db, options) end
@@ -133,7 +133,7 @@ function steps.update(info, target, db, options)
   return is_written
 end
 
---- Updates the row, or inserts it if there is no key or no such row.
+--- Updates the row, or inserts it if the record has no key or the row does not exist.
 function steps.save(info, target, db, options)
   return execute(records.raw_save, info, target, db, options, steps.row_values(info, target, db),
     record_options.clause(info, options, "update"), nil, nil, record_options.clause(info, options, "insert"))

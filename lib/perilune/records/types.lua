@@ -25,8 +25,8 @@ local function is_native(converter, column)
   return converter.name == column.content and (column.content == "blob" or column.content == "boolean")
 end
 
---- Sorts the columns: those converted when a record is written (`converted`), those that Lua converts when a record is read
--- (`decoded_columns`), nil if there are none; and those that contain dates, which the row path reads if it can (`dates`).
+--- Sorts the columns: `converted` lists the columns that are converted when a record is written; `decoded_columns` lists the columns
+-- that Lua converts when a record is read, nil if none; and `dates` lists the columns with dates, which the row path reads if it can.
 local function sort_columns(info)
   info.dates = {}
   for _, column in ipairs(info.schema.columns) do
@@ -91,7 +91,7 @@ record.describers[#record.describers + 1] = function(class_info, description)
   for _, column in ipairs(description.columns) do
     local converter, declared = info.converters[column.name], info.declared[column.name]
     if converter and converter.name == "blob" then column.is_blob = true end
-    -- For columns declared for bytes and for some types, the column determines what a string means; otherwise only the value does.
+    -- For columns declared for bytes and for some types, the column determines the meaning of a string; otherwise only the value does.
     local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
     column.keeps_blobs = declared ~= nil and not is_said
     local is_table = description.schema.kind == "table"

@@ -1,4 +1,4 @@
---- update_changes: writes the differences between a record and its row, and executes nothing if there are none.
+--- update_changes: writes the differences between a record and its row, and executes nothing if they are equal.
 --
 --     author:update_changes(function(author) author.country = "US" end)
 --     author:update_changes{ country = "US" }

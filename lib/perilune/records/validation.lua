@@ -85,7 +85,7 @@ function record.instance_verbs.invalid(self, column, message)
   mistakes[#mistakes + 1] = mistake
 end
 
---- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if there are none.
+--- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if the record is valid.
 function record.instance_verbs.validation_errors(self, db)
   return validation.errors(record.info_of(self), self, db or records.default_database())
 end

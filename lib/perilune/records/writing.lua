@@ -159,7 +159,7 @@ end
 
 local through = {}
 
---- Updates the row, or inserts it if there is no key or no such row, using the verbs of the class.
+--- Updates the row, or inserts it if the record has no key or the row does not exist, using the verbs of the class.
 function through.save(info, target, db, options)
   if steps.has_key(info, target, db) then
     record_keys.check_kept("save", record.description(info.class, db), target)
@@ -240,7 +240,7 @@ function record_options.by_verb.refresh.fields(value, parsed)
   parsed.fields = value
 end
 
---- Returns the lazy fields that a refresh reads: those that the record has, and the requested ones.
+--- Returns the lazy fields that a refresh reads: the lazy fields that the record already has, and the requested ones.
 local function refreshed_lazy(info, description, target, options)
   local lazy, wanted = {}, {}
   for _, name in ipairs(description.schema.lazy or {}) do lazy[name] = true end

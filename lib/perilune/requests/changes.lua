@@ -35,7 +35,7 @@ local function shift(method, most, first, ...)
   return has_database and first or nil, rest[1], rest[2]
 end
 
---- Raises unless the conflict policy is nil or one of SQLite's policies.
+--- Raises unless the conflict policy is nil or a policy of SQLite.
 function changing.check_policy(method, policy)
   if policy ~= nil and not policies[policy] then
     raise("argument", method .. ": on_conflict: expected one of abort, fail, ignore, replace and rollback, got " .. errors.describe(policy))

@@ -62,7 +62,7 @@ end
 
 local request_class = { methods = methods }
 
---- Returns the member that requests add to a class under a name: a method, the columns, or a named request; nil if there is none.
+--- Returns the member that requests add to a class under a name: a method, the columns, or a named request; nil if none exists.
 function request_class.member(class, name)
   local method = methods[name]
   if method then return method end

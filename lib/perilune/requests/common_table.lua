@@ -87,7 +87,7 @@ function CommonSource:key()
   raise("argument", "`" .. self.table .. "` is a common table: it has no key")
 end
 
---- The methods of common tables, besides those of requests: associations, which specify their columns.
+--- The methods of common tables, in addition to the methods of requests: associations, which specify their columns.
 CommonSource.members = {}
 for name, method in pairs(request.class_methods) do
   CommonSource.members[name] = function(self, ...) return method(self.node.root.source, ...) end

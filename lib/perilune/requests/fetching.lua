@@ -49,7 +49,7 @@ verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
   return require("perilune.requests.results").fetch_all(self, db, plan)[1]
 end)
 
---- Returns the first record; raises an error of kind record_not_found if there is none.
+--- Returns the first record; raises an error of kind record_not_found if none exists.
 -- @param ?key the primary key of the record
 function verbs:find(...)
   local db, key, surplus = ...
@@ -199,7 +199,7 @@ function verbs:fetch_count(db)
   return db:fetch_value(plan.sql, arguments(self, plan))
 end
 
---- Returns whether there are no rows.
+--- Returns whether the request finds no rows.
 function verbs:is_empty(db)
   db = database_for(db, "is_empty")
   local plan = plan_of(self, db, "exists")
@@ -221,7 +221,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     return sql_requests.compile(built, db, function_name, building.build(node.shape, context))
   end
 
-  --- Returns the least (greatest, ...) value of a column or expression in all rows; nil if there is none.
+  --- Returns the least (greatest, ...) value of a column or expression in all rows; nil without rows.
   verbs[method] = function(self, column, db)
     if type(column) == "string" then column = request.term(self, column, method) end
     if not marks.is_expression(column) then

@@ -51,7 +51,7 @@ function keyset_pages.fetch(self, method, cursor, size, db)
 end
 
 --- Returns the page of rows after a cursor, in the order of the request: `records`; `next`, the cursor for the following page, nil
--- if there is none; and `previous`, the cursor for the preceding page.
+-- if none exists; and `previous`, the cursor for the preceding page.
 -- @tparam ?string cursor `next` of a page; nil for the first rows
 -- @tparam integer size the maximum number of rows
 -- @tparam ?database db

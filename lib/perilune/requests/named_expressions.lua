@@ -93,7 +93,7 @@ local function make(source, name, definition, place)
   return expression.join_all(shape, { value })
 end
 
---- Returns the expression with a name, using the columns of a place; nil if there is none.
+--- Returns the expression with a name, using the columns of a place; nil if none exists.
 function named_expressions.find(source, name, place)
   local definition = source.definitions and source.definitions[name]
   if definition == nil then return nil end

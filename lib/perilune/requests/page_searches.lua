@@ -129,7 +129,7 @@ function page_searches.form_of(self, method, db)
   return form
 end
 
---- Creates a search: the node of a request, and its values beyond those of the searched request, which are positions in a cursor.
+--- Creates a search: the node of a request, and the values that it has in addition to the searched request: positions in a cursor.
 -- @tparam table markers the positions by their placeholders in the condition
 local function new_search(self, form, condition, markers)
   local rows = with_terms(self, form.terms)

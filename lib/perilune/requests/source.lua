@@ -34,7 +34,7 @@ function Source:schema()
   return classes.schema(self.class)
 end
 
---- Returns the name of a column in the schema's spelling, or of the row id; nil if there is none.
+--- Returns the name of a column in the schema's spelling, or of the row id; nil if none exists.
 local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
@@ -107,7 +107,7 @@ function Source:check_is_column(name)
   fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
 end
 
---- Returns the expression of a column. Raises if there is none, and suggests the nearest name. If no current database has the
+--- Returns the expression of a column. Raises if none exists, and suggests the nearest name. If no current database has the
 -- table, any name is accepted, and the request is checked once it gets a database.
 function Source:column(name, place)
   local column = self:column_named(name, place)

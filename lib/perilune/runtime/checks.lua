@@ -55,7 +55,7 @@ function checks.option_names(place, options, known)
   end
 end
 
---- Returns the value of an option as it is stored.
+--- Returns the stored form of an option's value.
 local function read_option(place, name, kind, value)
   local expected = "a " .. tostring(kind)
   if type(kind) == "table" then

@@ -268,7 +268,7 @@ for _, metatable in ipairs{ array_metatable, object_metatable } do
   function metatable.__tostring(value) return json.try_encode(value) or metatable.__name end
 end
 
---- Returns the value of JSON text (`perilune.null` for null); or nil and the problem.
+--- Parses JSON text. Returns its value (`perilune.null` for null), or nil and a description of the problem.
 function json.try_decode(text)
   if type(text) ~= "string" then return nil, "expected JSON, got " .. errors.describe(text) end
   if not utf8.len(text) then return nil, "the text is not valid UTF-8" end
@@ -282,7 +282,7 @@ function json.encode(value)
   return text
 end
 
---- Returns the value of JSON text. Arrays and objects are marked, so that they are written back unchanged; null is `perilune.null`.
+--- Parses JSON text. Arrays and objects are marked, so that they are written back unchanged; null becomes `perilune.null`.
 function json.decode(text)
   local value, message = json.try_decode(text)
   if value == nil then errors.raise("conversion", "perilune.json.decode: " .. message) end

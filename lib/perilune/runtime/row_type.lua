@@ -70,7 +70,7 @@ local function fetch_one(self, source, ...)
   return row and make(self, row)
 end
 
---- Returns the value of the first row; nil if there is none.
+--- Returns the value of the first row; nil without rows.
 function row_type:fetch_one(...)
   return fetch_one(self, split("fetch_one", self, ...))
 end

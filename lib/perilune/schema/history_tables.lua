@@ -49,7 +49,7 @@ function history_tables.is_kept(db, table_name)
   return history ~= nil and sql_names.same(history, history_tables.name_of(table_name))
 end
 
---- Returns the name of the table whose triggers write a history; nil if there is none.
+--- Returns the name of the table whose triggers write a history; nil if none exists.
 local function owner_of(db, history)
   if not history_tables.is_history(db, history) then return nil end
   return db:fetch_value("SELECT tbl_name FROM main.sqlite_schema WHERE type = 'trigger' AND lower(name) = lower(?)",

@@ -134,7 +134,7 @@ local function drop_by_columns(db, table_name, columns, options, place)
 end
 
 --- Drops an index by its name, or by its table and columns: `db:drop_index("book", { "title" })`.
--- @tparam ?table options `if_exists`: no error if there is none
+-- @tparam ?table options `if_exists`: no error if none exists
 function database:drop_index(name, columns, options)
   local place = "db:drop_index"
   local quoted = sql_text.name(name, place .. ": argument 1")

@@ -200,7 +200,7 @@ function database:explain(sql, ...)
   return setmetatable(nodes, plan_metatable)
 end
 
---- Fetches the leftmost column of the first row as a type; nil if there is no row or it is NULL.
+--- Fetches the leftmost column of the first row as a type; nil if no row exists or the value is NULL.
 -- @param wanted the type: a name, an enum, a value type
 function database:fetch_value_as(wanted, sql, ...)
   local value = self:fetch_value(sql, ...)

@@ -86,7 +86,7 @@ function Definition:type_of(name)
   return ""
 end
 
---- Returns the names of the columns of the primary key, nil if there is none.
+--- Returns the names of the columns of the primary key, nil if none exists.
 function Definition:key_names()
   if not self.primary_key then return nil end
   local all = {}

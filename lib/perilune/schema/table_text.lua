@@ -107,7 +107,7 @@ function Reader:take_comments(text)
   if trivia:find("%S") then text.comments = text.comments .. trivia end
 end
 
---- Reads blanks and comments up to the end of the line; reads nothing if there is no comment.
+--- Reads blanks and comments up to the end of the line; reads nothing if the line has no comment.
 function Reader:rest_of_line()
   local from, last = self.position, nil
   local position = from
@@ -249,7 +249,7 @@ function clauses.generated(reader)
   return clauses["as"](reader)
 end
 
---- Returns the function that reads the next clause, nil if there is none. `generated` may also be a word of a type.
+--- Returns the function that reads the next clause; nil if no clause follows. `generated` may also be a word of a type.
 local function clause_reader(reader)
   local token = reader:peek()
   if not token or token.kind ~= "word" then return nil end
@@ -447,7 +447,7 @@ function table_text.clause(column, kind)
   end
 end
 
---- Returns the columns of the primary key, nil if there is none.
+--- Returns the columns of the primary key, nil if none exists.
 function Text:primary_key()
   for _, constraint in ipairs(self.constraints) do
     if constraint.type == "primary_key" then
@@ -461,7 +461,7 @@ function Text:primary_key()
   end
 end
 
---- Returns the column that is the row id: an INTEGER PRIMARY KEY of a table with row ids. Nil if there is none.
+--- Returns the column that is the row id: an INTEGER PRIMARY KEY of a table with row ids. Nil if none exists.
 function Text:row_id_column()
   local key = self:primary_key()
   if self.without_rowid or not key or #key > 1 then return nil end
