@@ -1,7 +1,7 @@
 --- Writes a documentation page for each scenario file, with a heading for each scenario, to which other pages link:
 -- `doc:HistoryScenarios#the-name-of-a-scenario`.
 --
---     perilune run scripts/scenario_pages.lua FOLDER FILE...     FOLDER is that of the pages
+--     perilune run scripts/scenario_pages.lua FOLDER FILE...     the pages are written to FOLDER
 
 local folder, files = arg[1], table.move(arg, 2, #arg, 1, {})
 

@@ -1,4 +1,4 @@
-/* A library for tests: an extension of SQLite's with a function `thrice(x)`, and a native module of Lua. */
+/* A library for tests: an SQLite extension with a function `thrice(x)`, and a native Lua module. */
 #include "include/perilune_test_extension.h"
 
 #include <stddef.h>

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HostTests {
     @Test(.patience)
     func `scripts run on their own threads, so that Swift concurrency is not blocked`() async throws {
-        // More than the threads of Swift's concurrency pool on any machine that runs this.
+        // More hosts than the Swift concurrency pool has threads on any test machine.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
         let begun = Tally()
         for host in hosts { try await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }

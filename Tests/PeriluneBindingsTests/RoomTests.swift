@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import PeriluneLuaFileTools
 
-/// The C targets and their rooms, from the bottom to the top. A file beside the folders composes its target, and may use all of it.
+/// The C targets and their rooms, from the bottom to the top. A file outside of the rooms combines its target, and may use all of it.
 private let order = [
     CTarget("CPeriluneCluster", rooms: ["Wire", "Carriers"]),
     CTarget("CPeriluneSQLite", rooms: ["Process", "Clock"]),
@@ -18,7 +18,7 @@ private let order = [
 
 private let largestCircle = 7
 
-/// The direction of the C code: what may use what.
+/// The direction of dependencies in the C code.
 @Suite struct RoomTests {
     private let house: CHouse
 
@@ -31,7 +31,7 @@ private let largestCircle = 7
         #expect(house.strangers == [])
     }
 
-    /// What compiles several targets with one list of folders would take one for the other.
+    /// Builds that share one list of include folders between targets would confuse headers of the same name.
     @Test func `each public header has a name of its own`() {
         let names = house.files.keys.filter { $0.contains("/include/") }.map { $0.split(separator: "/").last! }
         #expect(names.count > 10)
@@ -88,14 +88,14 @@ private let targetsAboveLua = [
     "PeriluneBindings", "Perilune", "PeriluneScenarios", "PeriluneTestSupport", "PeriluneCLI",
 ]
 
-/// What uses the core of a state, and why. All else uses the API of `PeriluneLua`.
+/// The users of the core of a state, with reasons. All other files use the API of `PeriluneLua`.
 private let usersOfCore = [
     "PeriluneBindings/Database/DatabaseCallbacks.swift": "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
     "PeriluneBindings/Observation/TransactionRelay.swift": "SQLite calls it while Lua runs, with no `LuaState` at hand",
     "PeriluneBindings/Loop/ScriptLoop.swift": "what waits for the core may outlast the `LuaState`",
 ]
 
-/// What the targets in Swift use of Lua.
+/// The parts of Lua that the Swift targets use.
 @Suite struct LuaUseTests {
     private let sources: [String: String]
 
@@ -159,7 +159,7 @@ private struct CTarget {
     }
 }
 
-/// Where a file is: in a room of a target, among its public headers ("include"), or beside the rooms ("").
+/// The location of a file: a room of a target, its public headers ("include"), or the target's folder itself ("").
 private struct CPlace: Hashable {
     let target: String
     let room: String
@@ -171,7 +171,7 @@ private struct CPlace: Hashable {
     }
 }
 
-/// The C files, with what they include, define and use. Names are those with a target's prefix, which no macro hides.
+/// The C files, with their includes, definitions and uses. Only names with the prefix of a target count; no macro hides them.
 private struct CHouse {
     struct Use: Hashable {
         let file: String
@@ -253,8 +253,8 @@ private struct CHouse {
 
     // MARK: - Circles
 
-    /// Files of which each reaches all others, by Tarjan's algorithm; without those that stand alone, and without headers, which declare
-    /// what their room defines.
+    /// Groups of files that all reach each other, by Tarjan's algorithm; without single files, and without headers, which declare
+    /// the functions of their room.
     var circles: [[String]] {
         var targets: [String: Set<String>] = [:]
         for use in uses where use.file.hasSuffix(".c") && use.definer.hasSuffix(".c") { targets[use.file, default: []].insert(use.definer) }
@@ -308,7 +308,7 @@ private struct CFile {
                 depth += 1
             case "}":
                 depth -= 1
-                // The body of a function; what follows a struct or a list of values goes on with the declaration.
+                // The end of a function body. After a struct or a list of values, the declaration continues.
                 if depth == 0, text.contains("("), !text.contains("=") {
                     found.formUnion(names(definedBy: text))
                     text = ""

@@ -146,7 +146,7 @@ struct CommandProcess {
     private func readByte(_ reading: CInt) -> UInt8? {
         var byte: UInt8 = 0
         while true {
-            // Until the program opens the pipe, there is no data and no writer. `poll` waits for either.
+            // Before the program opens the pipe, neither data nor a writer exists. `poll` waits for either.
             guard watchdog.waits(for: reading) else { return nil }
             let count = read(reading, &byte, 1)
             if count == 1 { return byte }

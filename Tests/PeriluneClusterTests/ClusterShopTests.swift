@@ -21,7 +21,7 @@ import Testing
         let shop = try String(contentsOf: Self.shop.appending(path: "shop.lua"), encoding: .utf8)
         let questions = try String(contentsOf: Self.shop.appending(path: "questions.lua"), encoding: .utf8)
         try await host.run(source: "make_shop = (function() \(shop) end)() make_shop(db)", named: "shop.lua")
-        // Reads that a leader change interrupts are repeated. The questions compare their answers with those of SQL.
+        // Reads that a leader change interrupts are repeated. The questions compare their answers with the results of SQL.
         let round = """
             local number = ...
             local migrator = perilune.migrator()

@@ -1,12 +1,12 @@
 internal import Glibc
 internal import PeriluneIsolation
 
-// Puts on all layers, tries what is named by the argument, and prints what came of it: "allowed", or the number of the error.
+// Applies all layers of isolation, attempts the named action, and prints the result: "allowed", or the error number.
 //
 //     perilune-isolation-probe FOLDER ATTEMPT
 //
-// Started as the process of scripts, it does what one may do that a script has taken over: it sends the bytes of the file that is named as
-// its database, whatever they are.
+// Started as a worker process, it behaves like a process that a script has taken over: it sends the bytes of its database file,
+// whatever they are.
 
 let arguments = CommandLine.arguments
 if WorkerEntry.isConnected, arguments.count == 2 { sendBytesOfDatabase() }
@@ -53,12 +53,12 @@ func sendBytesOfDatabase() -> Never {
     let channel = WorkerEntry.openChannel()
     guard let hello = try? channel.receive(), let path = hello.values.first?["database"]?.text else { exit(1) }
     sendBytes(of: path, channel)
-    // What is to follow the first request.
+    // The bytes to send after the first request.
     if access(path + ".late", R_OK) == 0, let frame = try? channel.receive() {
         _ = frame
         sendBytes(of: path + ".late", channel)
     }
-    // Last the end of all: with a name that says so, it goes on without reading.
+    // At the end, a database whose name ends with "deaf" makes the process continue without reading.
     while path.hasSuffix("deaf") { pause() }
     while let frame = try? channel.receive() { _ = frame }
     exit(0)
@@ -83,6 +83,6 @@ func fork_() -> pid_t {
 
 for name in arguments.dropFirst(2) {
     print(name + ": " + attempt(name))
-    // Written at once: what follows may end the process.
+    // Flushed at once, because the next attempt may end the process.
     fflush(nil)
 }

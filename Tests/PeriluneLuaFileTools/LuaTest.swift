@@ -15,9 +15,9 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
     package var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }
     package var testDescription: String { description }
 
-    /// Has a host run the test.
+    /// Runs the test on a host.
     ///
-    /// - Parameter functions: What its file has beside those that check, on one line.
+    /// - Parameter functions: Lua code on one line that defines functions for the file, in addition to the test functions.
     package func run(on host: ScriptHost, functions: String = "") async throws {
         let source = testFunctions() + functions + preamble + (try String(contentsOfFile: path, encoding: .utf8))
         try await host.run(source: source, named: file, commandLine: [name])
@@ -31,8 +31,8 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
         """
     private var preamble: String { Self.definition + (extends ? Self.extending : "") }
 
-    /// The tests of the files in the folder `Lua` beside a file of Swift; the environment variable `PERILUNE_LUA_TESTS` selects those whose
-    /// names begin with it.
+    /// Returns the tests in the folder `Lua` next to a Swift file. The environment variable `PERILUNE_LUA_TESTS` selects tests whose
+    /// names begin with its value.
     package static func all(beside file: String) -> [LuaTest] {
         files(beside: file).flatMap(tests)
     }
@@ -46,7 +46,7 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
 
     private static var definitionLine: Regex<(Substring, Substring)> { /^test\("(.*)", function\(\)/ }
 
-    /// The lines beside a file of Swift that call `test` where no test is found: in a loop, or with a name that is computed.
+    /// Returns the lines in these Lua files that call `test` but define no test that is found: in a loop, or with a computed name.
     package static func overlookedLines(beside file: String) -> [String] {
         files(beside: file).flatMap { path in
             let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

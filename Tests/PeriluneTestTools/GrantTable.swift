@@ -45,7 +45,7 @@ package struct GrantTable {
             """,
     ]
 
-    /// The library of the target CPeriluneTestExtension, which is built beside the tests.
+    /// The library of the target CPeriluneTestExtension, which is built into the same folder as the tests.
     package static let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "libPeriluneTestExtension.so").path
 

@@ -3,8 +3,8 @@ public import Testing
 
 /// Waits until a condition holds that no event announces: a weak reference that becomes `nil`, a file that another thread closes.
 ///
-/// It yields between two looks, so that a test never waits longer than what it waits for. Where there is an event, wait for the
-/// event: ``Tally``, ``Rendezvous``.
+/// It yields between two checks, so that a test does not wait longer than necessary. If an event exists, wait for the event
+/// instead: ``Tally``, ``Rendezvous``.
 ///
 /// - Parameter limit: When to give up. Long, since a machine may be busy: a test that passes never waits for it.
 /// - Returns: Whether the condition came true.
@@ -56,7 +56,7 @@ public final class Tally: Sendable {
         for waiting in reached { waiting.continuation.resume(returning: true) }
     }
 
-    /// Waits until there were `count` events since the beginning; where they do not come the test fails, and goes on.
+    /// Waits until `count` events have occurred since the beginning. If they do not occur, the test fails and continues.
     public func wait(for count: Int = 1, sourceLocation: SourceLocation = #_sourceLocation) async {
         let isReached = await withCheckedContinuation { continuation in
             let number: Int? = state.withLock { state in

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Does something if it is not cancelled within ``Sanitizer/patience``: what a test waits for hangs then.
+/// Performs an action if it is not cancelled within ``Sanitizer/patience``, because the awaited event is missing.
 ///
 /// It has a thread of its own, since tests that wait can occupy all others.
 public final class Watchdog: Sendable {

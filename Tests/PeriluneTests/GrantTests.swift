@@ -5,7 +5,7 @@ import Testing
 
 @testable import Perilune
 
-/// What the tables of the Sandbox article promise of hosts and previews.
+/// Tests the grants of hosts and previews against the tables of the Sandbox article.
 @Suite struct GrantTests {
     private static func configuration(_ grant: String) -> ScriptHost.Configuration? {
         var configuration = ScriptHost.Configuration(database: .inMemory)

@@ -1,6 +1,6 @@
 --- Work on a number of rows. Run by `perilune run --database PATH`; arguments: the measure, or "prepare", and the number of rows.
--- "prepare" creates the tables. All other measures do their work once and change only what they describe, so that the difference
--- from the same process without rows is the cost of the work.
+-- "prepare" creates the tables. All other measures do their work once and change only the rows that they describe, so that the
+-- difference from the same process without rows is the cost of the work.
 local measure, count = ...
 count = math.tointeger(count)
 

@@ -1,5 +1,5 @@
 -- Writes a project with a scenario for each script of the corpus: the examples of the reference, the Lua tests, the scripts of `own.lua`.
--- Each scenario notes what its script prints, the statements that it runs, its changes, and a hash of a dump of the database at the end.
+-- Each scenario records the output of its script, the statements, the changes, and a hash of the final database dump.
 --
 --   perilune run corpus.lua CHECKOUT FOLDER
 

@@ -1,4 +1,4 @@
---- A small database of the shape of Chinook: its names in CamelCase, its keys, its types as they are declared there, made-up rows.
+--- A small database like Chinook: CamelCase names, the same keys and declared types, and made-up rows.
 
 local schema = [[
 CREATE TABLE Album (

@@ -28,8 +28,8 @@ local by_name = {}
 
 local function sql_name(t, field) return '"' .. (t.columns[field] or field) .. '"' end
 
---- What the columns of a table are called, by field, and the options by which classes have these fields: as the fields; some otherwise;
--- all otherwise, by a rule.
+--- The ways to name columns: each returns the column names by field, and the class options that map them to the fields. Columns are
+-- named like the fields, or some are renamed, or all are renamed by a rule.
 local namings = {
   function() return {}, {} end,
   function(names)
@@ -58,8 +58,8 @@ local function add_fields(t)
   t.options.fields = next(fields) and fields
 end
 
---- Tables t1, t2, ...: each with four keys, a number, a text and columns that refer to other tables, or to itself. Their rows are kept
--- here as they are stored; classes may convert each column but the id, whatever the column that it refers to.
+--- Creates the tables t1, t2, ...: each has four keys, a number, a text and columns that refer to other tables or to itself. Keeps
+-- the stored values of their rows. Classes may convert each column except the id, whatever the referenced column.
 local function make_schema()
   local tables = {}
   for number = 1, 4 do
@@ -156,7 +156,7 @@ local function associate(tables)
   end
 end
 
---- Associations through others: from a row over those of one association to those of another, each way once.
+--- Adds associations through others: for each association of a table, one that continues along a random association of its target.
 local function associate_through(tables)
   for _, t in ipairs(tables) do
     for index, first in ipairs({ table.unpack(t.associations) }) do
@@ -229,7 +229,7 @@ local function kept(rows, holds)
   return list
 end
 
--- Requests that are evaluated twice: `make` derives a request (or association), `loops` changes what was found so far ----------------
+-- Requests that are evaluated twice: `make` derives a request (or association), `loops` changes the rows found so far ---------------
 
 local function by_id(list)
   table.sort(list, function(a, b) return a.id < b.id end)
@@ -259,11 +259,11 @@ local function plain_way(association, is_aliased)
   return through and { association, through[1], through[2] } or { association }
 end
 
---- An association of which others are included, and of these others again; and the rows that are left, where one of them must have a
--- row.
--- @tparam ?table around the table whose columns, said of the association, mean the row around: what is included of it needs an alias
--- @treturn {table,...} for each included: its `name`, and for a row what belongs to it (`rows_of`), and what is included of that
--- @return also the associations on the way of those that are included
+--- Includes random associations in an association, and further associations in these. If an included association is required,
+-- only rows with an associated row remain.
+-- @tparam ?table around the table of the outer row: columns of this table refer to the outer row, so that including it needs an alias
+-- @treturn {table,...} the included associations: `name`, `rows_of` (a function from a row to its associated rows) and `included`
+-- @return the intermediate associations of the included ones
 local function with_nested(association, made, rows_of, around, depth)
   local included, way, used = {}, {}, {}
   for _ = 1, random(2) do
@@ -304,9 +304,9 @@ local function with_nested(association, made, rows_of, around, depth)
   return made, rows_of, included, way
 end
 
---- What is asked of the rows of an association: an association that is derived, and a function from a row to what belongs to it.
--- @tparam ?table options `can_limit`; `can_nest`: include another association in it; `meets`: compare with columns of the row around
--- @return also the associations that are included in it, and the associations on the way without an alias
+--- Derives a random request from an association. Returns the association, and a function from a row to the expected rows.
+-- @tparam ?table options `can_limit`; `can_nest`: include another association in it; `meets`: compare with columns of the outer row
+-- @return the associations included in it, and the intermediate associations without an alias
 local function derived(t, association, options)
   options = options or {}
   local can_limit, included, is_aliased, nested_way = options.can_limit, {}, false, {}

@@ -54,7 +54,7 @@ local function ids_where(accepts)
   return ids
 end
 
--- Conditions: each is an expression, the values of its parameters, and what it is for a row ----------------------------------------
+-- Conditions: each is an expression, the values of its parameters, and a function that evaluates it for a row --------------------
 
 local values = { price = prices, name = names, owner = names }
 local columns = { "price", "name", "owner" }

@@ -17,7 +17,7 @@ local empty = {
 }
 local types = { false, false, "any", "json", wrapped, empty, "string", "integer", "float", "boolean", "blob", "date", "date_components", color }
 
---- SQL of values of each storage class, of texts that types read, and of those that they nearly read.
+--- SQL literals of each storage class, including texts that types can read, and texts that they narrowly reject.
 local values = {
   "NULL", "0", "1", "-1", "5", "9007199254740993", "9223372036854775807", "-9223372036854775808", "0.0", "-0.0", "1.5", "2.0", "1e300", "9e999", "-9e999", "0.1",
   "''", "'a'", "'null'", "'true'", "' 1'", "'1'", "'01'", "'1.0'", "'1e3'", "'1e400'", "'abc'", "'é'", "'r'", "x''", "x'00ff'", "x'6e756c6c'", "x'31'",
@@ -58,8 +58,8 @@ local verb_names = {}
 for name in pairs(verbs) do verb_names[#verb_names + 1] = name end
 table.sort(verb_names)
 
---- Whether a verb keeps the spelling of values: a draft does not know its row, true is written as 1, whatever number it was, and what is
--- written to columns of bytes are bytes, also of a text, and types make texts of bytes.
+--- Whether a verb keeps the spelling of stored values. A draft does not know its row. Columns of type boolean store true as 1,
+-- whatever the number was. Columns of bytes store even texts as bytes, and types convert bytes to text.
 local function keeps_spelling(verb, place, of)
   if verb:find("draft", 1, true) then return false end
   if verb:find("update_changes", 1, true) then return true end

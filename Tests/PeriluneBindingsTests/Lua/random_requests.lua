@@ -62,7 +62,7 @@ local function make_past(make)
   end
 end
 
--- Conditions: each is an expression and what it is for a row ---------------------------------------------------------------------
+-- Conditions: each is an expression and a function that evaluates it for a row ----------------------------------------------------
 
 local comparisons = {
   eq = function(a, b) return a == b end, ne = function(a, b) return a ~= b end, lt = function(a, b) return a < b end,

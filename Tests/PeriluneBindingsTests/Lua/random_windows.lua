@@ -88,7 +88,7 @@ local function sum(rows)
   return result
 end
 
---- Functions of a row at a position in its ordered partition; `is_framed` for those that see a frame.
+--- Functions of a row at a position in its ordered partition; `is_framed` marks the functions that use the frame.
 local functions = {
   { make = function() return perilune.row_number() end, of = function(_, position) return position end },
   { ties = true, make = function() return perilune.rank() end, of = function(list, position, before)
@@ -213,7 +213,7 @@ test("random values over windows are right", function()
   end)
 end)
 
---- Rows in groups: what stands for their class, whose columns are aggregates, and the groups as rows.
+--- Groups rows. Returns a stand-in for their class, whose columns are aggregates, and the groups as rows.
 local function group(Thing, column, rows)
   local groups, by_key = {}, {}
   for _, row in ipairs(rows) do
@@ -287,7 +287,7 @@ test("random values over windows that filters by windows have tested are right",
       local values, others = evaluate(kept), evaluate_other(kept)
       local expected = where(up_to(limit, values, kept), second_holds)
       if random(2) == 1 then
-        -- The window covers what is left; the others keep their values.
+        -- The window covers the remaining rows; the other windows keep their values.
         local third, evaluate_third = random_window(Thing)
         request = request:filter(third:ge(least))
         local thirds = evaluate_third(expected)

@@ -17,7 +17,7 @@ Author.books = Author:has_many(Book)
 Book.author = Book:belongs_to(Author)
 local c = Book.c
 
---- What an expression is for each book, in the order of their ids.
+--- Returns the values of an expression for all books, ordered by id.
 local function values(expression)
   return Book:order("id"):select(expression:as("value")):fetch_optional_values()
 end
@@ -123,7 +123,7 @@ test("rows are filtered by a value over a window: the top two of each author", f
   equal(top:fetch_count(), 4)
   equal(#top:fetch_all(), 4)
   equal(top:fetch_all()[1].title ~= nil, true)
-  -- What was filtered before counts; what is filtered behind does not.
+  -- The window sees rows after earlier filters; later filters do not affect it.
   equal(Book:filter(c.year:lt(1950)):filter(place:le(1)):order("id"):select("id"):fetch_values(), { 2, 4 })
   equal(Book:filter(place:le(1)):filter(c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
   equal(Book:filter(place:le(1) & c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
@@ -163,7 +163,7 @@ test("a value over a window that is selected is the one that a filter tests", fu
   books[1].pages = 308
   books[1]:save()
   equal(Book:select("id", place:as("place")):filter(perilune.column("place"):ge(4)):order("place"):reversed():fetch_all()[1].place, 5)
-  -- What is selected behind the filter is of the rows that are left.
+  -- Expressions selected after the filter apply to the remaining rows.
   equal(Book:filter(place:ge(4)):order("id"):select(place):fetch_values(), { 1, 2 })
   equal(request:fetch_count(), 2)
   equal(request:update_all({ pages = c.pages + 1 }).changed_rows, 2)

@@ -5,7 +5,7 @@ import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 
-/// The cost of a page that follows many rows, in steps of SQLite's virtual machine.
+/// The cost of a page after many rows, in steps of SQLite's virtual machine.
 @Suite struct KeysetPageTests {
     private static let orders = [
         "'code'", "'kind'", "c.kind:desc()", "c.kind:asc():nulls_last()", "c.kind:desc():nulls_first()", "'kind', c.amount:desc()",

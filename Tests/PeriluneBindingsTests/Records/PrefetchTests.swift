@@ -15,7 +15,7 @@ import Testing
             lua_pushinteger(L, lua_Integer(value))
             lua_setfield(L, -2, "field\(value)")
         }
-        // Each node of Lua's hash part begins with its value. The part has a power of two of nodes, each of 24 bytes.
+        // Each node of the hash part of a Lua table begins with its value. The number of nodes is a power of two; each has 24 bytes.
         let fields = UnsafeRawPointer(prec_fields_of(lua_topointer(L, -1))!)
         var capacity = 1
         while capacity < count { capacity *= 2 }

@@ -124,7 +124,7 @@ struct KnownNames: Sendable {
         "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
         "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for", "try", "swift",
         "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq", "Array", "perilune.toml",
-        // Files of Lua's test suite.
+        // Files of the Lua test suite.
         "cstack", "gc", "gengc", "locals", "pm",
     ]
 

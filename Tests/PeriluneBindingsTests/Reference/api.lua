@@ -1,11 +1,11 @@
--- What scripts can reach: for each kind of value the names of its methods and fields, as they are found in the values themselves.
+-- The names that scripts can reach: the methods and fields of each kind of value, read from the values themselves.
 --
--- `library(name)` is a module of the library, `metatable(value)` the metatable of any value, `upvalue(f, name)` what a function has
--- closed over. The result is a table: class of the reference -> set of names.
+-- `library(name)` returns a module of the library, `metatable(value)` the metatable of any value, and `upvalue(f, name)` an upvalue
+-- of a function. The result is a table: class of the reference -> set of names.
 
 local api = {}
 
---- Adds the string keys of a table. Metamethods are no names.
+--- Adds the string keys of a table, except metamethods.
 local function add(class, names, keep)
   api[class] = api[class] or {}
   for name in next, names do
@@ -19,7 +19,7 @@ end
 
 local function is_function(_, value) return type(value) == "function" end
 
---- The methods that a value finds: in the table behind `__index`, or in what that function has closed over.
+--- Returns the methods of a value: the `__index` table, or the table in an upvalue of the `__index` function.
 local function methods_of(value)
   local index = metatable(value).__index
   return type(index) == "table" and index or upvalue(index, "methods") or upvalue(index, "modifiers")
@@ -130,7 +130,7 @@ provide("scenarios.native.host", {})
 library("scenarios.database")
 add("perilune.db", library("perilune.native.databases").methods, function(name) return not before[name] end)
 
--- Scenarios. Their words are given to `words` by the host; `t` and what it leads to have their own lists.
+-- Scenarios. Their global functions are listed as `words`; `t` and its fields have lists of their own.
 local definitions = library("scenarios.definitions")
 for name in pairs(_G) do before[name] = true end
 library("scenarios").install()

@@ -92,7 +92,7 @@ import Testing
         Set(text.matches(of: /--([a-z][a-z-]*)/).map { String($0.1) })
     }
 
-    /// Returns the fault in a call, or `nil` if there is none.
+    /// Returns the fault in a call, or `nil` if the call is right.
     private func mistake(in use: String) -> String? {
         let words = use.split(separator: " ").map(String.init)
         var command = root, position = 0

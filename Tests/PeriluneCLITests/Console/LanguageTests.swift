@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// How the console tells Lua, SQL and commands apart, and where statements end.
+/// Tests how the console distinguishes Lua, SQL and commands, and where statements end.
 @Suite struct LanguageTests {
     @Test(arguments: [
         ("SELECT 1", true), ("select * from a", true), ("with a as (select 1) select * from a", true), ("VALUES (1)", true),

@@ -208,7 +208,7 @@ end)
 
 -- Texts that look the same
 
---- Pairs of texts that look the same, with a part of what names their difference.
+--- Pairs of texts that look the same, with a part of the hint that describes their difference.
 local lookalikes = {
   { "a b", "a\u{a0}b", "character 2: expected U+0020 (space), got U+00A0 (no-break space)" },
   { "a b", "a\u{2009}b", "U+2009 (space of another width)" },

@@ -228,7 +228,7 @@ import Testing
     }
 }
 
-/// A program that checks what we write.
+/// A program that checks our reports.
 enum Tool {
     struct Result {
         let status: Int32

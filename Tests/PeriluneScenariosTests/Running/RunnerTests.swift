@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneScenarios
 
-/// What the runner says of many scenarios, and of those that go wrong.
+/// Tests the reports of runs with many scenarios, and of runs that go wrong.
 @Suite struct RunnerTests {
     @Test func `a timeout inside a script shows the lines of the script`() async throws {
         let project = try ScenarioProject([

@@ -7,7 +7,7 @@ import Testing
 /// Checks that tests run all code that the documentation shows.
 ///
 /// Each Swift example is part of a test, between the lines `// example` and `// end`, word for word except for the folder of files.
-/// Lua examples are run here; those that begin with a file name are the files of the Swift examples.
+/// Lua examples are run here. Examples that begin with a file name are the files that Swift examples use.
 @Suite struct DocumentationTests {
     /// The marked lines in all tests, without indentation.
     private static let examples: [(place: String, lines: [String])] = Documentation.files(in: "Tests", ["swift"]).flatMap { file in

@@ -137,7 +137,7 @@ struct EmbeddingExamples {
         #expect(rows == [row] && count == 1)
     }
 
-    /// Records what a program shows, in the order of its calls.
+    /// Records the rows that a program displays, in the order of its calls.
     private actor Display {
         private(set) var shown: [[String]] = []
         private(set) var refreshCount = 0

@@ -30,7 +30,7 @@ import Testing
         }
         """
 
-    /// One change for each field of GRDB's configuration that scripts can observe.
+    /// One change for each field of the GRDB configuration that scripts can observe.
     private static let changes: [(name: String, change: @Sendable (inout Configuration) -> Void)] = [
         ("nothing", { _ in }),
         ("foreignKeysEnabled", { $0.foreignKeysEnabled = false }),

@@ -93,7 +93,7 @@ static int set_page(origin *origin, pcl_rows *rows, bytes page) {
     return pcl_begin_page(&rows->page, &column_count) && column_count == (uint64_t)origin->column_count ? SQLITE_OK : SQLITE_PROTOCOL;
 }
 
-/* The values of parameters are encoded like those of rows, except for the encoding of their types. */
+/* The values of parameters are encoded like the values of rows, except for the encoding of their types. */
 static int set_page_of_parameters(origin *origin, int count, sqlite3_value **values, pcl_rows *rows) {
     pcl_buffer message = {0}, page = {0};
     int position;
