@@ -61,7 +61,7 @@ import Testing
         #expect(process.send(SIGTERM) == false)
     }
 
-    @Test func `a process that is killed before it can report its script's position was asked for it`() throws {
+    @Test func `an unresponsive process is asked for its script's position before it is killed`() throws {
         let process = try shell("exec sleep 1000")
         process.kill(patience: .seconds(60))
         #expect(process.waitForEnd() == WorkerProcess.Ending(signal: SIGKILL, status: 0, place: nil, wasAsked: true))

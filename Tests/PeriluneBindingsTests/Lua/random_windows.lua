@@ -270,7 +270,7 @@ test("random filters by windows, before and after other filters, are right", fun
   end)
 end)
 
-test("random values over windows that filters by windows have tested are right", function()
+test("random values over windows, combined with filters by windows, are right", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do

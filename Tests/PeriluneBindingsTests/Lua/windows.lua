@@ -25,7 +25,7 @@ end
 local null = perilune.null
 local by_author = { partition_by = "author_id", order_by = "year" }
 
-test("functions of a window number, rank and share out the rows", function()
+test("window functions number, rank and divide the rows", function()
   equal(values(perilune.row_number():over(by_author)), { 1, 3, 2, 1, 2 })
   equal(values(perilune.row_number():over{ order_by = c.id:desc() }), { 5, 4, 3, 2, 1 })
   equal(values(perilune.rank():over{ order_by = "author_id" }), { 1, 1, 1, 4, 4 })
@@ -45,7 +45,7 @@ test("functions return values of preceding rows, following rows and rows of the 
     { 3, 3, 3, 5, 5 })
 end)
 
-test("aggregates over windows: running totals, moving averages, of some rows", function()
+test("aggregates over windows give running totals, moving averages and filtered totals", function()
   equal(values(c.pages:sum():over(by_author)), { 326, 961, 326, 308, 455 })
   equal(values(c.id:sum():over{}), { 15, 15, 15, 15, 15 })
   equal(values(c.id:sum():over()), { 15, 15, 15, 15, 15 })
@@ -57,7 +57,7 @@ test("aggregates over windows: running totals, moving averages, of some rows", f
   equal(values(c.id:sum():over("PARTITION BY author_id ORDER BY id")), { 1, 3, 6, 4, 9 })
 end)
 
-test("a value over a window is an expression like others", function()
+test("a value over a window is an ordinary expression", function()
   equal(values(c.pages * 100 // c.pages:sum():over{ partition_by = "author_id" }), { 33, 66, null, 67, 32 })
   local rows = Book:annotated_with(perilune.rank():over{ order_by = c.pages:desc():nulls_last() }:as("place")):order("place"):fetch_all()
   equal({ rows[1].title, rows[1].place, rows[5].place }, { "Moby-Dick", 1, 5 })
@@ -66,13 +66,13 @@ test("a value over a window is an expression like others", function()
     :select(perilune.count():over{ partition_by = Book.author.c.country }:as("n")):fetch_values(), { 3, 3, 3, 2, 2 })
 end)
 
-test("windows see groups where there are any", function()
+test("windows of a grouped request cover its groups", function()
   local place = perilune.rank():over{ order_by = perilune.count():desc() }
   local rows = Book:select("author_id", perilune.count():as("n"), place:as("place")):group("author_id"):order("place"):fetch_all()
   equal({ rows[1].author_id, rows[1].n, rows[1].place, rows[2].place }, { 1, 3, 1, 2 })
 end)
 
-test("an aggregate over groups of a column that differs inside of a group is refused where it is built", function()
+test("an aggregate over groups is refused if its column differs inside a group", function()
   local total = c.pages:sum():over{}:as("total")
   for _, build in ipairs{
     function() return Book:select("author_id", total):group("author_id") end,
@@ -92,7 +92,7 @@ test("an aggregate over groups of a column that differs inside of a group is ref
   equal(#Book:group("author_id"):select(perilune.count():over{}:as("n")):fetch_values(), 2)
 end)
 
-test("so is one that a window takes, or is ordered and divided by", function()
+test("a window over groups is refused if it uses a column that differs inside a group", function()
   for _, expression in ipairs{
     c.pages:lag():over{ order_by = "author_id" }, c.pages:first_value():over{}, perilune.rank():over{ order_by = "pages" },
     perilune.row_number():over{ order_by = { "author_id", c.pages:desc() } }, perilune.count():sum():over{ partition_by = "pages" },
@@ -106,7 +106,7 @@ test("so is one that a window takes, or is ordered and divided by", function()
   equal(Book:group("author_id"):select(perilune.rank():over{ order_by = c.pages:sum():desc() }:as("n")):fetch_values()[1], 1)
 end)
 
-test("it is printed as SQL", function()
+test("a window is printed as SQL", function()
   equal(tostring(Book:select(c.pages:sum():over{ partition_by = { "author_id", c.year }, order_by = c.id:desc(),
     frame = { rows = { "unbounded", -2 }, exclude = "ties" } }:as("n"))),
     'SELECT SUM("book"."pages") OVER (PARTITION BY "book"."author_id", "book"."year" ORDER BY "book"."id" DESC '
@@ -115,7 +115,7 @@ end)
 
 -- Filtering -------------------------------------------------------------------------------------------------------------------
 
-test("rows are filtered by a value over a window: the top two of each author", function()
+test("rows can be filtered by a value over a window, like the top two of each author", function()
   local place = perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }
   local top = Book:filter(place:le(2))
   equal(top:order("id"):select("id"):fetch_values(), { 2, 3, 4, 5 })
@@ -129,7 +129,7 @@ test("rows are filtered by a value over a window: the top two of each author", f
   equal(Book:filter(place:le(1) & c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
 end)
 
-test("such a request is derived, changed and included like any other", function()
+test("a request filtered by a window can be derived, changed and included like any other", function()
   local last = Book:filter(perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }:eq(1))
   equal(last:including_required(Book.author):order("id"):fetch_all()[1].author.name, "Melville")
   equal(Book:joining_required(Book.author:filter{ country = "France" })
@@ -143,7 +143,7 @@ test("such a request is derived, changed and included like any other", function(
   equal(Book:fetch_count(), 3)
 end)
 
-test("keys of several columns, aliases, rows without a key", function()
+test("filters by windows work with composite keys, aliases and rows without a key", function()
   local best = Seat:filter(perilune.row_number():over{ partition_by = "hall", order_by = Seat.c.price:desc() }:eq(1))
   equal(best:order("hall"):pluck("price"), { 30, 20 })
   local b = Book:aliased("b")
@@ -152,7 +152,7 @@ test("keys of several columns, aliases, rows without a key", function()
   equal({ #thickest, thickest[1].title, thickest[2].title, rawget(thickest[1], "perilune_holds") }, { 2, "Moby-Dick", "Typee" })
 end)
 
-test("a value over a window that is selected is the one that a filter tests", function()
+test("a selected value over a window equals the value that the filter tests", function()
   local place = perilune.row_number():over{ order_by = "id" }
   local request = Book:annotated_with(place:as("place")):filter(place:ge(4))
   local books = request:order("id"):fetch_all()
@@ -182,20 +182,20 @@ test("rows whose key is NULL are distinguished by their row ids", function()
   equal(Loose:order("v"):pluck("v"), { 2, 3 })
 end)
 
-test("groups are filtered by a window over them", function()
+test("groups can be filtered by a window over them", function()
   local place = perilune.row_number():over{ order_by = c.pages:sum():desc() }
   local rows = Book:select("author_id", c.pages:sum():as("pages")):group("author_id"):having(place:eq(1)):fetch_all()
   equal({ #rows, rows[1].author_id, rows[1].pages }, { 1, 1, 961 })
 end)
 
-test("rows are changed by values over windows", function()
+test("rows can be updated with values over windows", function()
   Book:update_all{ pages = perilune.row_number():over(by_author) }
   equal(Book:order("id"):pluck("pages"), { 1, 3, 2, 1, 2 })
 end)
 
 -- Aggregates --------------------------------------------------------------------------------------------------------------------
 
-test("aggregates take their rows in an order", function()
+test("aggregates can process their rows in an order", function()
   equal(Book:select(c.title:group_concat(", "):order("year"):as("v")):fetch_value(), "Typee, omoo, Moby-Dick, The Plague, The Fall")
   equal(Book:select(c.title:group_concat():order(c.year:desc()):as("v")):fetch_value(), "The Fall,The Plague,Moby-Dick,omoo,Typee")
   -- The collation of the column, and NULLs.
@@ -209,7 +209,7 @@ test("aggregates take their rows in an order", function()
   equal(Book:filter{ id = 99 }:select(c.title:group_concat():order("id"):as("v")):fetch_value(), nil)
 end)
 
-test("aggregates of some rows, of each value once", function()
+test("aggregates can filter their rows and use each value once", function()
   equal(Book:select(c.pages:sum():where(c.year:lt(1900)):as("v")):fetch_value(), 961)
   equal(Book:select(c.title:group_concat(","):order("id"):where(c.author_id:eq(2)):as("v")):fetch_value(), "The Plague,The Fall")
   equal(Book:select(c.author_id:count():distinct():as("v")):fetch_value(), 2)
@@ -218,7 +218,7 @@ test("aggregates of some rows, of each value once", function()
 end)
 
 -- The function that replaces them before SQLite 3.44 is one that any SQL can call.
-test("values of every type are put in order, with as many directions as there are", function()
+test("rows are sorted by values of every type in every direction", function()
   if db:fetch_value("SELECT count(*) FROM pragma_function_list WHERE name = 'perilune_ordered_concat'") == 0 then return end
   local function ordered(directions, values, terms)
     return db:fetch_value(("SELECT perilune_ordered_concat('%s', column1, ',', %s) FROM (VALUES %s)"):format(directions, terms or "column1", values))
@@ -237,7 +237,7 @@ end)
 
 -- Misuse --------------------------------------------------------------------------------------------------------------------------
 
-test("an order of rows is refused for an aggregate with too few arguments, or too many", function()
+test("an order is refused for an aggregate with too few or too many arguments", function()
   local fn = perilune.fn
   local function refused(aggregate) return fails("argument", function() Book:select(aggregate:order("id"):as("v")) end) end
   matches(refused(fn.group_concat()), "group_concat takes one argument, or two with a separator, got 0")

@@ -34,7 +34,7 @@ import Testing
             """)
     }
 
-    @Test func `listing neither changes the database nor makes one`() throws {
+    @Test func `listing neither changes nor creates a database`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
@@ -79,7 +79,7 @@ import Testing
             isMade ? "created the database new.sqlite\n" : "the database new.sqlite does not exist; the script uses an empty one\n"))
     }
 
-    @Test func `one that is run by hand, or previewed, sees what it observes`() throws {
+    @Test func `an automation that is run by hand or previewed receives its observed values`() throws {
         let folder = try TestFolder([
             "a.lua": """
                 local Product = perilune.record("product")
@@ -107,7 +107,7 @@ import Testing
         #expect(result.output == "2\tsecond\tmanual\n")
     }
 
-    @Test func `one can be run now`() throws {
+    @Test func `an automation can be run by hand`() throws {
         let folder = try Self.makeFolder()
         var result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
         #expect((result.status, result.errors) == (0, "restock: succeeded\n"))
@@ -117,21 +117,21 @@ import Testing
         #expect(stock.output == "{\"stock\":50}\n")
     }
 
-    @Test func `one that fails is an error with its place`() throws {
+    @Test func `the error of a failed automation has its location`() throws {
         let folder = try Self.makeFolder()
         let result = try folder.perilune("automations", "run", "shop.lua", "broken")
         #expect(result.status == 1)
         #expect(result.errors.hasPrefix("error: out of order\n  at shop.lua:11\n"))
     }
 
-    @Test func `a name that there is not gets the nearest`() throws {
+    @Test func `an unknown automation is an error with the nearest name`() throws {
         let folder = try Self.makeFolder()
         let result = try folder.perilune("automations", "run", "shop.lua", "restok")
         #expect(result.status == 1)
         #expect(result.errors.contains("no automation `restok`; did you mean `restock`?"))
     }
 
-    @Test func `a preview shows what one would change, guard included, and changes nothing`() throws {
+    @Test func `a preview runs the guard, shows the changes of an automation, and changes nothing`() throws {
         let folder = try Self.makeFolder()
         try #expect(folder.perilune("run", "-e", "db:execute('PRAGMA user_version = 1')", "--database", "x.sqlite").status == 0)
         var result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
@@ -173,7 +173,7 @@ import Testing
         #expect(limited.errors.contains("help  the limit was set by --memory\n"), "\(limited.errors)")
     }
 
-    @Test func `automations run until Ctrl-C, and are traced`() throws {
+    @Test func `automations run until Ctrl-C, and their runs are recorded`() throws {
         let folder = try Self.makeFolder()
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "shop.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
@@ -197,7 +197,7 @@ import Testing
         #expect(try trace("--last", "2").dropFirst() == lines.suffix(2))
     }
 
-    @Test func `runs are a page with errors, triggers and statements`() throws {
+    @Test func `an HTML trace shows runs with errors, triggers and statements`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "works", on = { event = "a" }, run = function() db:execute("CREATE TABLE t (x)") end }
             perilune.automation{ name = "fails", on = { event = "b" }, run = function() error("<b>no</b>") end }
@@ -215,7 +215,7 @@ import Testing
     }
 
     @Test(arguments: ["INT", "TERM", "HUP"])
-    func `a service that is asked to end keeps how each run has ended`(signal: String) throws {
+    func `a service that is asked to end records the outcome of each run`(signal: String) throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             local function define(name, f, more)
               local options = { name = name, on = { event = "go" }, run = f }
@@ -310,7 +310,7 @@ import Testing
         #expect(trace.output.contains(",cancelled,the program has ended,"))
     }
 
-    @Test func `a file that still loads is given up when the service is asked to end`() throws {
+    @Test func `loading a file is cancelled when the service is asked to end`() throws {
         let folder = try TestFolder(["a.lua": "print('ready') io.stdout:flush() perilune.sleep('1h')"])
         let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -318,7 +318,7 @@ import Testing
         #expect(try process.wait().status == 0)
     }
 
-    @Test func `a file runs on a database in one process only`() throws {
+    @Test func `a file runs on a database in only one process`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()"
@@ -338,7 +338,7 @@ import Testing
         #expect(try third.wait().status == 0)
     }
 
-    @Test func `names that there are not get the nearest`() throws {
+    @Test func `unknown automations and commands are errors with the nearest name`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite").status == 0)
         var result = try folder.perilune("automations", "trace", "restok", "--database", "x.sqlite")

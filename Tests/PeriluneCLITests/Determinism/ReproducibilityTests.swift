@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func `a scenario has one verdict with one seed`() throws {
+    @Test func `a scenario has the same outcome each time with one seed`() throws {
         let folder = try TestFolder(["scenarios/a_scenario.lua": """
             scenario("first of pairs", function(t)
               local first = next({ alpha = 1, beta = 1, gamma = 1, delta = 1 })
@@ -69,7 +69,7 @@ import Testing
         for _ in 0..<10 { #expect(try folder.perilune("test", "--seed", "7").status == 0) }
     }
 
-    @Test func `repetitions find a scenario that goes another way, and the line at which it parts`() throws {
+    @Test func `repetitions find a scenario that runs differently, and the line of the first difference`() throws {
         let folder = try TestFolder([
             "count.lua": """
                 local file = io.open("count.txt")

@@ -151,7 +151,7 @@ import Testing
         try state.run(Self.randomTables.replacing("ROUNDS", with: isLimited ? "2000" : "10000"))
     }
 
-    @Test func `userdata with any number of user values are in the order of their creation`() throws {
+    @Test func `userdata keys with any number of user values iterate in creation order`() throws {
         let state = try Self.state()
         try state.run("""
             local t, files = {}, {}
@@ -163,7 +163,7 @@ import Testing
             """)
     }
 
-    @Test func `the function that pairs returns works for any table and key, as next does`() throws {
+    @Test func `the function returned by pairs works for any table and key, like next`() throws {
         let state = try Self.state()
         try state.run("""
             local a, b = { x = 1, y = 2, z = 3 }, { p = 1, q = 2 }
@@ -183,7 +183,7 @@ import Testing
             """)
     }
 
-    @Test func `nested loops over one table, and long lists of keys that vanish, are visited once each`() throws {
+    @Test func `nested loops over one table, and loops that remove many keys, visit each key once`() throws {
         let state = try Self.state(limited: true)
         try state.run("""
             local t = {}
@@ -199,7 +199,7 @@ import Testing
             """)
     }
 
-    @Test func `a number stands for an address, the same for one object and another for each`() throws {
+    @Test func `objects print a stable number of their own instead of an address`() throws {
         let script = """
             local a, b = {}, {}
             local named = setmetatable({}, { __name = "thing" })

@@ -48,7 +48,7 @@ import Testing
         #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
     }
 
-    @Test func `a list of arguments is given as from the command line`() async throws {
+    @Test func `a list of arguments is passed like on the command line`() async throws {
         let run = try await run(
             "local a, b = ... return a .. b .. arg[2]",
             "scenario('script', function(t) check(t.run('script.lua', { 'x', 'y' }).value == 'xyy') end)")
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func `an error of a script fails the scenario at the script's line, and can be looked at`() async throws {
+    @Test func `an error of a script fails the scenario at the script's line, and can be inspected`() async throws {
         let run = try await run(
             "db:execute('INSERT INTO thing (id) VALUES (1)')",
             """
@@ -104,7 +104,7 @@ import Testing
         #expect(run[.pretty].contains("script.lua"))
     }
 
-    @Test func `a script that changes files is refused, unless that is granted`() async throws {
+    @Test func `a script can change files only with a grant`() async throws {
         let run = try await run(
             "local file = assert(io.open(os.tmpname(), 'w')) file:close()",
             """
@@ -115,7 +115,7 @@ import Testing
         #expect(try run.outcome("granted") == .passed, "\(run[.pretty])")
     }
 
-    @Test func `effects are recorded, answered by stubs, and else fail the scenario`() async throws {
+    @Test func `effects are recorded, and fail the scenario unless a stub replaces them`() async throws {
         let run = try await run(
             """
             local mail = require "mail"
@@ -147,7 +147,7 @@ import Testing
         #expect(failure.message.contains("to test the functions of a module, load it with require"), "\(failure)")
     }
 
-    @Test func `changes of tables without a key are not passed over in silence`() async throws {
+    @Test func `changes of tables without a key are reported`() async throws {
         let run = try await run(
             "db:execute(\"INSERT INTO note VALUES ('x')\")",
             "scenario('script', function(t) expect(t.run('script.lua').changes):is_empty() end)")
@@ -155,7 +155,7 @@ import Testing
         #expect(run[.pretty].contains("note"), "\(run[.pretty])")
     }
 
-    @Test func `queries are counted with their rows, and looks at the schema are not`() async throws {
+    @Test func `queries are counted with their rows, without statements that read the schema`() async throws {
         let run = try await run(
             "",
             """
@@ -178,14 +178,14 @@ import Testing
         #expect(try run.outcome("budget") == .failed)
     }
 
-    @Test func `a script cannot be run inside a block of the database`() async throws {
+    @Test func `a script cannot be run inside a database block`() async throws {
         let run = try await run(
             "return db:fetch_value('SELECT 1')",
             "scenario('script', function(t) t.db:write(function() t.run('script.lua') end) end)")
         #expect(try run.result("script").failures[0].message.contains("cannot be called inside a block"))
     }
 
-    @Test func `which lines of scripts have run is noted`() async throws {
+    @Test func `the executed lines of scripts are recorded`() async throws {
         let project = try ScenarioProject([
             "script.lua": """
                 local function never()

@@ -9,11 +9,11 @@ test("equals compares the contents of tables and reports each difference with it
   equal(found.details, { "a[2].b: expected 3, got 2", "c: expected 1, got nil", "d: 1 was not expected" })
 end)
 
-test("equals of tables that contain themselves ends", function()
+test("equals accepts tables that contain themselves", function()
   passes("local a, b = {}, {}\na.self, b.self = a, b\nexpect(a):equals(b)")
 end)
 
-test("of large values a part is shown, of snapshots all", function()
+test("large values are shortened, except in snapshots", function()
   language()
   local display = library("scenarios.display")
   local function nested(depth)
@@ -57,13 +57,13 @@ test("results of execute are compared by their fields", function()
     { "changed_rows: expected 3, got 2", "inserted_rowid: expected 1, got nil" })
 end)
 
-test("is asks for the very same value", function()
+test("is requires the identical value", function()
   passes("local x = {}\nexpect(x):is(x)")
   equal(failure("expect(1):is(2)").details, { "expected 2", "got      1" })
   equal(failure("expect({}):is({})").outcome, nil)
 end)
 
-test("near takes a tolerance", function()
+test("near accepts a tolerance", function()
   passes("expect(0.1 + 0.2):near(0.3)\nexpect(10):near(11, 1)")
   passes("expect(math.huge):near(math.huge)\nexpect.no(math.huge):near(-math.huge)\nexpect.no(0 / 0):near(0 / 0)")
   local found = failure("expect(10):near(12, 1)")
@@ -90,34 +90,34 @@ test("blobs are shown as SQL writes them", function()
   equal(failure("expect({ perilune.blob('\\255') }):equals({ 1 })").details[1], "[1]: expected 1, got x'ff'")
 end)
 
-test("contains looks into text and lists", function()
+test("contains finds parts of text and elements of lists", function()
   passes("expect('some text'):contains('me t')\nexpect({ 1, { a = 2 } }):contains({ a = 2 })\nexpect({ 1, nil, 3 }):contains(3)")
   equal(failure("expect('text'):contains('z')").details, { '"z" is not in', '"text"' })
 end)
 
-test("a text of several lines is shown as lines", function()
+test("text with several lines is shown line by line", function()
   equal(failure("expect('a\\nb\\n'):contains('z')").details, { '"z" is not in', "  a", "  b", "  " })
 end)
 
-test("matches takes a pattern of Lua", function()
+test("matches uses a Lua pattern", function()
   passes("expect('R-0001'):matches('^R%-%d+$')")
   equal(failure("expect('x'):matches('^y')").message, "expect('x'):matches")
 end)
 
-test("is_nil and is_empty", function()
+test("is_nil and is_empty check for missing values", function()
   passes("expect(nil):is_nil()\nexpect({}):is_empty()\nexpect(''):is_empty()")
   equal(failure("expect(false):is_nil()").details, { "it is false" })
   equal(failure("expect({ 'x' }):is_empty()").details, { "it has 1", 'it is { "x" }' })
 end)
 
-test("no turns a matcher around", function()
+test("no negates a matcher", function()
   passes("expect.no(1):equals(2)\nexpect.no('x'):contains('y')")
   local found = failure("expect.no(1):equals(1)")
   equal(found.message, "expect.no(1):equals")
   equal(found.details, { "it matches, but must not: 1" })
 end)
 
-test("soft failures are collected, and the scenario goes on", function()
+test("soft failures are collected, and the scenario continues", function()
   local result = run("t.step('all', function()\nexpect.soft(1):equals(2)\nexpect.soft(3):equals(4)\nend)\nt.note('after')")
   equal(result.outcome, "failed")
   equal(#result.failures, 2)
@@ -134,14 +134,14 @@ test("matchers can be added", function()
   matches(failure("expect.extend('equals', function() end)").message, "a matcher `equals` already exists")
 end)
 
-test("a matcher that does not exist is an error with the nearest", function()
+test("an unknown matcher is an error with the nearest name", function()
   local found = failure("expect(1):equal(1)")
   equal(found.kind, "unknown_matcher")
   matches(found.message, "did you mean `equals`?")
   matches(failure("expect.not_(1)").message, "no member `not_`")
 end)
 
-test("an expectation is asked with a colon, and for one value", function()
+test("an expectation needs a value and a call with a colon", function()
   matches(failure("expect(1).equals(1)").message, "call it with a colon")
   matches(failure("expect()").message, "expected a value")
   passes("expect(1, 2):equals(1)")
@@ -159,7 +159,7 @@ test("if two expectations on one line are candidates, the line is quoted instead
   equal(failure("expect(1):equals(1)\nexpect(3):equals(4)").message, "expect(3):equals")
 end)
 
-test("texts that are long show where they differ", function()
+test("long texts show their first difference", function()
   local found = failure("expect(('ä'):rep(1000) .. 'x'):equals(('ä'):rep(1000) .. 'y')")
   equal(found.details[1], "they differ from byte 2001 on; expected 2001 bytes, got 2001")
   equal(found.details[2], "expected ...\"" .. ("ä"):rep(30) .. "y\"")
@@ -173,11 +173,11 @@ test("texts that are long show where they differ", function()
   equal(#failure("expect('x\\ny'):equals(('b\\n'):rep(9000))").details, 101)
 end)
 
-test("a snapshot is text", function()
+test("snapshots are compared as text", function()
   matches(failure("expect('\\255'):snapshot('s')", { read_snapshot = function() end }).message, "UTF-8, got \"\\xff\"")
 end)
 
-test("expect_error returns the error and asks for its kind, table and column", function()
+test("expect_error returns the error and checks its kind, table and column", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO a VALUES (1, 'x')")
   passes([[
     local err = expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_unique", column = "a.name" })
@@ -190,7 +190,7 @@ test("expect_error returns the error and asks for its kind, table and column", f
   })
 end)
 
-test("expect_error takes a pattern, and errors of any type", function()
+test("expect_error accepts a pattern, and errors of any type", function()
   passes([[
     local err = expect_error(function() error("went wrong") end, "went %a+")
     check(err.message == "went wrong")
@@ -232,7 +232,7 @@ local lookalikes = {
   { "\u{2764}", "\u{2764}\u{fe0f}", "variation selector" },
 }
 
-test("the difference between texts that look the same is named, wherever they are compared", function()
+test("the difference between texts that look the same is described in all comparisons", function()
   db:execute("CREATE TABLE a (name TEXT)")
   for _, pair in ipairs(lookalikes) do
     local expected, got, named = ("%q"):format(pair[1]), ("%q"):format(pair[2]), pair[3]
@@ -255,7 +255,7 @@ test("strings that look different or are not valid text get no hint", function()
   end
 end)
 
-test("an expected message is called a pattern, and one that has the text shows how to find it", function()
+test("a message that contains the pattern literally gets a hint about escaping", function()
   local function details(raised, pattern)
     return failure(("expect_error(function() error(%q) end, %q)"):format(raised, pattern)).details[1]
   end

@@ -55,7 +55,7 @@ import Testing
         #expect(text.hasPrefix("E.FsT\n\nERROR  scenarios/b_scenario.lua:1"), "\(text)")
     }
 
-    @Test func `TAP is read by prove`() async throws {
+    @Test func `prove can read TAP reports`() async throws {
         #expect(try await run(.tap14).hasPrefix("TAP version 14\n"))
         let text = try await run(.tap)
         #expect(text.hasPrefix("TAP version 13\nnot ok 1 - scenarios/b_scenario.lua:1 the file does not load\n"))
@@ -67,7 +67,7 @@ import Testing
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)")
     }
 
-    @Test func `TAP 14 is as its grammar says`() async throws {
+    @Test func `TAP 14 reports follow the grammar`() async throws {
         try TAPGrammar.check(try await run(.tap14), version: 14)
         try TAPGrammar.check(try await run(.tap), version: 13)
         let empty = try await ScenarioProject("").run(.tap14)[.tap14]
@@ -85,14 +85,14 @@ import Testing
         }
     }
 
-    @Test func `TAP of a run that has passed is a success for prove`() async throws {
+    @Test func `prove accepts the TAP report of a run that has passed`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) t.step('a', function() end) end)")
         let text = try await project.run(.tap)[.tap]
         let passing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
         #expect(passing.status == 0, "\(passing.output)")
     }
 
-    @Test func `names and expressions of several lines are TAP too`() async throws {
+    @Test func `names and expressions of several lines are valid in TAP reports`() async throws {
         let project = try ScenarioProject("""
             scenario("one\\nname", function(t)
               t.step("one\\nstep", function() check("a" == [[
@@ -130,7 +130,7 @@ import Testing
         try checkSchema("junit.xsd", try await ScenarioProject("").run(.junit)[.junit])
     }
 
-    @Test func `JUnit of attempts, rounds and odd characters is as its schema says`() async throws {
+    @Test func `JUnit reports with attempts, rounds and odd characters conform to the schema`() async throws {
         let project = try ScenarioProject("""
             scenario("one\\nname\\0", { retry = 2 }, function(t)
               t.note("a note")
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `an extended JUnit report has place and output of each scenario`() async throws {
+    @Test func `an extended JUnit report has the location and output of each scenario`() async throws {
         let text = try await run(.extendedJUnit)
         try checkSchema("junit_extended.xsd", text)
         #expect(text.contains(#"<testsuites name="perilune" tests="5" failures="2" errors="1" skipped="1" time="0">"#), "\(text)")
@@ -216,7 +216,7 @@ import Testing
         #expect((failure["statement"] as? [String: Any])?["plan"] as? [String] == ["SCAN book"])
     }
 
-    @Test func `a verbose report shows what has passed, too`() async throws {
+    @Test func `a verbose report also shows passed scenarios`() async throws {
         let project = try ScenarioProject(Self.files)
         let text = try await project.run(.pretty, isVerbose: true)[.pretty]
         #expect(text.contains("""

@@ -36,7 +36,7 @@ import Testing
         #expect(verbose.matches(of: #/ERROR  scenarios/a_scenario.lua:\d  s\d   \(/#).count == 5)
     }
 
-    @Test func `several failures are listed again at the end, one alone is not`() async throws {
+    @Test func `several failures are listed again at the end, but a single one is not`() async throws {
         let project = try ScenarioProject("""
             scenario("first", function(t) check(1 == 2) end)
             scenario("fine", function(t) check(true) end)
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func `each attempt has a seed of its own, by which it can be run again`() async throws {
+    @Test func `each attempt has its own seed, which reproduces it`() async throws {
         let project = try ScenarioProject("""
             scenario("random", { retry = 30 }, function(t)
               check(t.db:fetch_value("SELECT abs(random() % 6)") == 0)
@@ -81,7 +81,7 @@ import Testing
         #expect(again.outcome == .passed && again.attempts == 1)
     }
 
-    @Test func `coverage has the files that were never loaded`() async throws {
+    @Test func `coverage includes files that were never loaded`() async throws {
         let project = try ScenarioProject([
             "used.lua": "return 1", "lib/never.lua": "local a = 1\nreturn a", ".hidden/x.lua": "return 1",
             "scenarios/support.lua": "", "scenarios/a_scenario.lua": "scenario('a', function(t) check(t.run('used.lua').value == 1) end)",
