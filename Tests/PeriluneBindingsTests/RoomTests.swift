@@ -123,7 +123,7 @@ private let usersOfCore = [
 }
 
 private enum SwiftCode {
-    /// The texts of the files of targets.
+    /// The contents of the targets' files.
     static func read(_ targets: [String]) throws -> [String: String] {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let folder = tests.deletingLastPathComponent().appending(path: "Sources")
@@ -218,7 +218,7 @@ private struct CHouse {
 
     // MARK: - Direction
 
-    /// The height of a place in its target. A public header belongs to the room of its name; else to the bottom.
+    /// Returns the height of a path in its target. A public header belongs to the room with its name, otherwise to the bottom.
     private func height(_ path: String) -> Int? {
         let place = CPlace(path)
         guard let target = order.first(where: { $0.name == place.target }) else { return nil }
@@ -291,14 +291,14 @@ private struct CFile {
         definitions = Self.definitions(in: code)
     }
 
-    /// The source without comments, texts and lines of the preprocessor.
+    /// Returns the source without comments, strings and preprocessor lines.
     private static func code(of source: String) -> String {
         source.replacing(/\/\*(?s:.*?)\*\/|\/\/[^\n]*/, with: " ")
             .replacing(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/, with: "0")
             .replacing(/(?m)^#(?:[^\n]*\\\n)*[^\n]*/, with: "")
     }
 
-    /// The functions and variables that are defined outside of braces, and are not declared only.
+    /// Returns the functions and variables that are defined outside of braces, not only declared.
     private static func definitions(in code: String) -> Set<String> {
         var (found, depth, text) = (Set<String>(), 0, "")
         for character in code {

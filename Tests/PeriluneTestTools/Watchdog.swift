@@ -3,7 +3,7 @@ import Synchronization
 
 /// Performs an action if it is not cancelled within ``Sanitizer/patience``, because the awaited event is missing.
 ///
-/// It has a thread of its own, since tests that wait can occupy all others.
+/// It has its own thread, because waiting tests can occupy all others.
 public final class Watchdog: Sendable {
     private enum State {
         case waiting, cancelled, expired
@@ -18,16 +18,16 @@ public final class Watchdog: Sendable {
         Bench.shared.add(self)
     }
 
-    /// Has it do nothing any more.
+    /// Prevents the action.
     public func cancel() {
         state.withLock { if $0 == .waiting { $0 = .cancelled } }
     }
 
-    /// Whether its time has passed before it was cancelled.
+    /// Whether the time has passed without a cancellation.
     public var hasExpired: Bool { state.withLock { $0 == .expired } }
 
-    /// Waits until there is something to read, or the end of it; `false` if its time passes before: the program was killed then, and one that
-    /// it has started may still hold the other end.
+    /// Waits for data or the end of the file. Returns `false` if the time passes first: the program was killed then, and a program that it
+    /// has started may still hold the other end.
     public func waits(for descriptor: CInt) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while !hasExpired {

@@ -58,7 +58,7 @@ end
 
 local literals = { ["nil"] = true, ["true"] = true, ["false"] = true }
 
---- Adds the edits that show the operands between two tokens: operands of `and`, `or` and `not`, including those in brackets.
+--- Adds the edits that show the operands between two tokens: operands of `and`, `or` and `not`, including operands in brackets.
 local function rewrite_operands(text, list, first, last, edit)
   for _, operand in ipairs(operands_of(list, first, last)) do
     local from, to = operand.first, operand.last

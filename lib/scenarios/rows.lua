@@ -21,11 +21,11 @@ local function check_cells(what, parsed)
   end
 end
 
---- Compares.
--- @tparam string what who asks, for messages
+--- Compares rows with a text table.
+-- @tparam string what the caller, for messages
 -- @tparam string order "ordered", "any", or "part" for rows among others
--- @tparam table names what names in cells stand for; new ones are added
--- @return whether the rows are as the text says; a function that returns how they differ, as lines
+-- @tparam table names the values of names in cells; new names are added
+-- @return whether the rows match the text; a function that returns the differences as lines
 function scenario_rows.compare(what, value, text, order, names)
   local parsed = text_table.read(what, text)
   local source = row_source.of(what, value)
@@ -43,14 +43,14 @@ end
 
 -- Showing
 
---- How the text of a cell differs from a value that looks the same; nil for other cells.
+--- Returns a hint if the text of a cell looks the same as a different value; nil for other cells.
 local function likeness(comparison, cell, actual, column)
   local source = comparison.source
   if not source.value or cell.kind ~= "text" and cell.kind ~= "bare" then return nil end
   return lookalikes.line(cell.text, source.value(source.items[actual], column))
 end
 
---- What is wrong with a row that is like a line: the cells that differ.
+--- Returns the cells that differ between a row and the line that it is compared with.
 local function cell_notes(comparison, pair)
   local notes = {}
   for index, cell in ipairs(comparison.table.rows[pair.expected]) do
@@ -64,7 +64,7 @@ local function cell_notes(comparison, pair)
   return #notes > 0 and table.concat(notes, "; ") or "a name has another value above"
 end
 
---- A line of the result: { mark, texts, note }.
+--- Returns a line of the result: { mark, texts, note }.
 local function shown(comparison, pair, order)
   local texts = {}
   for index, column in ipairs(comparison.table.names) do
@@ -88,15 +88,15 @@ local function clip(text)
   return text:sub(1, (utf8.offset(text, widest) or widest) - 1) .. "..."
 end
 
---- The number of columns that a text takes on a terminal.
+--- Returns the number of terminal columns that a text takes.
 local function width(text)
   if not text:find("[\x80-\xFF]") then return #text end
   if not state.has("display_width") then return utf8.len(text) or #text end
   return state.host("display_width")(text)
 end
 
---- Rows as columns of even width.
--- @tparam ?boolean is_whole long cells are not shortened
+--- Aligns the columns of rows.
+-- @tparam ?boolean is_whole whether to keep long cells unshortened
 local function align(names, rows, is_whole)
   local widths, lines = {}, {}
   for index, name in ipairs(names) do widths[index] = width(name) end
@@ -147,7 +147,7 @@ local function elide(rows)
   return kept
 end
 
---- How rows differ from a text table, as lines: `+` is missing, `-` unexpected, `!` has other cells.
+--- Returns the differences between rows and a text table, as lines: `+` is missing, `-` is unexpected, `!` has other cells.
 function scenario_rows.lines(comparison, found, order)
   local rows, is_same_bag = {}, false
   for index, pair in ipairs(found) do rows[index] = shown(comparison, pair, order) end
@@ -166,8 +166,8 @@ function scenario_rows.lines(comparison, found, order)
   return lines
 end
 
---- Rows as an aligned table of text.
--- @tparam ?boolean is_whole long cells are not shortened, and show the types of their values: for snapshots
+--- Returns rows as an aligned text table.
+-- @tparam ?boolean is_whole whether to keep long cells unshortened and show the types of their values, for snapshots
 function scenario_rows.text(source, is_whole)
   local rows = {}
   for index, item in ipairs(source.items) do

@@ -113,7 +113,7 @@ end
 -- Checks of the whole scenario
 
 --- Adds a failure.
--- @tparam ?table place `file` and `line`; by default those of the scenario
+-- @tparam ?table place `file` and `line`; by default the place of the scenario
 local function add_failure(current, kind, message, details, place)
   local source = require("scenarios.source")
   local file, line = (place or current.scenario).file, (place or current.scenario).line

@@ -51,7 +51,7 @@ CREATE TABLE Track (
 );
 ]]
 
---- Rows that are the same in every run: a generator of its own, as long as SQLite and Lua are of any version.
+--- A random number generator of its own, so that rows are the same in every run, with any version of SQLite and Lua.
 local state = 1
 local function random(n)
   state = (state * 48271) % 2147483647

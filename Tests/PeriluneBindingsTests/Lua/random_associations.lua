@@ -47,7 +47,7 @@ local namings = {
   end,
 }
 
---- Further fields: several columns as one value, one that SQL computes, and one that is not fetched.
+--- Adds further fields: one that combines several columns, one that SQL computes, and a lazy one.
 local function add_fields(t)
   local fields = t.options.fields or {}
   if chance(30) then fields.pair, t.has_pair = { fields = { "n", "s" } }, true end
@@ -195,7 +195,7 @@ local function shown(t, column, value)
 end
 
 --- Returns a condition on the columns of a table, and its value for a row.
--- @param ?columns those of an alias
+-- @param ?columns the columns of an alias
 local function condition(t, columns)
   columns = columns or t.record.c
   local kind = random(t.has_following and 7 or 5)
@@ -252,7 +252,7 @@ local function first_of(association, rows_of)
   return function(row) return { rows_of(row)[1] } end
 end
 
---- The associations that an association leads over without an alias, whose columns mean its rows.
+--- Returns the associations that an association passes without an alias; columns without an alias refer to their rows.
 local function plain_way(association, is_aliased)
   local through = association.through
   if is_aliased then return { through and through[1] } end
@@ -327,7 +327,7 @@ local function derived(t, association, options)
     end
   end
   if options.can_nest and chance(50) then
-    -- Columns of the table of an association with an alias mean the row around, whatever else is joined.
+    -- Columns of the table of an aliased association refer to the outer row, whatever else is joined.
     local around = is_aliased and association.to ~= t and t or nil
     made, rows_of, included, nested_way = with_nested(association, made, rows_of, around, 3)
   end
@@ -440,11 +440,11 @@ local function random_request(tables)
     if found then used[found.name] = true end
     return found
   end
-  -- How often the associations are joined without an alias, and those whose columns a condition of the request means.
+  -- How often each association is joined without an alias, and the associations whose columns a condition of the request uses.
   local counts, compared = {}, {}
   --- Joins associations, or checks that the join raises if a column could belong to several joins.
   -- @tparam table way the associations that are joined without an alias
-  -- @tparam function derive gives the request that joins them
+  -- @tparam function derive returns the request that joins them
   -- @treturn boolean whether they are joined
   local function join(way, derive)
     for _, association in ipairs(way) do counts[association] = (counts[association] or 0) + 1 end
@@ -472,7 +472,7 @@ local function random_request(tables)
       local filter, holds = condition(t)
       request, rows = request:filter(filter), kept(rows, function(one) return holds(one.row) end)
     elseif kind == 2 then
-      -- The row that belongs to each row, which may be required.
+      -- The associated row of each row, optional or required.
       local association = unused(function(a) return not a.is_plural end)
       if association then
         local made, rows_of, included, way = derived(t, association, { can_nest = true, meets = true })
@@ -546,7 +546,7 @@ local function random_request(tables)
         rows = kept(rows, function(one) return #rows_of(one.row) >= least end)
       end
     elseif kind == 8 then
-      -- A condition on columns of both sides of a join, behind it.
+      -- A condition after a join on columns of both sides.
       local association = unused(function() return true end)
       if association then
         local made, rows_of, _, way = derived(t, association)
@@ -570,14 +570,14 @@ local function random_request(tables)
         end
       end
     else
-      -- EXISTS written by hand: rows whose column is among the values of a sub-request.
+      -- EXISTS as a condition: rows whose column is among the values of a sub-request.
       local reference = pick(t.references)
       local other = tables[reference.to]
       local filter, holds = condition(other)
       request = request:filter(t.record.c[reference.column]:is_in(other.record:filter(filter):select(reference.key)))
       rows = kept(rows, function(one)
         for _, candidate in ipairs(other.rows) do
-          -- The column of the request is compared by its own collation.
+          -- The collation of the request's column applies.
           if one.row[reference.column] == candidate[reference.key] and holds(candidate) then return true end
         end
         return false
@@ -587,7 +587,7 @@ local function random_request(tables)
   return t, request, rows, readers
 end
 
---- The order: by n (NULL first), then by id; rows that come several times stand together.
+--- Orders by n (NULL first), then by id. Repeated rows are adjacent.
 local function ordered(t, request, rows)
   local descends = chance(50)
   request = request:order(descends and t.record.c.n:desc() or t.record.c.n, t.record.c.id)
@@ -636,7 +636,7 @@ local function check(seed, schemas, count)
         local t = pick(tables)
         local association, row = pick(t.associations), pick(t.rows)
         local made, rows_of = derived(t, association, { can_limit = true })
-        -- By which column the rows belong to the record is not asked here; a lazy one has to be fetched.
+        -- This test is not about the columns that associate the rows; lazy ones must be fetched first.
         local record = t.record:find(row.id)
         if t.is_tag_lazy then record:refresh{ fields = "tag" } end
         equal(text_of_list(made(record):fetch_all(), text_of_record), text_of_list(rows_of(row), text_of_row))

@@ -26,7 +26,7 @@ local function make(key)
   Toy.post = Toy:belongs_to(Post, { columns = "post_id", referenced = "id" })
   Owner.toys = Owner:has_many(Toy, { through = Owner.posts, using = Post.toys })
   Toy.owner = Toy:belongs_to(Owner, { through = Toy.post, using = Post.owner })
-  -- Indexes, and keys in another order than the rows, make the columns that are read decide in which order rows are found.
+  -- The rows are found in an order that depends on the columns read, because of these indexes and the descending keys.
   db:execute "CREATE INDEX by_name ON post (name); CREATE INDEX by_owner ON post (owner_id, n); CREATE INDEX by_post ON toy (post_id)"
   for id = 9, 1, -1 do
     db:execute("INSERT INTO post (id, n, name, owner_id) VALUES (?, ?, ?, ?)", id, random(4) > 1 and random(3) or nil, pick{ "a", "b", "c" },
@@ -49,7 +49,7 @@ local function condition(c)
   return c.owner_id:eq(random(2))
 end
 
---- The ways to derive a request. Each gets the request, the classes and the columns of its table.
+--- The ways to derive a request. Each receives the request, the classes and the columns of its table.
 local steps = {
   filter = function(self, _, c) return self:filter(condition(c)) end,
   order = function(self, _, c) return self:order(pick{ c.n, c.name, c.n:desc() }, c.id) end,
@@ -79,7 +79,7 @@ local names = {}
 for name in pairs(steps) do names[#names + 1] = name end
 table.sort(names)
 
---- The requests that derivations begin with, and the columns that these use.
+--- The requests that derivations begin with, and their columns.
 local function random_root(classes, may_have_alias)
   local Post = classes.Post
   local kind = random(8)
@@ -91,7 +91,7 @@ local function random_root(classes, may_have_alias)
   return Post:all(), Post.c
 end
 
---- A request and the names of its derivations; nil if one of them was refused.
+--- Returns a request and the names of its derivations; nil if one of them was refused.
 local function derive(classes, root, c, count)
   local found, used = root, {}
   for _ = 1, count do
@@ -174,7 +174,7 @@ local function marked()
   return set_of(db:fetch_all "SELECT id FROM post WHERE mark = 1")
 end
 
---- The ids that a change writes: `change` is run, looked at by `look`, and rolled back. nil if it was refused.
+--- Returns the ids that a change writes: runs `change`, calls `look` and rolls back. Returns nil if the change was refused.
 local function written(change, look)
   local result
   local is_done = accepted(function()
@@ -195,7 +195,7 @@ local function check_written(key, count)
   for number = 1, count do
     local root, c = random_root(classes, true)
     local found, used, columns = derive(classes, root, c, random(5))
-    -- Which rows of a join a limit leaves, only an order says.
+    -- A limit on joined rows needs an order, or its result is undefined.
     if used:find "join" or used:find "optional" or used:find "nested" or used:find "filtered" then found = found:order(columns.id) end
     local fetched = accepted(function() return set_of(found:fetch_all()) end)
     local function check(verb, got)

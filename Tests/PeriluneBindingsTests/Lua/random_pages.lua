@@ -65,7 +65,7 @@ local function random_orders(Class)
     orders[#orders + 1] = { column = "id", descends = descends }
     terms[#terms + 1] = descends and Class.c.id:desc() or Class.c.id
   else
-    -- As all of them.
+    -- The implicit key is descending only if all orders are.
     local descends = #orders > 0
     for _, order in ipairs(orders) do descends = descends and order.descends end
     orders[#orders + 1] = { column = "id", descends = descends }

@@ -33,7 +33,7 @@ local function make_table(name, count)
   return Class, rows
 end
 
---- NULL is first.
+--- NULL comes first.
 local function is_less(left, right)
   if left == nil then return right ~= nil end
   return right ~= nil and left < right
@@ -67,7 +67,7 @@ end
 
 -- Windows ---------------------------------------------------------------------------------------------------------------------
 
---- The rows of a partition around a row, as a frame of rows has them, some of them left out.
+--- Returns the rows of a partition that are in the frame of a row, without the excluded ones.
 local function framed(list, position, frame, before)
   local found = {}
   for index = math.max(frame.from + position, 1), math.min(frame.to + position, #list) do
@@ -171,7 +171,7 @@ local function where(rows, holds)
   return kept
 end
 
---- The rows whose value over a window is at most a limit, as `value:le(limit)` has it.
+--- Returns the rows whose value over a window is at most a limit, like `value:le(limit)`.
 local function up_to(limit, values, rows)
   return where(rows, function(row) return values[row.id] ~= nil and values[row.id] <= limit end)
 end

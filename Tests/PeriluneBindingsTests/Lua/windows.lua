@@ -217,7 +217,7 @@ test("aggregates can filter their rows and use each value once", function()
   equal(Book:select((c.author_id + 1):sum():distinct():as("v")):fetch_value(), 5)
 end)
 
--- The function that replaces them before SQLite 3.44 is one that any SQL can call.
+-- Before SQLite 3.44, a function that any SQL can call replaces ordered aggregates.
 test("rows are sorted by values of every type in every direction", function()
   if db:fetch_value("SELECT count(*) FROM pragma_function_list WHERE name = 'perilune_ordered_concat'") == 0 then return end
   local function ordered(directions, values, terms)

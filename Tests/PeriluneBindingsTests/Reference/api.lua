@@ -80,7 +80,7 @@ add_list("perilune.record_class", { "c", "requests", "draft", "from_row", "unsco
 add("perilune.record_hooks", class.hooks)
 add_list("perilune.record_hooks", { "did_fetch" })
 add("perilune.record", class.instance_verbs)
--- Those of classes with `soft_delete` and with a history, which brings `as_of`.
+-- The members of classes with `soft_delete` and with a history, which adds `as_of`.
 local Kept = perilune.record("a", { soft_delete = "deleted_at" })
 perilune.history(Kept)
 add("perilune.record", { restore = Kept.restore, delete_forever = Kept.delete_forever, history = Kept.history })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneLua
 
-/// States in which nothing that a script sees depends on addresses.
+/// Deterministic states, in which no result of a script depends on addresses.
 @Suite struct OrderTests {
     private static func state(limited: Bool = false, _ libraries: LuaLibraries = .trusted) throws -> LuaState {
         let limits = limited ? LuaLimits(memoryInBytes: 256 << 20, instructions: 2_000_000_000) : .none

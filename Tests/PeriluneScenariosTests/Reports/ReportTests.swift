@@ -4,7 +4,7 @@ import Testing
 @testable import PeriluneScenarios
 
 @Suite struct ReportTests {
-    /// One of each kind of result.
+    /// A project with one scenario for each kind of result.
     private static let files = [
         "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
         "scenarios/a_scenario.lua": """
@@ -152,7 +152,7 @@ import Testing
         #expect(text.contains(#"<error message="#))
     }
 
-    /// A scenario whose first attempts fail, each in its own way; `passes`: at the third attempt.
+    /// A scenario whose first attempts fail, each in a different way. With `passes`, the third attempt succeeds.
     private func retried(passes: Int) throws -> ScenarioProject {
         let project = try ScenarioProject("")
         try project.write("""
@@ -240,7 +240,7 @@ enum Tool {
     /// - Parameters:
     ///   - input: The text of the file.
     ///   - arguments: `-` stands for the file.
-    /// - Throws: If the program is not there: scripts/setup says which are needed.
+    /// - Throws: If the program is missing. scripts/setup lists the required programs.
     static func run(_ program: String, input: String, named name: String, _ arguments: [String]) throws -> Result {
         let folder = NSTemporaryDirectory() + "/perilune-tool-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

@@ -337,7 +337,7 @@ function job_workers.interrupt(queue, id)
   end
 end
 
---- Starts no more jobs. Active jobs continue until they end.
+--- Stops starting jobs. Active jobs continue until they end.
 function Handler:stop()
   if self.is_stopped then return end
   self.is_stopped = true

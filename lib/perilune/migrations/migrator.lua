@@ -256,7 +256,7 @@ end
 -- - `did_apply`: a function called after each migration with its name and its duration in seconds.
 -- - `erase`: the name of the file that `erase_on_schema_change` may erase.
 -- @treturn {string,...} the names of the migrations that ran
--- @treturn {string,...} the differences because of which the database was erased
+-- @treturn {string,...} the differences that caused the erasure
 function migrator:migrate(db, options)
   local state = state_of(self, "migrate")
   if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end

@@ -3,8 +3,8 @@
 --     Book:insert_all(list, { target = "isbn", update = { "price" } })
 --     Book:insert_all(list, { update = "none", returning = { "id", "isbn" } })
 --
--- The options are those of `upsert`. If the class has hooks, each record is upserted separately. Otherwise a statement writes many
--- rows, records are not changed, and no hooks run.
+-- The options are the options of `upsert`. If the class has hooks, each record is upserted separately. Otherwise a statement writes
+-- many rows, records are not changed, and no hooks run.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"

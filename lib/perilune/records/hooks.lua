@@ -2,7 +2,7 @@
 --
 --     insert, upsert   will_save, around_save { will_insert, validate, around_insert { SQL }, did_insert }, did_save
 --     update           will_save, around_save { will_update, validate, around_update { SQL }, did_update }, did_save
---     save             the hooks of update; if there is no row, those of insert follow inside the same around_save
+--     save             the hooks of update; if the row does not exist, the hooks of insert follow inside the same around_save
 --     delete           will_delete, around_delete { SQL }, did_delete
 --
 -- Hooks receive the record and the database. The hooks of update also receive the written columns, and `did_delete` receives

@@ -3,7 +3,7 @@
 --     Archive:insert_from(Book:filter(Book.c.year:lt(1900)):select("id", "title"))
 --     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
 --
--- Options: `columns`, the target columns for the columns of the request, in order; by default those with the same names.
+-- Options: `columns`, the target columns for the columns of the request, in order; by default the columns with the same names.
 -- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts, and `update`, the change to the
 -- conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
 -- column; `where`, a condition for updating. `returning`: true for records, or columns for rows.
@@ -195,7 +195,7 @@ end
 --- Inserts the rows of a request into the table of the class with one statement. Hooks are not called.
 -- @tparam table class
 -- @tparam ?database db
--- @param rows a request (or a class) whose columns match those of the table
+-- @param rows a request (or a class) whose columns match the columns of the table
 -- @tparam ?table options
 -- @return the changes, as db:execute returns them; or the list of what `returning` requests
 function inserting.insert_from(class, ...)

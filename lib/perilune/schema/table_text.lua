@@ -588,7 +588,7 @@ local function comments_in(sql)
   return table.concat(comments)
 end
 
---- Removes the clauses of a kind, or those for which a function returns true. Keeps the comments before them. Returns their number.
+--- Removes the clauses of a kind, or all for which a function returns true. Keeps the comments before them. Returns their number.
 function table_text.remove_clauses(column, kind, is_unwanted)
   local kept, comments, count = {}, "", 0
   for _, clause in ipairs(column.clauses) do
