@@ -191,12 +191,12 @@ final class ScriptLibrary {
 
     /// Replaces the functions of Lua's libraries that have one of these effects with ones that refuse.
     func withhold(_ effects: OutsideEffects, in state: LuaState) throws {
-        guard !effects.isDisjoint(with: [.files, .programs, .native]) else { return }
         let names = try state.makeTable()
         for (name, effect) in [("files", OutsideEffects.files), ("programs", .programs), ("native", .native)] {
             try names.set(.string(LuaString(name)), .boolean(effects.contains(effect)))
         }
         try loader.provide("perilune.native.withheld", .table(names))
+        guard !effects.isDisjoint(with: [.files, .programs, .native]) else { return }
         _ = try loader.require("perilune.runtime.preview")
     }
 }

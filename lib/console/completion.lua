@@ -6,7 +6,6 @@ local marks = require "perilune.runtime.marks"
 local models = require "console.models"
 local record_class = lazily "perilune.records.class"
 local request = lazily "perilune.requests.request"
-local expression_methods = lazily "perilune.expressions.methods"
 
 local completion = {}
 
@@ -67,7 +66,7 @@ local function members(value, separator)
     elseif record_class.info(value) then class_names(set, value, separator)
     elseif records.class_of(value) then record_names(set, record_class.info_of(value), separator)
     elseif marks.is_expression(value) then
-      if separator == ":" then add_keys(set, expression_methods) end
+      if separator == ":" then add_keys(set, require "perilune.expressions.methods") end
     elseif records.is_row(value) then
       if separator == ":" then add_keys(set, require "perilune.runtime.row") end
       for _, name in ipairs(require("perilune.native.rows").columns(value)) do set[name] = true end

@@ -114,7 +114,7 @@ function console.plan(value)
   if not class and not marks.is_request(value) then
     errors.raise("usage", ":plan: expected a statement or a request, got " .. errors.describe(value))
   end
-  return tostring(class and value:filter{}:explain() or value:explain())
+  return tostring(class and value:all():explain() or value:explain())
 end
 
 --- Makes the schema be read again, after it was changed outside scripts.

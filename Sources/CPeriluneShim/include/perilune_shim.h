@@ -206,7 +206,7 @@ int plua_next_in_order(lua_State *L, int table);
 /* As luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
 const char *plua_tolstring(lua_State *L, int index, size_t *length);
 
-/* Whether the state is deterministic. */
+/* Whether the state is deterministic. [-0, +0, -] */
 static inline bool plua_is_deterministic(lua_State *L) { return plua_context_of(L)->is_deterministic; }
 
 /* The number of an object, in the order of their creation; 0 for other values, and in a state that is not deterministic. [-0, +0, -] */
@@ -319,7 +319,7 @@ int plua_raise_again(lua_State *L);
 ** catch the error, its text is raised. [-1, +0, v] */
 int plua_throw(lua_State *L);
 
-/* Returns the paths of the libraries of native modules that scripts have loaded, as a list. A lua_CFunction. */
+/* Returns the paths of the libraries of native modules that scripts have loaded, as a list. A lua_CFunction. [-0, +1, m] */
 int plua_native_libraries(lua_State *L);
 
 /* Notes the functions pcall and xpcall of the table of globals, on top. [-0, +0, m] */

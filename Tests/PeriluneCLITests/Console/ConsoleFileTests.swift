@@ -24,7 +24,7 @@ import Testing
 
     @Test func `read runs a file up to its first error`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        try folder.write("INSERT INTO book VALUES (4, 'x;\n\ny', 1);\nn = 4\nDELETE FROM\n  nope;\nDELETE FROM book;\n", to: "a.sql")
+        try folder.write("INSERT INTO book VALUES (4, 'x;\n\ny', 1);\nn = 4\nDELETE FROM\n  nope WHERE 1;\nDELETE FROM book WHERE 1;\n", to: "a.sql")
         try folder.write("print(Book:fetch_count())\nerror('stop', 0)\n", to: "b.lua")
         let console = try ConsoleProcess(in: folder)
         let shown = console.run(":read a.sql")
@@ -51,7 +51,7 @@ import Testing
 
     @Test func `mistakes are answered with a suggestion`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
-        #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got a number"])
+        #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got the integer 2"])
         #expect(console.run(":plan Book").joined().contains("book"))
         #expect(console.run("g()").joined().contains("did you mean") == false)
         #expect(console.run(":help Book").first == "record class book · 3 rows")

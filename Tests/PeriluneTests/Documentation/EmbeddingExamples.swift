@@ -111,6 +111,9 @@ struct EmbeddingExamples {
 
     @Test func modules() async throws {
         var configuration = ScriptHost.Configuration()
+        // A folder of modules has to exist.
+        let resources = try #require(Bundle.main.resourcePath)
+        try FileManager.default.createDirectory(atPath: resources + "/lua", withIntermediateDirectories: true)
         // example
         configuration.modules = [
             .folder("\(folder)/scripts"), .bundle(.main, folder: "lua"),

@@ -51,7 +51,7 @@ import Testing
             // Returns the copy.
             @Test func `a value that is none is told apart`() {}
             """
-        #expect(Prose(path: "Tests/A.swift", text: swift).marks.map(\.line) == [1, 4])
+        #expect(Prose(path: "Tests/A.swift", text: swift).marks.map(\.line) == [1, 4, 4])
         #expect(Prose(path: "lib/a.lua", text: "-- Anew.\nlocal wholly = 1").marks.map(\.line) == [1])
         #expect(Prose(path: "a.md", text: "Returns.\n```\nwhoever\n```\nA text of SQL.").marks.map(\.line) == [5])
     }
