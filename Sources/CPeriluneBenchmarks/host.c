@@ -40,7 +40,7 @@ static int run(lua_State *L, int argument_count, const char *const *arguments) {
 }
 
 int perilune_run_reference(int argument_count, const char *const *arguments) {
-    /* As the command does: without it each of SQLite's allocations takes a mutex. */
+    /* Disables memory statistics, like the command: otherwise each of SQLite's allocations takes a mutex. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     lua_State *L = luaL_newstate();
     if (argument_count < 1 || L == NULL) {

@@ -1,4 +1,4 @@
-/* What the files of the reference share. Stack effects as in Lua's manual: [-popped, +pushed]. */
+/* Declarations shared by the files of the reference. Stack effects follow Lua's manual: [-popped, +pushed]. */
 #ifndef PERILUNE_REFERENCE_H
 #define PERILUNE_REFERENCE_H
 

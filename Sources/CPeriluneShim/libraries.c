@@ -1,4 +1,4 @@
-/* States, and Lua's standard libraries as far as they are granted them. This file alone knows every room. */
+/* Opens states, and the standard libraries that they are granted. Only this file depends on every folder. */
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -99,7 +99,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     plua_pop(L, 1);
 }
 
-/* A script that could reach the metatable could change what string operations of the host's own modules do. [-0, +0, m] */
+/* Hides the metatable: a script that reached it could change string operations of the host's own modules. [-0, +0, m] */
 static void protect_string_metatable(lua_State *L) {
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
@@ -155,7 +155,7 @@ int plua_open_libraries(lua_State *L, unsigned which) {
 
 /* MARK: - Limits */
 
-/* Methods of strings must be the replaced functions also where the table `string` is not to be had. [-0, +0, m] */
+/* Replaces the methods of strings even in states without the table `string`. [-0, +0, m] */
 static void limit_string_methods(lua_State *L) {
     lua_pushliteral(L, "");
     if (lua_getmetatable(L, -1)) {

@@ -1,9 +1,9 @@
 /*
-** What Perilune is measured against: the same work written by hand in C.
+** The baseline that benchmarks compare Perilune with: the same work written by hand in C.
 **
-** A plain Lua state with the stock allocator and one module, `reference`, over SQLite's C interface. It does what a
-** careful programmer would write for these very tables and nothing more: no limits, no checks of the schema, no
-** protection of handles beyond what C itself needs. scripts/benchmarks/reference.lua uses it.
+** A plain Lua state with the stock allocator and one module, `reference`, over SQLite's C interface. It does what a careful programmer
+** would write for these tables: no limits, no schema checks, no protection of handles beyond C's own needs.
+** scripts/benchmarks/reference.lua uses it.
 */
 #ifndef PERILUNE_BENCHMARKS_H
 #define PERILUNE_BENCHMARKS_H

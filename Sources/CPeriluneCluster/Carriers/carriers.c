@@ -28,7 +28,7 @@ typedef struct {
     pcl_value values[];
 } cursor;
 
-/* The number of constraints that SQLite can be told to skip. It checks the others again. */
+/* The number of constraints that SQLite may skip. It checks the others again. */
 enum { most_omitted = 16 };
 
 static carrier copy_carrier(const carrier *source) {

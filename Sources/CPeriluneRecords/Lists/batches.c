@@ -1,8 +1,7 @@
 /*
-** Rows are inserted many at a time, by statements of many rows, where records follow each other that have plain values, and where
-** what the database makes of them is known beforehand: NULL for what is absent, and row ids that follow each other. Triggers may
-** do anything, and conflict clauses leave rows out, so that tables which have some are written row by row; so are the first rows,
-** to see whether ids follow each other.
+** Inserts consecutive records with plain values in batches, by statements of many rows. The values that the database stores must be known
+** beforehand: NULL for missing values, and consecutive row ids. Triggers may do anything, and conflict clauses skip rows, so tables that
+** have them are written row by row. So are the first rows, to see whether ids are consecutive.
 */
 #include "CPeriluneRecords/Lists/lists.h"
 #include "CPeriluneRecords/Model/prefetch.h"
@@ -77,7 +76,7 @@ static void begin_statement(lua_State *L, batch *batch) {
     batch->first_row = lua_gettop(L) + 1;
 }
 
-/* Pushes the first record, and what the batch needs. Returns false if the record is for a statement of its own. */
+/* Pushes the first record and the values that the batch needs. Returns false if the record needs its own statement. */
 static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     if (position < insertion->singles) return false;
     lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
@@ -210,7 +209,7 @@ static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lu
     }
 }
 
-/* The records are what they were. The next batch is smaller. */
+/* Restores the records and reduces the size of the next batch. */
 static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_end_run(batch->work.call.statement);
     lua_settop(L, TOP);
@@ -221,7 +220,7 @@ static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_I
     insertion->end = position + batch->count;
 }
 
-/* Raises if the rows are not what they are taken for. */
+/* Raises if the rows are not the expected ones. */
 static void check_batch(lua_State *L, prec_insertion *insertion, const batch *batch) {
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_known = batch->has_key || batch->work.layout->rowid < 0 || rowid == insertion->last_rowid + batch->count;
@@ -232,7 +231,7 @@ static void check_batch(lua_State *L, prec_insertion *insertion, const batch *ba
     if (batch->has_key) insertion->in_sequence = 0;
 }
 
-/* The records are what their rows are. */
+/* Takes snapshots: the records now match their rows. */
 static void keep_snapshots(lua_State *L, const batch *batch) {
     prec_push_metatable_of_draft(L, batch->work.column_set, DRAFT);
     int metatable = lua_gettop(L);
@@ -248,7 +247,8 @@ static int run_batch(lua_State *L) {
     return 0;
 }
 
-/* Whether the error on top of the stack may come from one of the rows: SQLite does not say which, nor does a cluster that refuses a value. */
+/* Returns whether the error on top of the stack may concern one of the rows. Neither SQLite nor a cluster that refuses a value
+ ** identifies the row. */
 static bool is_about_row(lua_State *L) {
     if (!plua_is_error(L, -1)) return false;
     plua_push_error_fields(L, -1);
@@ -260,7 +260,7 @@ static bool is_about_row(lua_State *L) {
     return is_refused || code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
 }
 
-/* Has the statement be sent without waiting for its answer. */
+/* Sends the statement without waiting for its answer. */
 static void send_ahead(prec_insertion *insertion, const batch *batch) {
     const pdb_remote *remote = &insertion->database->remote;
     bool has_unknown_id = batch->has_key || batch->work.layout->rowid < 0;

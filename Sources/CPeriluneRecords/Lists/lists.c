@@ -1,8 +1,8 @@
 /* Inserting many records. */
 #include "CPeriluneRecords/Lists/lists.h"
 
-/* Makes a record of the plain table on top of the stack, and puts it there in its place. Returns false, with the stack as it was, if it is
-** something else, or that takes the Lua part. */
+/* Replaces the plain table on top of the stack by a record. Returns false and leaves the stack unchanged if the value is something
+ ** else or needs the Lua part. */
 static bool make_element(lua_State *L) {
     int values = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
@@ -103,7 +103,7 @@ static int raise_for_element(lua_State *L, lua_Integer position) {
     return plua_throw(L);
 }
 
-/* Pushes the list of records, and returns true; or an error, with all records what they were. */
+/* Pushes the list of records and returns true. On failure, pushes an error and restores all records. */
 static bool try_insertion(lua_State *L, prec_insertion *insertion) {
     lua_settop(L, LIST);
     lua_Unsigned count = lua_rawlen(L, LIST);

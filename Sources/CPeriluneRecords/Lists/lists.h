@@ -59,7 +59,7 @@ void prec_save_element(lua_State *L, lua_Integer position, int record);
 /* Prepares the range for adding the record at a position, starting a new one if necessary. [-0, +0, m] */
 void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
-/* Restores a record that was inserted in a batch. Its metatable becomes the saved one or that of its column set. [-0, +0, m] */
+/* Restores a record that was inserted in a batch. Its metatable becomes the saved one or its column set's. [-0, +0, m] */
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
 /* Restores all records from the last to the first, because a record may be in the list twice. [-0, +0, m] */

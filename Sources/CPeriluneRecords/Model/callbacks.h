@@ -1,6 +1,6 @@
 /*
-** Lua functions called by records: those of lib/perilune/records/native_callbacks.lua, by name. Lua passes all of them when
-** records are opened; none may be missing.
+** Lua functions that records call, by name. lib/perilune/records/native_callbacks.lua defines them. Lua passes all of them when records
+** are opened; none may be missing.
 */
 #ifndef PREC_CALLBACKS_H
 #define PREC_CALLBACKS_H

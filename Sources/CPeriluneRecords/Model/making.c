@@ -115,8 +115,8 @@ static int new_maker(lua_State *L) {
 }
 
 /*
-** new_record(class, values or nil, any): returns a record with the fields of the table. Returns nothing if a field is unknown or
-** the schema would have to be read. The table layout is that of the current database; with `any`, the one used last.
+** new_record(class, values or nil, any): returns a record with the fields of the table. Returns nothing if a field is unknown or the
+** schema would have to be read. Uses the table layout for the current database, or with `any` the last one used.
 */
 static int new_record(lua_State *L) {
     enum { values = 2, model };

@@ -26,7 +26,7 @@ static int push_field(lua_State *L, int table, int name) {
     return lua_rawget(L, table);
 }
 
-/* Pushes the request from which to derive, which may be that of a class, and its node. */
+/* Pushes the request from which to derive, which may be a class's request, and its node. */
 static bool push_parent(lua_State *L) {
     lua_pushvalue(L, SELF);
     if (lua_type(L, lua_upvalueindex(SOURCES)) == LUA_TTABLE) {

@@ -155,7 +155,7 @@ static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_set_column(L, work, names, layout->rowid);
 }
 
-/* Binds the values of the columns, which start at the stack index `first`, and those of the clause. */
+/* Binds the values of the columns, which start at the stack index `first`, and the clause's values. */
 static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first, const read_value *values) {
     sqlite3_stmt *handle = work->call.statement->handle;
     for (int i = 0; i < write->parameter_count; i++) {

@@ -112,9 +112,8 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
 
 /* MARK: - A single write for the Lua part, which converts values before and after it */
 
-/* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause
-** of the statement; the names of the columns to update; a table of key values that replaces those of the record; an additional
-** argument. */
+/* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause of the
+ ** statement; the names of the columns to update; a table of key values that replaces the record's key; an additional argument. */
 enum { RAW_RECORD = 1, RAW_DATABASE, RAW_VALUES, RAW_CLAUSE, RAW_COLUMNS, RAW_KEY, RAW_DETAIL };
 
 typedef struct {

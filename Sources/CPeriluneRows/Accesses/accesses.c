@@ -1,4 +1,4 @@
-/* Accesses: how they are opened, and what is done when they end. */
+/* Opens and ends accesses. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
 #include <perilune_long_functions.h>
@@ -40,7 +40,7 @@ static int run_in(pdb_access_request *request, pdb_access *access) {
     request->status = call_body(request->L, rows, request->argument_count);
     pdb_end_runs(&access->active);
     pdb_close_open_blobs(access, false);
-    /* What follows ends a transaction, and must not be interrupted. */
+    /* The next steps end a transaction and must not be interrupted. */
     if (--connection->accesses == 0) {
         sqlite3_progress_handler(connection->handle, 0, NULL, NULL);
         pdb_end_bounds(connection);
@@ -113,7 +113,7 @@ int pdb_run_deferring_access(pdb_access_request *request) {
     return run_in(request, &access);
 }
 
-/* What observers do in a block db:read, which they need not know to be on a connection that writes. */
+/* Runs a db:read block for observers. They need not know that their connection can write. */
 static int run_reading(pdb_access_request *request) {
     pdb_access access = {
         .database = request->database,
@@ -188,7 +188,7 @@ static bool has_running_statements(sqlite3 *handle) {
 
 void pdb_end_interruption(sqlite3 *handle) {
     if (!has_running_statements(handle)) return; /* the next statement begins uninterrupted */
-    /* Nothing tells whether a connection is interrupted but a statement that fails. This one reads nothing, and is not traced. */
+    /* Only a failing statement reveals that a connection is interrupted. This one reads nothing, and is not traced. */
     if (sqlite3_exec(handle, PSQL_OWN_SQL "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
 }
 
@@ -210,7 +210,7 @@ int pdb_end_read(sqlite3 *handle) {
     return code == SQLITE_OK ? code : sqlite3_exec(handle, "ROLLBACK TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Raises what an access request failed with, now that no Swift frame is left. */
+/* Raises the error of an access request, now that no Swift frame is left. */
 static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
     if (request->status != LUA_OK) {
         pdb_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
@@ -235,7 +235,7 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     int result = rows->callbacks.enter(&request);
     pdb_end_host_call(rows, may_refuse);
     if (request.has_written) pdb_crash_point("after", "commit");
-    /* What was changed may have been rolled back. */
+    /* The changes may have been rolled back. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
     return finish(L, rows, &request, result, base);
 }

@@ -3,7 +3,7 @@
 
 enum { longest_word = 40 }; /* longer ones are not quoted in messages */
 
-/* Takes the first result of a block that ends a transaction, which says how. Leaves the others. */
+/* Takes the first result of a block that ends a transaction, "commit" or "rollback". Leaves the others. */
 static int take_completion(lua_State *L, pdb_access_request *request, int first) {
     const char *completion = lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
     if (strcmp(completion, "commit") == 0) request->completion = PDB_COMMIT;
@@ -24,7 +24,7 @@ void pdb_push_handle(lua_State *L, pdb_access *access) {
     lua_setmetatable(L, -2);
 }
 
-/* Arguments: the database object, the function, and what else it is to be given. Runs inside the access. */
+/* Runs a block inside the access. Arguments: the database object, the function, and the function's other arguments. */
 static int run_block(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
     pdb_push_handle(L, access);
@@ -46,10 +46,9 @@ static int run_guarded_block(lua_State *L) {
     return run_block(L);
 }
 
-/* The same while the connection enforces no foreign keys. The first of what the function gets beside the handle is whether it did.
-**
-** A PRAGMA could not do this inside of a transaction, because SQLite counts the violations that a commit refuses. The function must
-** therefore leave as many as it has found: it checks the keys itself. */
+/* Runs a block while the connection does not enforce foreign keys. The function's first argument after the handle is whether they were
+ ** enforced. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
+ ** therefore leave as many violations as it found: it checks the keys itself. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
     int is_enforced = 0;
@@ -93,7 +92,7 @@ static bool is_transaction(pdb_access_mode mode) {
     return mode == PDB_DEFERRED || mode == PDB_IMMEDIATE || mode == PDB_EXCLUSIVE;
 }
 
-/* Stack: handle, function, arguments. `position` is that of the function, for messages. */
+/* Runs a block in an access. Stack: handle, function, arguments. `position` is the function's position, for messages. */
 static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int position) {
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, 1, verb);

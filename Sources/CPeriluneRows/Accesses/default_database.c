@@ -55,9 +55,9 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 }
 
 /*
-** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the
-** call the database is the default one, also for scripts: `db` and `perilune.database`. Nothing can yield out of the function, so
-** no other code sees the change.
+** with_default_database(db, perilune, function, ...): calls the function with the database and the other arguments. During the call the
+** database is the default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so no other code
+** sees the change.
 */
 int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };

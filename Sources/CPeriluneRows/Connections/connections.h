@@ -133,8 +133,7 @@ typedef struct pdb_connection_hooks {
 /* Registers hooks, which must live as long as the state. At most pdb_most_hooks. */
 void pdb_add_connection_hooks(pdb_state *rows, const pdb_connection_hooks *hooks);
 
-/* Call the hook of that name in all registrations. The stack is left as it is. pdb_did_end and pdb_will_begin may raise.
-** [-0, +0, e] */
+/* Call the hook of that name in all registrations. The stack is unchanged. pdb_did_end and pdb_will_begin may raise. [-0, +0, e] */
 void pdb_will_begin(lua_State *L, pdb_connection *connection);
 void pdb_will_begin_savepoint(pdb_connection *connection, size_t marks[pdb_most_hooks]);
 void pdb_did_end_savepoint(pdb_connection *connection, const size_t marks[pdb_most_hooks], bool is_kept);

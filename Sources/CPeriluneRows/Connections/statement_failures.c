@@ -1,4 +1,4 @@
-/* What is raised for a statement that has failed: its run ends first. */
+/* Raises the errors of failed statements, after ending their run. */
 #include "CPeriluneRows/Connections/connections.h"
 
 /* Beyond this, the values bound to a failed statement are not put into its text. */

@@ -1,4 +1,4 @@
-/* The compiling of statements: what an access allows, their parameters, their columns. */
+/* Compiles statements: checks whether the access allows them, reads their parameters and columns. */
 #include "CPeriluneRows/Connections/connections.h"
 
 /* MARK: - What an access allows */
@@ -242,7 +242,7 @@ static void read_booleans(pdb_statement *statement) {
 void pdb_check_columns(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->has_columns && statement->prepare_count == prepare_count) return;
-    /* SQLite compiles a statement anew when the schema has changed: its columns may be others now. */
+    /* SQLite recompiles a statement when the schema has changed, and its columns may differ. */
     if (statement->has_columns || prepare_count > 0) pdb_touch_schema(statement->connection->database);
     statement->column_count = sqlite3_column_count(statement->handle);
     read_booleans(statement);

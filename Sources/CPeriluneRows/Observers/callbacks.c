@@ -1,14 +1,14 @@
 /*
 ** Calling the functions of observers.
 **
-** on_change and will_commit run inside SQLite, protected, with all databases out of reach; did_commit and did_rollback afterwards, on
-** the connection that the transaction was on, when no frame of Swift's or SQLite's is between them and the script.
+** on_change and will_commit run inside SQLite, protected, with no access to any database. did_commit and did_rollback run afterwards, on
+** the connection of the transaction, with no Swift or SQLite frame between them and the script.
 */
 #include <perilune_arrays.h>
 
 #include "CPeriluneRows/Observers/observers.h"
 
-/* In the registry: what is done with errors of did_commit and did_rollback. */
+/* The registry key of the function that handles errors of did_commit and did_rollback. */
 static const char pdb_callback_failure_key;
 
 /* Ends of transactions that an observer's own transactions may bring about, one in the other. */
@@ -44,7 +44,7 @@ static void push_function(lua_State *L, const pdb_observer *observer, int functi
 
 static void push_plain_value(lua_State *L, sqlite3_value *value, const pdb_observed_column *column) {
     int type = sqlite3_value_type(value);
-    /* SQLite's hook gives the whole numbers of inserted rows as they are stored: without a fraction, which they have when they are read. */
+    /* For inserted rows, SQLite's hook returns whole numbers in REAL columns as integers. Reading the column returns floats. */
     if (type == SQLITE_INTEGER && column->is_real) type = SQLITE_FLOAT;
     pdb_push_column(L, value, type, column->is_boolean);
 }
@@ -187,8 +187,8 @@ static void warn(lua_State *L) {
     lua_settop(L, top);
 }
 
-/* Hands the error on top of the stack to the Lua part, where errors of callbacks go: the transaction has ended, and the one that
-** wrote has done what it was asked for. [-1, +0] */
+/* Passes the error on top of the stack to the Lua part, which handles callback errors: the transaction has ended, and its writer has
+ ** succeeded. [-1, +0] */
 static void report_failure(lua_State *L) {
     int error = lua_gettop(L);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);
@@ -217,7 +217,7 @@ static int raise_open_transaction(lua_State *L) {
                           "rolled back; use db:in_transaction");
 }
 
-/* Reports the error that a function raises, and calls no observer of those that are left. */
+/* Reports the error that a function raises, and calls none of the remaining observers. */
 static void give_up(lua_State *L, pdb_deferred_callbacks *callbacks, lua_CFunction raise) {
     while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
     lua_pushcfunction(L, raise);
@@ -294,7 +294,7 @@ void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *conn
     pdb_state *rows = pdb_state_of(L);
     bool is_pending = pdb_take_pending_error(L);
     if (run_deferred_in_access(L, connection) != LUA_OK) {
-        /* The run is cancelled: what the transaction has failed with counts. */
+        /* The run is cancelled: the transaction's own error takes precedence. */
         lua_pop(L, 1);
     }
     if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);

@@ -45,7 +45,7 @@ static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
     return plua_throw(L);
 }
 
-/* Records, which are made above, say so by the name of their metatable. */
+/* Records belong to a higher layer and are recognized by the name of their metatable. */
 static bool is_record(lua_State *L, int index) {
     if (luaL_getmetafield(L, index, "__name") == LUA_TNIL) return false;
     bool is_record = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "record") == 0;
@@ -186,7 +186,7 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
                              pdb_arguments *arguments) {
     arguments->statement = statement;
     if (statement->parameter_count == 0) return;
-    /* Each value, and what it was converted to, stays on the stack: SQLite does not copy its bytes. */
+    /* Each value and its conversion stay on the stack: SQLite does not copy their bytes. */
     int most = statement->parameter_count * (arguments->table ? 3 : 2);
     if (most > LUA_MINSTACK / 2) luaL_checkstack(L, most + LUA_MINSTACK, "too many arguments");
     if (arguments->table) bind_table(L, statement, statement_index, arguments);

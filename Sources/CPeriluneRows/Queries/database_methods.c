@@ -27,7 +27,7 @@ static int fetch_value(lua_State *L, pdb_call *call) {
     return 1;
 }
 
-/* Rejects NULL in values that came through GRDB, where it is perilune.null. */
+/* Rejects NULL in values that came through GRDB, which uses perilune.null for it. */
 static void check_no_null(lua_State *L, pdb_call *call, int list) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {

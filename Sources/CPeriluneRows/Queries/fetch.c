@@ -1,4 +1,4 @@
-/* Fetching: lists of what a statement gives, and the first of it. */
+/* Fetches all rows of a statement as a list, or the first one. */
 #include "CPeriluneRows/Queries/queries.h"
 
 /* From this number of rows on, the garbage collector is stopped: nothing that a loop builds can be collected before its end. */
@@ -20,7 +20,7 @@ typedef struct {
     bool is_done;
 } loop;
 
-/* Takes rows into the list at index 1 until there are none, or `limit` are in it. Index 2: the source. */
+/* Appends rows to the list at index 1 until no row is left or the list has `limit` rows. Index 2: the source. */
 static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
     pdb_call *call = loop->rows.call;
     int top = lua_gettop(L);
@@ -72,7 +72,7 @@ static int take_first_rows(lua_State *L) {
     return 0;
 }
 
-/* Pushes the list of what a direct statement gives. */
+/* Pushes the list of a direct statement's rows. */
 static void fetch_direct(lua_State *L, pdb_call *call, const pdb_row_form *form) {
     pdb_start(L, call, &call->access->active);
     loop loop = {.rows = {.call = call}, .form = form};

@@ -1,6 +1,6 @@
 /*
-** What rows and records have in common to be compared, printed and gone through: their columns in order, each with its name and the
-** key under which the table has its value.
+** Compares, prints and iterates rows and records by their columns in order: the name of each column, and the key of its value in the
+** table.
 */
 #include "CPeriluneRows/Rows/rows.h"
 
@@ -92,7 +92,8 @@ static void push_columns(lua_State *L) {
     lua_pushvalue(L, columns);
 }
 
-/* Whether a key, at -2, is that of a column, or hidden: its name, or its position, if the table has columns under that. */
+/* Returns whether the key at -2 is hidden or belongs to a column: as its name, or as its position if the table stores columns by
+ ** position. */
 static bool is_left_out(lua_State *L, lua_Integer count, int columns) {
     if (lua_isinteger(L, -2)) {
         lua_Integer position = lua_tointeger(L, -2);
@@ -109,7 +110,7 @@ static bool is_left_out(lua_State *L, lua_Integer count, int columns) {
     return is_left_out;
 }
 
-/* First the columns in their order, then what the script has put into the table itself. */
+/* Visits the columns in order, then the fields that the script has added to the table. */
 static int next_field(lua_State *L) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, lua_upvalueindex(NAMES));
     lua_Integer position = lua_tointeger(L, lua_upvalueindex(COUNTER)) + 1;

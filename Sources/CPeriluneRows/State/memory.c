@@ -3,8 +3,7 @@
 
 #include "CPeriluneRows/State/state.h"
 
-/* Returns the account to charge for allocations of the current thread: that of the state that is running there, if it has
-** limits. */
+/* Returns the account to charge for allocations of the current thread: the account of the running state, if it has limits. */
 static psql_account *running_account(void) {
     plua_context *context = plua_running_context();
     if (context == NULL || !context->limited || context->extension == NULL) return NULL;

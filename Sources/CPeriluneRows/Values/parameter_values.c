@@ -1,4 +1,4 @@
-/* A value of Lua for a parameter of a statement. */
+/* Binds Lua values to statement parameters. */
 #include "CPeriluneRows/Values/values.h"
 
 /* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
@@ -16,7 +16,7 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
 
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
 
-/* Answered in place of what was expected: the error is on top of the stack. */
+/* Returned in place of the expected type: the error is on top of the stack. */
 const char pdb_conversion_failed[] = "a value that can be converted";
 
 /* How often a value may be converted until it is plain: a value type may give a date, which has a conversion of its own. */
@@ -53,7 +53,7 @@ static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parame
     return bind_string(L, statement, parameter, lua_gettop(L), true);
 }
 
-/* Returns what was expected if the value cannot be bound. Otherwise NULL. */
+/* Binds the value. Returns a description of the expected types if it cannot be bound, otherwise NULL. */
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
     switch (lua_type(L, index)) {
         case LUA_TNIL:

@@ -1,5 +1,5 @@
 /*
-** Accesses: who may use a connection now, and what is done when that ends.
+** Accesses: who may use a connection now, and how that ends.
 */
 #ifndef PERILUNE_ACCESSES_H
 #define PERILUNE_ACCESSES_H
@@ -11,7 +11,7 @@ typedef enum {
     PDB_ROLLBACK,
 } pdb_completion;
 
-/* What Swift is asked to do: open the access, call pdb_run_access in it, and end it as `completion` says. */
+/* A request to Swift: open the access, call pdb_run_access in it, and end it according to `completion`. */
 struct pdb_access_request {
     lua_State *L;
     pdb_database *database;
@@ -30,8 +30,8 @@ struct pdb_access_request {
 ** `grdb` is GRDB's connection object, kept for the time of the access. Returns the Lua status, also found in the request. */
 int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
-/* Has a function be called with a handle of each connection of a database before a script uses it first. The database object and the
-** function are on top of the stack. [-2, +0, m] */
+/* Sets a function that is called with a handle of each connection of a database before a script first uses it. The database object and
+ ** the function are on top of the stack. [-2, +0, m] */
 void pdb_set_preparation(lua_State *L);
 
 /* Whether that was done for a connection, or need not be. */
@@ -47,8 +47,8 @@ void pdb_enclose_block(pdb_access_request *request);
 /* Runs the body of an access request for a transaction or savepoint inside an open access. */
 int pdb_run_nested_access(pdb_access_request *request);
 
-/* Pushes the function that an access request of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and what
-** that is given after the handle. [-0, +1, m] */
+/* Pushes the function that an access request of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and that
+ ** function's arguments after the handle. [-0, +1, m] */
 void pdb_push_block(lua_State *L);
 
 /* A transaction of PDB_READ, without GRDB, so that observers hear nothing of it. Returns SQLite's code. */
@@ -59,10 +59,10 @@ int pdb_end_read(sqlite3 *handle);
 ** else, the end of a transaction too. A cursor raises when it is used again. */
 void pdb_reset_running_statements(sqlite3 *handle);
 
-/* Does so if the connection is interrupted: to be called before what must not be refused. */
+/* Clears an interruption of the connection. Call it before work that must not be refused. */
 void pdb_end_interruption(sqlite3 *handle);
 
-/* The same before an access begins, if cursors of the state are open: what was interrupted is over. */
+/* Clears an interruption before an access begins, if cursors of the state are open: the interrupted work is over. */
 void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle);
 
 /* Pushes the handle of an open access. [-0, +1, m] */
@@ -79,8 +79,8 @@ void pdb_set_default_database(lua_State *L);
 ** [-n, +n, e] */
 int pdb_call_guarded(lua_State *L);
 
-/* The same while foreign keys are not enforced: calls f(handle, is_enforced, ...), where `is_enforced` is whether they are otherwise.
-** The function must check those that it may have broken. [-n, +n, e] */
+/* Like pdb_call_block, but without enforcing foreign keys: calls f(handle, is_enforced, ...), where `is_enforced` is the previous
+ ** setting. The function must check the keys that it may have broken. [-n, +n, e] */
 int pdb_call_unenforced(lua_State *L);
 
 /* A Lua function: sets the function that `write` calls with its arguments when it is given options. [-1, +0, v] */

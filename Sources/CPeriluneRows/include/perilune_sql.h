@@ -33,7 +33,7 @@ typedef struct {
 /* The effect of a statement on savepoints. */
 typedef enum { PDB_NO_SAVEPOINT, PDB_SAVEPOINT_BEGIN, PDB_SAVEPOINT_RELEASE, PDB_SAVEPOINT_ROLL_BACK } pdb_savepoint_command;
 
-/* SQL functions of Swift. None of them raises. */
+/* SQL functions implemented in Swift. None of them raises. */
 typedef struct {
     /* Classifies the first statement of a text before SQLite compiles it. */
     void (*screen)(const char *sql, size_t length, pdb_screening *screening);

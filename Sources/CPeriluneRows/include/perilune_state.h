@@ -1,14 +1,13 @@
 /*
-** What belongs to one Lua state: the row path, SQLite statements to Lua tables, without a Swift object per row.
+** The row path of one Lua state: turns rows of SQLite statements into Lua tables, without a Swift object per row.
 **
-** Scripts see databases, handles, prepared statements, cursors and rows; this target is what is behind them. It binds
-** arguments, steps SELECT statements itself, builds rows, and keeps the rules: which access is open, which handle is
-** alive, which statement may run. Connections, transactions and everything that writes go through Swift (and so through
-** GRDB) by the callbacks below.
+** Implements the databases, handles, prepared statements, cursors and rows that scripts see. It binds arguments, steps SELECT statements
+** itself, builds rows, and keeps the rules: which access is open, which handle is alive, which statement may run. Connections,
+** transactions and all writes go through Swift (and so through GRDB) by the callbacks below.
 **
-** Swift calls nothing of this target that can raise, except inside a callback, where no allocation is refused.
-** Stack effects are written as in Lua's manual: [-popped, +pushed, raises], where a function raises nothing (-), for want of memory (m),
-** what the code raises that it calls (e), or on purpose (v). n depends on the call.
+** Swift calls functions of this target that can raise only inside a callback, where no allocation is refused. Stack effects follow Lua's
+** manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m), any error of the code that it calls
+** (e), or on purpose (v). n depends on the call.
 */
 #ifndef PERILUNE_STATE_H
 #define PERILUNE_STATE_H
@@ -27,7 +26,7 @@ typedef struct pdb_access_request pdb_access_request; /* an access that is asked
 typedef struct pdb_execution pdb_execution; /* an execution that goes through GRDB */
 typedef struct pdb_connection_observers pdb_connection_observers; /* what observes the transactions of a connection */
 
-/* What Swift fills in when it has prepared a statement. */
+/* A statement that Swift has prepared. */
 typedef struct {
     sqlite3_stmt *handle; /* NULL if there was nothing but blanks and comments */
     void *object;         /* retained */
@@ -66,7 +65,7 @@ typedef struct {
     int (*record)(lua_State *L, void *grdb, void *object);
     /* Whether anybody observes the changes of a connection. */
     bool (*is_observed)(void *grdb);
-    /* Has GRDB notify the observers of the connection of transactions. Returns what stop_observing is given. */
+    /* Makes GRDB notify the connection's observers of transactions. Returns the argument for stop_observing. */
     void *(*observe)(void *grdb, pdb_connection_observers *observers);
     void (*stop_observing)(void *grdb, void *relay);
     /* Gives an error object on top of the stack the Swift error that it stands for. */
@@ -77,7 +76,7 @@ typedef struct {
     pdb_sql_callbacks sql;
 } pdb_callbacks;
 
-/* Whether every read is reported to GRDB: true while Swift records what an observation reads. [-0, +0, -] */
+/* Sets whether every read is reported to GRDB: true while Swift records the reads of an observation. [-0, +0, -] */
 void pdb_set_recording(lua_State *L, bool is_recording);
 
 /* Called with the SQL of a statement that is about to run. Must not raise. */
@@ -92,8 +91,8 @@ void pdb_crash_point(const char *moment, const char *name);
 /* (moment, name): the same for Lua. [-2, +0, v] */
 int pdb_lua_crash_point(lua_State *L);
 
-/* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.
-** A number, whose text for messages C has: no pointer that Swift lends for a call could be kept in its place. */
+/* Places in which a state may not use a database, mostly because SQLite calls a Lua function there and is not reentrant. A number,
+ ** with the text for messages in C: no pointer that Swift lends for a call could be kept here. */
 typedef enum {
     PDB_ELSEWHERE, /* databases may be used */
     PDB_IN_SQL_FUNCTION,
@@ -105,7 +104,7 @@ typedef enum {
     PDB_IN_CONFLICT,
 } pdb_place;
 
-/* From now on the state is in a place where no database may be used, or no more. Returns the former place. [-0, +0, -] */
+/* Enters or leaves a place in which no database may be used. Returns the previous place. [-0, +0, -] */
 pdb_place pdb_enter_place(lua_State *L, pdb_place place);
 
 #endif

@@ -57,8 +57,8 @@ int pdb_fold(lua_State *L);
 */
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
 
-/* Returns the bytes of a text or blob by its type, never NULL. They live as long as the value; those of a column, until the
-** statement is stepped. Empty if there was no memory, in which case the run is ending. [-0, +0, -] */
+/* Returns the bytes of a text or blob by its type, never NULL. They live as long as the value, or until the statement is stepped if it
+ ** is a column's value. Empty if memory ran out, in which case the run is ending. [-0, +0, -] */
 const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length);
 
 #endif

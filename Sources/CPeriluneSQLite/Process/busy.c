@@ -42,7 +42,7 @@ uint32_t psql_thread_number(void) {
 }
 
 uint32_t psql_queue_owner(const void *queue) {
-    /* `dq_state` follows a header of seven words; the bits above the number say who waits. */
+    /* `dq_state` follows a header of seven words; the bits above the number identify the waiting thread. */
     const uint32_t *state = (const uint32_t *)((const char *)queue + 7 * sizeof(void *));
     return __atomic_load_n(state, __ATOMIC_ACQUIRE) & 0x3fffffff;
 }

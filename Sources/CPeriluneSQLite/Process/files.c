@@ -1,5 +1,5 @@
 /*
-** Watched files use all of SQLite's functions except the one that writes, so reading costs nothing.
+** Watches files. They use all of SQLite's functions except the one that writes, so reading costs nothing.
 */
 #include <pthread.h>
 #include <stdatomic.h>

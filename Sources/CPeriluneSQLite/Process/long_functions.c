@@ -1,7 +1,7 @@
 /*
-** SQLite checks its progress handler between instructions, and a call of a function is one instruction: a search for a long text
-** in a long text is quadratic and took minutes despite a time limit. These functions do the same as those of SQLite 3.40 and can
-** be cancelled. The price: LIKE and GLOB use no index, because SQLite uses one only for its own functions.
+** SQLite checks its progress handler between instructions, and a function call is one instruction: a search for a long text in a long
+** text is quadratic and took minutes despite a time limit. These functions behave like SQLite 3.40's and can be cancelled. The price:
+** LIKE and GLOB use no index, because SQLite uses one only for its own functions.
 */
 #include <stdint.h>
 #include <string.h>

@@ -19,8 +19,8 @@ _Static_assert(sizeof(header) == 8, "SQLite's blocks are aligned to 8 bytes");
 
 /* MARK: - Accounts */
 
-/* What is known of an account on all threads, for the life of the process: others free blocks of one that is closed. An id is the
-** place of a slot and how often it was taken, so that a later account is not credited. */
+/* The part of an account that all threads may use, which lives as long as the process: other threads may free blocks of a closed
+ ** account. An id consists of the slot's index and its generation, so that a later account is not credited. */
 typedef struct {
     _Atomic uint32_t generation; /* odd while an account has it */
     _Atomic int64_t freed;       /* by other threads */
@@ -72,7 +72,7 @@ void psql_allow_all(bool is_allowed) {
 
 /* MARK: - The allocator */
 
-/* What a block takes: malloc rounds up, and keeps a size before it. */
+/* Returns the memory that a block takes: malloc rounds up, and keeps a size before the block. */
 static int64_t cost_of(uint32_t size) {
     return (int64_t)((size + sizeof(header) + sizeof(size_t) + 15) & ~(size_t)15);
 }

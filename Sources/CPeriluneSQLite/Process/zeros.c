@@ -1,7 +1,7 @@
 /*
-** Rows that end in zeros which are not stored in memory: those of zeroblob() at the end of an inserted row. A hook that reads the
-** new row makes SQLite write them out. If that runs out of memory, SQLite 3.40 replaces the row by NULL, keeps its length and
-** inserts it: it reads address 0.
+** Detects rows that end in zeros not stored in memory, from zeroblob() at the end of an inserted row. A hook that reads the new row makes
+** SQLite write them out. If that runs out of memory, SQLite 3.40 replaces the row by NULL, keeps its length and inserts it: it reads
+** address 0.
 */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
-** The clock and random numbers that SQLite sees, for databases that must not use the system's, such as those of tests.
+** The clock and random numbers that SQLite uses, for databases that must not use the system's, such as test databases.
 **
 ** SQLite reads the time from its VFS, so a database opened with its own VFS has its own clock. All date functions,
 ** CURRENT_TIMESTAMP and the rest follow it exactly, with all rules on where 'now' is allowed. random() and randomblob() use one

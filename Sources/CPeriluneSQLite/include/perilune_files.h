@@ -15,8 +15,8 @@ typedef bool psql_may_write(int size);
 void psql_ask_before_writes(psql_may_write *may_write);
 
 /*
-** Watches the files of a connection: those that are open, and those that its VFS opens later. A refused write fails as on a full
-** disk, except writes that a rollback needs. Returns an SQLite result code. File systems other than SQLite's own are not watched.
+** Watches the files of a connection, both open ones and ones that its VFS opens later. A refused write fails as on a full disk, except
+** writes that a rollback needs. Returns an SQLite result code. Only SQLite's own file systems are watched.
 */
 int psql_watch_files(sqlite3 *handle);
 

@@ -13,8 +13,8 @@
 ** threads scale. For the whole process, before SQLite is first used; returns SQLite's code. */
 int psql_disable_memory_statistics(void);
 
-/* Has threads that wait for a mutex of SQLite's look again for a while before they sleep. For the whole process, before SQLite is
-** first used; returns SQLite's code. */
+/* Makes threads that wait for an SQLite mutex spin for a while before they sleep. Applies to the whole process; call it before SQLite
+ ** is first used. Returns SQLite's code. */
 int psql_use_adaptive_mutexes(void);
 
 /* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits

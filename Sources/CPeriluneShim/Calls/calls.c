@@ -5,7 +5,7 @@ const char plua_async_marker;
 
 static const char function_metatable_key;
 
-/* What a call of Swift costs of the budget of instructions. */
+/* The cost of calling a Swift function, in instructions of the budget. */
 enum { host_call_cost = 50 };
 
 /* MARK: - From Lua to Swift */
@@ -14,7 +14,7 @@ enum { host_call_cost = 50 };
 static int call_swift(lua_State *L) {
     plua_context *context = plua_context_of(L);
     void *function = plua_object(L, lua_upvalueindex(1));
-    /* Finalizers of scripts run after those of what they refer to, if that was made later. */
+    /* A script's finalizer runs after the finalizers of newer objects, even if it refers to them. */
     if (function == NULL || context->is_closing) plua_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
@@ -97,7 +97,7 @@ void plua_push_async_function(lua_State *L, void *function, const char *name) {
 
 /* MARK: - From Swift to Lua */
 
-/* What a protected call or a resumption changes in the context, to be restored after it. */
+/* The context's fields that a protected call or a resumption changes, to be restored after it. */
 typedef struct {
     plua_context *outer;
     lua_State *running;

@@ -1,4 +1,4 @@
-/* Error objects, and what is kept of a failure. */
+/* Error objects, and the details kept of a failure. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ void plua_set_error_field(lua_State *L, const char *name) {
     plua_pop(L, 1);
 }
 
-/* Whether an activation is that of a function of a script. */
+/* Returns whether an activation belongs to a script's function. */
 static bool is_of_script(const lua_Debug *activation) {
     return activation->currentline > 0 && strncmp(activation->source, PLUA_LIBRARY_CHUNK, strlen(PLUA_LIBRARY_CHUNK)) != 0;
 }
@@ -82,7 +82,7 @@ const char *plua_find_unwaiting_caller(lua_State *L) {
             if (has_c && name) return name;
             has_script = true, has_c = false, name = NULL;
         } else if (has_script && !(activation.name && can_wait(activation.name))) {
-            /* What a script calls may be a function of the library, which calls one in C. */
+            /* A script may have called a library function that calls a C function. */
             has_c = has_c || *activation.what == 'C';
             if (activation.name) name = activation.name;
         }
@@ -368,7 +368,8 @@ int plua_raise_again(lua_State *L) {
     return plua_throw(L);
 }
 
-/* Whether the error is raised by a function that passes on what it caught: level 0 is the handler, 1 who raised. */
+/* Returns whether the error is raised by a function that passes on a caught error: level 0 is the handler, level 1 the raising
+ ** function. */
 static bool is_raised_again(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (context->raises_again) {

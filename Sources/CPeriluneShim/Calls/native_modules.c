@@ -5,7 +5,7 @@
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* Where Lua's `package` library keeps what it has loaded: handles by path, and again in a list. */
+/* The registry key of Lua's `package` library for loaded libraries: handles by path, and again in a list. */
 static const char loaded_libraries[] = "_CLIBS";
 
 int plua_native_libraries(lua_State *L) {

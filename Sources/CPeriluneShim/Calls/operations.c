@@ -19,7 +19,7 @@ static int get(lua_State *L) {
     return 1;
 }
 
-/* A function of Swift may fill tables, and no instruction passes for the hook to see: what sets an entry looks at the limit. */
+/* A Swift function may fill tables without the hook running, because no instruction passes. So setting an entry checks the limit. */
 static int set(lua_State *L) {
     lua_settable(L, 1);
     plua_check_memory(L);
@@ -77,7 +77,7 @@ void plua_begin_loading(lua_State *L) { lua_gc(L, LUA_GCSTOP); }
 
 void plua_end_loading(lua_State *L) {
     lua_gc(L, LUA_GCRESTART);
-    /* A step of less than nothing: it takes back what counts as made since the last collection. */
+    /* A negative step: it subtracts everything allocated since the last collection. */
     lua_gc(L, LUA_GCSTEP, -lua_gc(L, LUA_GCCOUNT));
 }
 

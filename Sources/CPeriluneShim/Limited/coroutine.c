@@ -1,5 +1,5 @@
 /*
-** coroutine.* for every state. Beyond what Lua's own library does, these functions
+** coroutine.* for every state. In addition to Lua's own library, these functions
 ** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
 ** - check the limits at every resume: a new coroutine counts its instructions from zero, so that many short ones would never
 **   reach the hook of a budget;
@@ -9,7 +9,7 @@
 */
 #include "CPeriluneShim/Limited/limited.h"
 
-/* What a resume costs of the budget, about what it takes. */
+/* The cost of a resume, in instructions of the budget. */
 enum { resume_cost = 20 };
 
 /* How much of the C stack nested closes may take. */
@@ -18,7 +18,7 @@ enum { close_stack_limit = 256 * 1024 };
 /* Key of the registry. */
 static const char close_base_key;
 
-/* What carry_over returns for coroutines that yielded nothing to the script. */
+/* Results of carry_over for coroutines that yielded nothing to the script. */
 enum { has_failed = -1, is_waiting = -2 };
 
 /* MARK: - Status */
@@ -224,8 +224,8 @@ static int coroutine_resume(lua_State *L) {
 
 static int wrap_continued(lua_State *L, int status, lua_KContext nested_calls);
 
-/* Puts the position of the caller before a message, as Lua's own library does. The new string is another value, so
-** what is kept of the failure is kept again for it. */
+/* Prepends the caller's position to a message, like Lua's own library. The new string is another value, so the details of the failure
+ ** are recorded for it again. */
 static void add_caller_position(lua_State *L) {
     luaL_where(L, 1);
     lua_pushvalue(L, -2);
@@ -239,7 +239,7 @@ static void add_caller_position(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* Raises the error of the coroutine, on top of L, after closing what the coroutine left open. */
+/* Raises the coroutine's error, on top of L, after closing the variables that the coroutine left open. */
 static int raise_failure(lua_State *L, lua_State *coroutine) {
     int status = lua_status(coroutine);
     if (status > LUA_YIELD) {
@@ -288,13 +288,13 @@ static int coroutine_wrap(lua_State *L) {
     return 1;
 }
 
-/* Whether L is what a script takes for the main coroutine: a driver's is one of its own. Pushes L. */
+/* Returns whether L is the main coroutine from the script's view: a driver's coroutine is one of its own. Pushes L. */
 static bool push_thread(lua_State *L) {
     bool is_main = lua_pushthread(L);
     return is_main || L == plua_context_of(L)->driven;
 }
 
-/* Resumed: the results are what resume was given. */
+/* Continues after a resume: returns the values passed to resume. */
 static int yielded(lua_State *L, int status, lua_KContext nested_calls) {
     (void)status;
     plua_context_of(L)->nested_calls = (int)nested_calls;

@@ -1,4 +1,4 @@
-/* What the replaced library functions share. They exist because a count hook cannot interrupt a C function. */
+/* Declarations shared by the replaced library functions. They exist because a count hook cannot interrupt a C function. */
 #ifndef PERILUNE_LIMITED_H
 #define PERILUNE_LIMITED_H
 
@@ -21,7 +21,7 @@ static inline plua_meter plua_meter_for(lua_State *L) {
     return (plua_meter){L, PLUA_STRIDE};
 }
 
-/* Charges what has been counted. May raise. */
+/* Charges the counted work to the budget. May raise. */
 static inline void plua_charge_meter(plua_meter *meter) {
     int64_t done = PLUA_STRIDE - meter->left;
     meter->left = PLUA_STRIDE;
@@ -44,17 +44,17 @@ static inline size_t plua_cost_of_bytes(size_t bytes) { return bytes / 64; }
 /* Ends the run for memory if a block of that size does not fit, before it is asked for. [-0, +0, v] */
 void plua_reserve(lua_State *L, size_t bytes);
 
-/* Ends the call if the run is cancelled: for what comes after a protected call, which may have caught the end. [-0, +0, v] */
+/* Ends the call if the run is cancelled. Call it after a protected call, which may have caught the cancellation. [-0, +0, v] */
 static inline void plua_raise_if_cancelled(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
 }
 
-/* Replaces those of the named functions that the table on top has. [-0, +0, m] */
+/* Replaces the named functions, if the table on top has them. [-0, +0, m] */
 void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
 
-/* Has the named functions of the table on top, those that it has and that are in C, called by `wrapper`: a C function that
-** finds the original as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
+/* Wraps the named functions of the table on top, if they exist and are C functions. `wrapper` is a C function that finds the original
+ ** as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
 void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
 
 /* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. [-n, +n, e] */
@@ -70,7 +70,7 @@ int plua_count_work_of_argument(lua_State *L);
 void plua_limit_base(lua_State *L);
 void plua_limit_debug(lua_State *L);
 
-/* Pushes what `load` returns for a mode that allows no text, and returns true; false for other modes. [-0, +(0|2), v] */
+/* Pushes the results of `load` for a mode that allows no text, and returns true; returns false for other modes. [-0, +(0|2), v] */
 bool plua_refuse_mode(lua_State *L);
 void plua_limit_utf8(lua_State *L);
 void plua_limit_coroutine(lua_State *L);

@@ -1,4 +1,4 @@
-/* print, where what it writes is bounded: a script could fill a disk with it. */
+/* print with bounded output: a script could fill a disk with it. */
 #include <stdio.h>
 
 #include "CPeriluneShim/Limited/limited.h"

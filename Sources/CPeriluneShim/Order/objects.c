@@ -1,4 +1,4 @@
-/* Numbers of objects: those of creation, which the allocator gives, and those that scripts see in place of addresses. */
+/* Numbers of objects: creation numbers, which the allocator assigns, and the numbers that scripts see instead of addresses. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const char shown_key;
 
 /* MARK: - Numbers of creation */
 
-/* Where an object of the type that was created last begins, as seen from an address in it. */
+/* Returns the start of the last created object of the type, relative to an address in it. */
 static ptrdiff_t distance_from_start(lua_State *L, const void *address) {
     return (const char *)address - (const char *)plua_context_of(L)->last_object;
 }
@@ -93,7 +93,7 @@ static bool has_address(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD || type == LUA_TLIGHTUSERDATA;
 }
 
-/* Pushes what stands for an address. [-0, +1, m] */
+/* Pushes the text that replaces an address. [-0, +1, m] */
 static void push_address(lua_State *L, uint64_t number) {
     char text[32];
     snprintf(text, sizeof text, "0x%012llx", (unsigned long long)number);

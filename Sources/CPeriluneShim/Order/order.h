@@ -1,4 +1,4 @@
-/* What makes runs repeatable: the order of keys, and numbers in place of addresses. For states that are deterministic. */
+/* Makes runs repeatable: orders keys, and replaces addresses by numbers. For deterministic states. */
 #ifndef PERILUNE_SHIM_ORDER_H
 #define PERILUNE_SHIM_ORDER_H
 

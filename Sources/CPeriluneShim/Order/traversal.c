@@ -125,7 +125,7 @@ typedef struct {
     const void *strings[most_on_stack];
 } kept_list;
 
-/* What a state keeps for traversals. */
+/* The state's data about traversals. */
 typedef struct {
     kept_list lists[kept_count];
     int cursor_lists[plua_cursor_count]; /* references to the lists of the cursors */
@@ -133,7 +133,7 @@ typedef struct {
 
 static memory *memory_of(lua_State *L) { return plua_context_of(L)->kept_lists; }
 
-/* The keys of a table that need a list, as they were counted. */
+/* The counted keys of a table that need a list. */
 typedef struct {
     lua_Integer sequence; /* keys 1...sequence are not among them */
     lua_Integer count, scanned;
@@ -163,7 +163,7 @@ static void note_key(lua_State *L, listing *list) {
     list->count++;
 }
 
-/* Counts the keys of a table; as long as they are few, copies of them stay on the stack. */
+/* Counts the keys of a table. While they are few, copies of them stay on the stack. */
 static void count_keys(lua_State *L, int table, listing *list, lua_Integer sequence) {
     list->sequence = sequence;
     list->count = list->scanned = 0;
@@ -203,8 +203,8 @@ static void permute(lua_State *L, table_key *keys, int count) {
     }
 }
 
-/* Fills the list on top, which has room for `count` keys, in order. Nothing is allocated in Lua meanwhile: the texts of keys stay. Returns
-** false if there are other keys than those that were counted: making the list may have run a finalizer. */
+/* Fills the list on top, which has room for `count` keys, in order. Lua allocates nothing in the meantime, so the keys' texts stay
+ ** valid. Returns false if the keys are not the counted ones: making the list may have run a finalizer. */
 static bool fill_long_list(lua_State *L, int table, table_key *keys, lua_Integer count, lua_Integer sequence) {
     int list = lua_gettop(L), found = 0;
     bool is_sorted = true, fits = true;
@@ -268,7 +268,7 @@ static lua_Integer push_made_list(lua_State *L, int table, lua_Integer *sequence
     return *sequence + list.count;
 }
 
-/* What a look at the keys of a table has found. */
+/* The result of examining a table's keys. */
 typedef struct {
     lua_Integer sequence, scanned;
     bool are_few_strings; /* beside the sequence there are strings only, and few of them */
@@ -328,7 +328,7 @@ static bool push_known_list(lua_State *L, const keys_found *found) {
     return true;
 }
 
-/* Keeps the list on top, unless a finalizer that ran meanwhile has changed the table. */
+/* Keeps the list on top, unless a finalizer has changed the table in the meantime. */
 static void keep_list(lua_State *L, int table, const keys_found *found) {
     keys_found again;
     if (!found->are_few_strings || !lua_istable(L, -1)) return;
@@ -390,8 +390,8 @@ static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
 
 static int ordered_next(lua_State *L);
 
-/* What is free for the next call of pairs: a function whose traversal has ended. Where a script keeps it and calls it again while it serves
-** another loop, both go on as `next` does. */
+/* Frees a function whose traversal has ended, for the next call of pairs. If a script keeps it and calls it while it serves another
+ ** loop, both loops continue like `next`. */
 static void free_visitor(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     cursor->table = 0;
@@ -400,7 +400,7 @@ static void free_visitor(lua_State *L) {
     plua_context_of(L)->free_visitor = cursor->used == 1;
 }
 
-/* What `pairs` returns. Called with anything but the next key of its table, it is `next`. */
+/* The function that `pairs` returns. Called with anything but the next key of its table, it acts like `next`. */
 static int visit_next(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     lua_settop(L, 2);
@@ -480,14 +480,14 @@ static void push_list(lua_State *L, const plua_cursor *cursor) {
     else lua_rawgeti(L, LUA_REGISTRYINDEX, memory_of(L)->cursor_lists[cursor - cursors_of(L)]);
 }
 
-/* Ends a traversal. What it has kept may be collected. */
+/* Ends a traversal. The list that it kept may be collected. */
 static void release(lua_State *L, plua_cursor *cursor) {
     cursor->table = 0;
     lua_pushboolean(L, false);
     set_list(L, cursor);
 }
 
-/* Pushes the list of the cursor that has visited the key at 2 of the table at 1 last; NULL, and pushes nothing, if there is none. */
+/* Pushes the list of the cursor that last visited the key at 2 of the table at 1. Returns NULL and pushes nothing if no cursor did. */
 static plua_cursor *push_found(lua_State *L, uint64_t table) {
     plua_cursor *cursors = cursors_of(L);
     for (int i = 0; i < plua_cursor_count; i++) {

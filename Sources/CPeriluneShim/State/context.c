@@ -13,7 +13,7 @@ plua_context *plua_running_context(void) { return plua_running; }
 
 bool plua_is_run_cancelled(void) { return plua_running && plua_poll(plua_running) != PLUA_CANCEL_NONE; }
 
-/* What the allocator needs beside the context that others see. */
+/* The allocator's private data, in addition to the context that others see. */
 typedef struct {
     plua_context context; /* first: a context is a state's whole record */
     plua_pool pool;
@@ -50,14 +50,14 @@ static bool is_chosen_to_fail(plua_context *context) {
     return true;
 }
 
-/* Whether a request is the growth of a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a
-** size, and refusing a table its memory is what some releases do not survive. */
+/* Returns whether a request grows a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a size, and some
+ ** Lua releases do not survive a refused allocation of a table. */
 static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;
 }
 
-/* A table whose __call is the table itself makes Lua shift arguments for minutes, and no instruction passes for the hook
-** to see. The stack grows meanwhile. */
+/* A table whose __call is the table itself makes Lua shift arguments for minutes without running an instruction, so the hook does not
+ ** run. The stack grows in the meantime. */
 static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
@@ -94,9 +94,9 @@ static bool is_far_beyond(plua_context *context, size_t size) {
 }
 
 /*
-** A string that does not fit is refused at once, so that one `..` does not double what a script has, nor rows that are fetched, during which
-** no instruction passes for the hook to see: a long one that is beyond the limit, and any that is far beyond. Lua collects its garbage then,
-** which is safe as a string is made, and asks again.
+** Refuses a string that does not fit at once, so that neither one `..` nor fetching rows, during which the hook does not run, doubles the
+** script's memory: a long string that is beyond the limit, and any string that is far beyond it. Lua then collects its garbage, which is
+** safe while a string is made, and asks again.
 */
 static bool is_too_long(plua_context *context, int type, size_t size) {
     enum { least = 1 << 14 };

@@ -211,7 +211,7 @@ static void start_watchdog(void) {
     pthread_attr_destroy(&attributes);
 }
 
-/* Has the watchdog look at a run at the time when its next signal is due. */
+/* Makes the watchdog look at a run when its next signal is due. */
 static void wake_watchdog(plua_context *context) {
     if (context->signal_at >= watchdog.wakes_at) return;
     if (!watchdog.is_running) start_watchdog();

@@ -1,10 +1,10 @@
-/* What belongs to one Lua state: its memory, its limits, the coverage of its lines. */
+/* The parts of one Lua state: its memory, its limits, the coverage of its lines. */
 #ifndef PERILUNE_SHIM_STATE_H
 #define PERILUNE_SHIM_STATE_H
 
 #include <perilune_shim.h>
 
-/* A state as plua_new_state makes it, once `prepare`, called under protection, has opened what every state has. [-0, +0, -] */
+/* Returns a state for plua_new_state. `prepare`, called under protection, has opened the parts that every state has. [-0, +0, -] */
 lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare, bool is_deterministic);
 
 /* The context that runs on the current thread, or NULL. Written by the calls into Lua. */
@@ -19,8 +19,9 @@ bool plua_exceeds_memory_limit(plua_context *context);
 /* Makes the hook check the memory limit before the next instruction. Safe to call from the allocator. */
 void plua_arm_count_hook(plua_context *context);
 
-/* Called when L begins or continues to run: arms its hook if the run is cancelled or has passed its memory limit, since what armed it has
-** reached only the coroutine that ran before; and puts the hook of a budget on a coroutine made before that was set. [-0, +0, -] */
+/* Called when L begins or continues to run. Arms its hook if the run is cancelled or has passed its memory limit, because only the
+ ** previously running coroutine's hook was armed. Adds a budget's hook to a coroutine that was made before the budget was set.
+ ** [-0, +0, -] */
 void plua_prepare_hook(lua_State *L);
 
 /* For the hook: a line begins. Raises nothing. [-0, +0, -] */

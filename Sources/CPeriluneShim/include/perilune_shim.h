@@ -5,8 +5,8 @@
 ** Swift functions are called through a trampoline that raises only after Swift has returned, and whatever Swift asks
 ** of Lua that could raise runs here, under a protected call.
 **
-** Stack effects are written as in Lua's manual: [-popped, +pushed, raises], where a function raises nothing (-), for want of memory (m),
-** what the code raises that it calls (e), or on purpose (v). n depends on the call.
+** Stack effects follow Lua's manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m), any error of
+** the code that it calls (e), or on purpose (v). n depends on the call.
 */
 #ifndef PERILUNE_SHIM_H
 #define PERILUNE_SHIM_H
@@ -34,7 +34,7 @@ typedef enum {
     PLUA_CANCEL_DISK = 6,
 } plua_cancel_reason;
 
-/* What a Swift function called by Lua answers, instead of raising. */
+/* Results of a Swift function called by Lua, which must not raise. */
 enum {
     PLUA_RAISE = -1, /* the error is on top of the stack */
     PLUA_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
@@ -96,7 +96,7 @@ typedef struct plua_context {
     void *kept_lists;  /* of strings that are keys; or NULL */
     bool free_visitor; /* a function of `pairs` can be used again */
 
-    /* What a library on top of this one keeps for the state; not owned. */
+    /* Data that a library on top of this one keeps for the state; not owned. */
     void *extension;
 
     plua_coverage *coverage; /* or NULL */
@@ -151,14 +151,14 @@ void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
 
-/* Reads flag, budget and clock; cancels the run if one of them says so. Returns the reason, raises nothing.
-** Safe to call from SQLite's progress handler. */
+/* Checks flag, budget and clock, and cancels the run if one of them requires it. Returns the reason, raises nothing. Safe to call from
+ ** SQLite's progress handler. */
 int plua_poll(plua_context *context);
 
 /* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. [-0, +0, v] */
 void plua_check(lua_State *L);
 
-/* Like plua_check, if more than the limit of memory was allocated since Lua's last instruction. [-0, +0, v] */
+/* Like plua_check, but only if more memory than the limit was allocated since Lua's last instruction. [-0, +0, v] */
 void plua_check_memory(lua_State *L);
 
 /* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. [-0, +0, v] */
@@ -173,7 +173,7 @@ int plua_raise_cancellation(lua_State *L);
 /* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". [-0, +0, -] */
 void plua_limit_output(lua_State *L, size_t bytes);
 
-/* Takes this number of bytes off what the script may write; false, and nothing is left, if it is more. [-0, +0, -] */
+/* Subtracts this number of bytes from the script's remaining output. Returns false and leaves nothing if it is more. [-0, +0, -] */
 bool plua_take_output(lua_State *L, size_t bytes);
 
 /* Leaves on L, and by inheritance on coroutines that it creates later, the count hook if the run has a budget or counts lines, else none.
@@ -200,7 +200,8 @@ uint64_t plua_now(void);
 
 /* MARK: - Order */
 
-/* As lua_next; in a deterministic state keys come in a fixed order. The table may be changed as by the loop of a script. [-1, +(2|0), e] */
+/* Like lua_next, but in a deterministic state keys come in a fixed order. The table may be changed as in a script's loop.
+ ** [-1, +(2|0), e] */
 int plua_next_in_order(lua_State *L, int table);
 
 /* As luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
@@ -241,9 +242,9 @@ void plua_read_coverage(plua_context *context, void (*take)(void *receiver, cons
 /* MARK: - Errors */
 
 /*
-** An error object is a userdata with fields (kind, message, ... and whatever fits), a tostring of the form
-** "file:line: message", concatenation with strings, and a metatable that scripts cannot reach. It may carry a Swift
-** error, which comes out at the top as itself.
+** An error object is a userdata with fields (kind, message, ... and others as needed), a tostring of the form "file:line: message",
+** concatenation with strings, and a metatable that scripts cannot reach. It may carry a Swift error, which the outermost call throws
+** unchanged.
 */
 
 /* Pushes an error object. `format` as in lua_pushfstring. [-0, +1, m] */
@@ -255,14 +256,14 @@ static inline void plua_push_empty_error(lua_State *L) { plua_push_error(L, "", 
 /* Pops a value and sets it as a field of the error object below it. [-1, +0, m] */
 void plua_set_error_field(lua_State *L, const char *name);
 
-/* How the names of the host's own Lua chunks begin: errors are blamed on what called them. */
+/* The prefix of the names of the host's own Lua chunks: errors are attributed to their callers. */
 #define PLUA_LIBRARY_CHUNK "=[lib] "
 
 /* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
-/* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. Fills in
-** what lua_getinfo gives for "S" and "l". [-0, +0, -] */
+/* Finds the nearest running Lua function outside the host's library chunks: the place a person would look at. Fills in the fields of
+ ** lua_getinfo for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
 /* Returns the name by which a script called the innermost function that Lua cannot yield across, or NULL if none is known.
@@ -276,7 +277,8 @@ void plua_describe_place(void *context, char *place, size_t size);
 /* Whether the value is an error object. [-0, +0, -] */
 bool plua_is_error(lua_State *L, int index);
 
-/* The place where an error object keeps its Swift error: NULL if there is none, or if the value is no error object. [-0, +0, -] */
+/* The place where an error object keeps its Swift error: NULL without a Swift error, or if the value is not an error object.
+ ** [-0, +0, -] */
 void **plua_error_payload(lua_State *L, int index);
 
 /* Pushes the table of the error object's fields. [-0, +1, -] */
@@ -296,7 +298,7 @@ int plua_raise_error(lua_State *L);
 ** [-n, +(0|2), m] */
 int plua_position(lua_State *L);
 
-/* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. [-n, +1, v] */
+/* (value, fields) returns the value. If it is an error object, adds the fields that it does not have yet. [-n, +1, v] */
 int plua_add_error_fields(lua_State *L);
 
 /* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may live in
@@ -312,7 +314,7 @@ int plua_pcall(lua_State *L, int argument_count, int result_count);
 ** status. [-?, +?, -] */
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count);
 
-/* Raises the error value on top, which plua_pcall has just caught: what is kept of its failure stays. [-1, +0, v] */
+/* Raises the error value on top, which plua_pcall has just caught. Keeps the details of its failure. [-1, +0, v] */
 int plua_raise_again(lua_State *L);
 
 /* As lua_error. Functions of native modules read a message by lua_tostring, which finds none in an error object: if such a function would
@@ -365,7 +367,7 @@ extern const char plua_async_marker;
 /* Takes the garbage list: returns its length and hands over the array, which the caller frees. */
 size_t plua_take_garbage(plua_context *context, void ***objects);
 
-/* Frees what plua_take_garbage handed over. */
+/* Frees a block that plua_take_garbage returned. */
 void plua_free(void *block);
 
 /* MARK: - Protected operations for Swift. Each returns a Lua status; on failure the error value replaces the operands. */
@@ -380,7 +382,7 @@ int plua_to_string(lua_State *L);              /* [-1, +1, -] as tostring does *
 int plua_next(lua_State *L);                   /* [-2, +2, -] table, key -> key, value; or nil, nil at the end */
 int plua_collect(lua_State *L);                 /* a full collection. [-0, +0, -] */
 
-/* Nothing is collected while what a state keeps is loaded: all of it would be marked again and again. [-0, +0, -] */
+/* Suspends garbage collection while a state's permanent objects are loaded: all of them would be marked again and again. [-0, +0, -] */
 void plua_begin_loading(lua_State *L);
 /* From here on as after a collection: the next one begins when as much again was made. [-0, +0, -] */
 void plua_end_loading(lua_State *L);
