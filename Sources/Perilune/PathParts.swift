@@ -2,7 +2,7 @@
 ///
 /// That of Foundation, `NSString.deletingLastPathComponent`, traps for names of one letter.
 package struct PathParts: Equatable {
-    /// Without a slash at its end; empty for a name alone, and `/` for what is in that.
+    /// The folder without a trailing slash; empty for a bare name, and `/` for entries of the root folder.
     package let folder: String
     package let name: String
 

@@ -16,12 +16,12 @@ extension DefaultDatabase.Trace {
         return slow
     }
 
-    /// Makes the trace, and what watches for slow statements.
+    /// Makes the trace, and the watcher for slow statements.
     func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
-        // What takes long is known at the end only.
+        // The duration is known only at the end.
         let reported = events
         let trace = SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
             guard slow?.isExplanation(event) != true else { return }
@@ -63,12 +63,12 @@ extension SQLTrace.Event: CustomStringConvertible {
 }
 
 extension DefaultDatabase {
-    /// The same database, whose statements are reported: in live and in tests to the log of the container, at the level `debug`; in
-    /// a preview to standard output.
+    /// The same database with traced statements. In live and test contexts they are reported to the container's log, at the level
+    /// `debug`; in a preview to standard output.
     ///
     /// - Parameters:
     ///   - events: When a statement is reported: as it begins, by default.
-    ///   - showsValues: Whether the bound values stand in the SQL. They may be secret.
+    ///   - showsValues: Whether the SQL contains the bound values. They may be secret.
     ///   - slow: The duration from which a statement is reported as slow, at the level `warning`, with how SQLite runs it.
     public func traced(
         _ events: SQLTrace.Events = .statements, showsValues: Bool = false, slow: Duration? = nil
@@ -78,7 +78,7 @@ extension DefaultDatabase {
         return database
     }
 
-    /// What is asked of the trace.
+    /// The options of the trace.
     struct Trace: Sendable {
         let events: SQLTrace.Events
         let showsValues: Bool

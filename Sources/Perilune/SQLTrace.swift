@@ -28,7 +28,7 @@ public struct SQLTrace: Sendable {
 
     /// Which events are reported.
     public var events: Events
-    /// Whether the bound values stand in the SQL. They may be secret.
+    /// Whether the SQL contains the bound values. They may be secret.
     public var showsValues: Bool
     /// Is called on the thread that runs the statement.
     public var receive: @Sendable (Event) -> Void

@@ -4,7 +4,7 @@ internal import Foundation
 public struct ScriptFileError: Error, CustomStringConvertible {
     /// The file.
     public let path: String
-    /// What the system says.
+    /// The system's message.
     public let reason: String
 
     public var description: String { "cannot read \(path): \(reason)" }
@@ -12,7 +12,7 @@ public struct ScriptFileError: Error, CustomStringConvertible {
 
 /// Reading files of Lua.
 enum ScriptFile {
-    /// Whether a path is that of a file that can be read to its end: no folder, no pipe.
+    /// Whether a path belongs to a regular file, not a folder or a pipe.
     static func exists(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG

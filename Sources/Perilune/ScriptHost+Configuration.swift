@@ -6,11 +6,11 @@ public import PeriluneLua
 
 /// How a host is set up.
 extension ScriptHost {
-    /// What a host gives its scripts.
+    /// The settings of a host.
     public struct Configuration: Sendable {
-        /// Where the default database, `db`, is.
+        /// The location of the default database, `db`.
         public enum Database: Sendable {
-            /// In the container of dependencies: what `Dependencies.prepare` was given, or the test's.
+            /// From the container of dependencies: the database given to `Dependencies.prepare`, or the test's.
             case prepared
             /// A private database in memory, empty at first.
             case inMemory
@@ -26,24 +26,24 @@ extension ScriptHost {
         public var database: Database
         /// Whether the default database may only be read. For one that the host opens.
         public var isReadonly = false
-        /// Which standard functions scripts have. What can do no harm, by default.
+        /// The standard functions that scripts have. Harmless ones by default.
         public var libraries: LuaLibraries = .sandboxed
-        /// What one run may use up.
+        /// The limits of one run.
         public var limits: LuaLimits = .none
-        /// Whether what scripts see of Lua is the same in each process: `pairs` and `next` visit keys in a fixed order, and numbers stand for
-        /// addresses. In tests and previews it always is. Clock and random numbers are those of the container.
+        /// Whether Lua behaves the same in each process: `pairs` and `next` visit keys in a fixed order, and numbers replace addresses.
+        /// Tests and previews always behave so. Clock and random numbers come from the container.
         public var isDeterministic = false
         /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
-        /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit holds: list
-        /// those that scripts may be trusted with, also in a sandbox. Scripts cannot load any.
+        /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit restrains:
+        /// list only extensions that are safe for scripts, even in a sandbox. Scripts cannot load any.
         public var extensions: [String] = []
         /// Where `require` looks for modules, one after the other; Swift's (``ScriptHost/register(module:_:_:)``) come first.
         public var modules: [ModuleSource] = []
         /// The folder in which `require` looks for modules last, as a script of the command line expects it: `package.path`
         /// begins as this folder, and scripts may change it. `nil`: nowhere.
         public var moduleFolder: String?
-        /// Where the lines go that scripts print.
+        /// The destination of lines that scripts print.
         public var output = ScriptOutput.standardOutput
         /// How many bytes scripts may print to standard output, in all; `nil`: no limit. More is an error of kind `output`.
         public var outputLimitInBytes: Int?
@@ -52,7 +52,7 @@ extension ScriptHost {
         public var diskQuota: Int?
         /// Called for each statement of the default database. For a database that the host opens.
         public var trace: SQLTrace?
-        /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
+        /// Records the calls of functions with external effects, instead of executing them; `nil` executes them.
         public var effects: EffectRecorder?
         /// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
         public var callbackErrors = CallbackErrors.log
@@ -71,9 +71,9 @@ extension ScriptHost {
         var connection: ConnectionSettings?
         /// The effects that scripts on a copy cannot have; `nil` unless they run on a copy.
         var previewWithholds: OutsideEffects?
-        /// Lua modules for the library, beside those of every state.
+        /// Additional Lua modules for the library.
         package var libraryModules: [LibraryModules] = []
-        /// Is given what loads the modules of the library, to add to what scripts have.
+        /// Called with the loader of the library's modules, to add functions for scripts.
         package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
         /// Makes a configuration for scripts that are not trusted.
@@ -111,7 +111,7 @@ extension ScriptHost.Configuration {
         return try environment.opening(path, openingConfiguration) { try DatabaseQueue(path: $0, configuration: $1) }
     }
 
-    /// What was asked for a database that the host opens is not forgotten for one that is open.
+    /// Rejects options that apply only to a database that the host opens itself, if the database is already open.
     private func checked(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
         guard !isReadonly || writer.configuration.readonly, trace == nil else {
             throw Self.onlyOwnDatabase

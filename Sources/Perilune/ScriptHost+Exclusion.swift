@@ -29,10 +29,10 @@ extension ScriptHost {
         return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
     }
 
-    /// Ends what runs, and what scripts have left behind, and releases the state, the functions that were registered and the process of the
-    /// scripts. Later calls, and those that wait, throw a `LuaError` with code `usage`.
+    /// Ends the active run and the scripts' callbacks, and releases the state, the registered functions and the script process. Later and
+    /// waiting calls throw a `LuaError` with code `usage`.
     ///
-    /// Not to be called by a function that a script of the host waits for.
+    /// Must not be called by a function that a script of the host waits for.
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         cancelRuns()
@@ -76,7 +76,7 @@ extension ScriptHost {
     }
 }
 
-/// Whether something goes on that tasks know of which it has begun: they may be there longer.
+/// Whether an operation still runs. Tasks that it has started may outlive it.
 final class OngoingUse: Sendable {
     private let isOver = Atomic(false)
 
@@ -104,7 +104,7 @@ final class FIFOLock: Sendable {
     /// Waits for the lock. Returns `false` if the task is cancelled before it has acquired it.
     func acquire() async -> Bool {
         if Task.isCancelled { return false }
-        // Where nothing else runs, as usual, there is nothing to wait for.
+        // Usually nothing else runs, so no waiting is needed.
         let number = state.withLock { state -> Int? in
             if state.take() { return nil }
             state.count += 1
@@ -142,11 +142,11 @@ final class FIFOLock: Sendable {
         if !isFree { resumeNext() }
     }
 
-    // Apart, as Swift takes 0.1 ms to make the type of what it hands on.
+    // A separate function, because Swift takes 0.1 ms to create the type of the resumed value.
     private func resumeNext() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
-            // It was cancelled meanwhile.
+            // It was cancelled in the meantime.
             state.isTaken = false
             return nil
         }

@@ -3,7 +3,7 @@ internal import PeriluneLua
 
 /// Migrating the database of a host.
 extension ScriptHost {
-    /// What the default database has seen of the migrations in a folder.
+    /// The status of a folder's migrations in the default database.
     package func migrationStatus(ofFolder folder: String) throws -> ScriptMigrations.Status {
         try migrations(inFolder: folder).status()
     }

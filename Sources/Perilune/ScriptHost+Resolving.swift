@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the names mean by which Swift calls what scripts have left.
+/// Resolves the names by which Swift calls the functions of scripts.
 extension ScriptHost {
     func function(_ value: LuaValue, named name: String) throws -> LuaFunction {
         guard case .function(let function) = value else {
@@ -39,7 +39,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// The names that a table has, and those of its requests if it is a class.
+    /// The names in a table, and the names of its requests if it is a class.
     fileprivate func names(in value: LuaValue) throws -> [String] {
         guard case .table(let table) = value else { return [] }
         var names = try table.pairs().map(\.key)
@@ -47,7 +47,7 @@ extension LuaState {
         return names.compactMap { if case .string(let name) = $0 { name.description } else { nil } }.sorted()
     }
 
-    /// What a script has required by a name; nil if it has not.
+    /// The module that a script has required by a name; nil if it has not.
     fileprivate func loadedModule(_ name: String) throws -> LuaValue {
         guard case .table(let package) = try globals.get("package"), case .table(let loaded) = try package.get("loaded") else {
             return .nil

@@ -4,7 +4,7 @@ internal import PeriluneLua
 
 /// Running scripts, and calling their functions.
 extension ScriptHost {
-    /// Runs a file and decodes what it returns.
+    /// Runs a file and decodes its result.
     ///
     /// ```swift
     /// let report: MonthReport = try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
@@ -12,8 +12,8 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - path: The file; a first line that begins with `#` is skipped.
-    ///   - argument: What the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
-    ///   - type: What the result is decoded as, where nothing else says it: without it, and without a type around, the result is ignored.
+    ///   - argument: The arguments that the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
+    ///   - type: The type of the decoded result, if the context does not determine it. Without any type, the result is ignored.
     /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit; `CancellationError` if the task is cancelled;
     ///   ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
@@ -25,7 +25,7 @@ extension ScriptHost {
         }
     }
 
-    /// Runs a file; what it returns is ignored.
+    /// Runs a file and ignores its result.
     ///
     /// - Throws: `LuaError` if the file does not compile, raises, or exceeds a limit; `CancellationError` if the task is cancelled;
     ///   ``ScriptFileError`` if the file cannot be read.
@@ -38,13 +38,13 @@ extension ScriptHost {
         }
     }
 
-    /// Runs source text and decodes what it returns.
+    /// Runs source text and decodes its result.
     ///
-    /// - Parameter name: What errors call it.
+    /// - Parameter name: The name of the script in errors.
     /// - Parameter source: The text of the script.
-    /// - Parameter argument: What the script sees as `...`.
-    /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or returns what does not decode as
-    ///   `Result`; `CancellationError` if the task is cancelled.
+    /// - Parameter argument: The arguments that the script sees as `...`.
+    /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or its result does not decode as `Result`;
+    ///   `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
@@ -53,7 +53,7 @@ extension ScriptHost {
         }
     }
 
-    /// Runs source text; what it returns is ignored.
+    /// Runs source text and ignores its result.
     ///
     /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
@@ -84,7 +84,7 @@ extension ScriptHost {
         }
     }
 
-    /// Calls a function that a script has left in a global variable; what it returns is ignored.
+    /// Calls a function in a script's global variable, and ignores its result.
     ///
     /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
@@ -226,7 +226,7 @@ extension LuaState {
 }
 
 extension LuaError {
-    /// The same with a message that says where.
+    /// The same error with a place before the message.
     func prefixed(_ place: String) -> LuaError {
         var error = LuaError(code, "\(place): \(message)")
         error.fields = fields

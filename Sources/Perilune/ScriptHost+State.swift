@@ -4,11 +4,11 @@ package import PeriluneLua
 // Access to the state of a host, for programs that look into it between runs.
 
 extension ScriptHost {
-    /// Runs an operation with the state when no script runs in it: for programs that look into what scripts have left.
+    /// Runs an operation with the state when no script runs in it: for programs that inspect the scripts' values.
     ///
-    /// - Parameter operation: Gets the host, its state, and what loads the modules of the library. It keeps none of them, nor
-    ///   values of Lua.
-    /// - Throws: `LuaError` with what is known of the database and the source texts, as running a script does.
+    /// - Parameter operation: Receives the host, its state, and the loader of the library's modules. It must not keep them, nor any Lua
+    ///   values.
+    /// - Throws: `LuaError` with details from the database and the source texts, like running a script.
     package nonisolated func withState<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost, LuaState, LibraryLoader) async throws -> Result
     ) async throws -> Result {

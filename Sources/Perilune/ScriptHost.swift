@@ -20,27 +20,27 @@ public actor ScriptHost {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let state: LuaState
-    /// What Swift offers to scripts.
+    /// The Swift modules for scripts.
     let modules: ModuleRegistry
     /// The default database.
     package let database: any DatabaseWriter
-    /// What scripts have from the container of dependencies.
+    /// The scripts' values from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
     /// Who gets the errors of functions that the loop calls.
     let callbackErrors: CallbackErrors
     /// The texts that reports of errors may quote.
     var sourceTexts: SourceTexts
-    /// Keeps what the thread has databases see.
+    /// Retains the environment that databases see on this thread.
     private let threadEnvironment: ThreadEnvironment?
     nonisolated let cancellation: LuaState.Cancellation
-    /// What scripts wait for.
+    /// Schedules the callbacks that scripts wait for.
     let loop: ScriptLoop
     let calls: LoopCalls
-    /// What keeps the loop alive while automations wait for events.
+    /// Keeps the loop alive while automations wait for events.
     var eventSource: LoopSource?
     /// The globals of the scripts that ran before the first file of automations was loaded.
     var globalsBeforeAutomations: LuaTable?
-    /// What keeps other hosts from running the same automations.
+    /// Prevents other hosts from running the same automations.
     var automationClaim: AutomationClaim?
     /// The run that loads a file of automations.
     var loadingRun: LuaRun?
@@ -51,12 +51,12 @@ public actor ScriptHost {
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
-    /// The process in which the scripts run, if they do not run in this one. The state runs none then: it encodes and decodes values,
-    /// and calls functions of Swift.
+    /// The process in which the scripts run, if it is not this one. The state then runs no scripts: it encodes and decodes values, and
+    /// calls Swift functions.
     nonisolated let worker: WorkerConnection?
     /// Where `require` looks, for scripts in another process.
     let moduleSources: [ModuleSource]
-    /// Where goes what scripts in another process print.
+    /// The destination of output from scripts in another process.
     let output: ScriptOutput
     /// The functions of modules that scripts in another process have called.
     var isolatedModules: [String: LuaTable] = [:]
@@ -64,7 +64,7 @@ public actor ScriptHost {
     var printedLine: [UInt8] = []
     /// Is given the statements of scripts in another process.
     var isolatedTrace: SQLTrace?
-    /// The limit of time of a run in another process.
+    /// The time limit of a run in another process.
     var runTimeLimit: Duration?
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
@@ -158,35 +158,35 @@ public actor ScriptHost {
         }
     }
 
-    /// What scripts have left behind ends; where something of it is under way, the state is closed after that.
+    /// Ends the scripts' callbacks. If some are active, the state is closed after them.
     deinit {
         guard calls.areUnderWay else { return }
         cancellation.cancelRuns()
         calls.end()
     }
 
-    /// Gives the runs to come another limit of time, in a host that has one.
+    /// Changes the time limit of future runs, in a host that has one.
     package func limitTime(to time: Duration) {
         guard let worker else { return state.limitTime(to: time) }
         runTimeLimit = time
         worker.limitTime(to: time)
     }
 
-    /// Ends the script that runs, and who waits until the host is idle, from anywhere; what the script has begun is rolled back. The call that
-    /// runs it throws a `LuaError` with code `cancelled`. Nothing that comes later is ended.
+    /// Ends the active run, and waits for the host to become idle; can be called from anywhere. Open transactions of the script are
+    /// rolled back. The call that runs it throws a `LuaError` with code `cancelled`. Later runs are not affected.
     public nonisolated func cancel() {
         if let worker { return worker.cancel() }
         cancellation.cancelRuns()
         hostCancellation.cancelWaits()
     }
 
-    /// Ends what runs, or else the next run or wait: for a command that a signal ends.
+    /// Ends the active run, or else the next run or wait: for a command that a signal ends.
     package nonisolated func cancelRunOrNext() {
         if let worker { return worker.cancel() }
         cancellation.cancel()
         hostCancellation.cancel()
     }
 
-    /// Whether the script that runs now goes on beyond its limit of time: for a moment, or as nothing ends it.
+    /// Whether the active run has passed its time limit: briefly, or because nothing ends it.
     package nonisolated var isOverdue: Bool { cancellation.isOverdue }
 }

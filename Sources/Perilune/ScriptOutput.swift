@@ -2,7 +2,7 @@ internal import Logging
 package import PeriluneBindings
 package import PeriluneLua
 
-/// Where the lines go that scripts `print`.
+/// The destination of lines that scripts `print`.
 public enum ScriptOutput: Sendable {
     /// To standard output.
     case standardOutput
@@ -25,7 +25,7 @@ public enum ScriptOutput: Sendable {
         try Self.replacePrint(in: state) { write($0.description) }
     }
 
-    /// Replaces `print` by what gives each line to a closure, without the line break.
+    /// Replaces `print` by a function that passes each line to a closure, without the line break.
     static func replacePrint(in state: LuaState, writing write: @escaping (LuaString) throws -> Void) throws {
         let function = try state.makeFunction("print") { arguments in
             try write(arguments.get(1))

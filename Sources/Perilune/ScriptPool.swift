@@ -11,10 +11,10 @@ internal import Synchronization
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
-/// Each call has a host for itself. Scripts share nothing but the database, which lets readers run in parallel if it is a pool:
-/// what one of them leaves in a global variable is seen by those that happen to get the same host. A host whose script has
-/// passed a limit, or whose process has ended, is thrown away, and a new one takes its place. A function of Swift that a script calls, and that calls the pool
-/// again, gets the host of that script, which waits for it.
+/// Each call has exclusive use of a host. Scripts share only the database, which allows parallel reads if it is a pool. A global variable
+/// is visible only to calls that happen to get the same host. A host whose script has passed a limit, or whose process has ended, is
+/// replaced by a new one. If a script calls a Swift function that calls the pool again, that call gets the script's host, which waits for
+/// it.
 public actor ScriptPool {
     /// A host that a call has for itself.
     private final class Loan: Sendable {
@@ -26,7 +26,7 @@ public actor ScriptPool {
             self.host = host
         }
 
-        /// Whether a limit has struck, of the call or of one inside. What that has left behind is anybody's guess.
+        /// Whether the call, or one inside it, has passed a limit. The host's state is then unreliable.
         var hasPassedLimit: Bool { limit.load(ordering: .acquiring) }
 
         func perform<Result: Sendable>(_ operation: @Sendable (ScriptHost) async throws -> Result) async throws -> Result {
@@ -40,7 +40,7 @@ public actor ScriptPool {
         }
     }
 
-    /// What the calls that the current task is part of have, by their pools.
+    /// The hosts of the calls that the current task is part of, by pool.
     @TaskLocal private static var loans: [ObjectIdentifier: Loan] = [:]
 
     private let makeHost: @Sendable () async throws -> ScriptHost
@@ -96,9 +96,9 @@ public actor ScriptPool {
         makeSpares()
     }
 
-    /// Runs an operation with a host that nothing else uses meanwhile; waits until one is free.
+    /// Runs an operation with exclusive use of a host; waits until one is free.
     ///
-    /// - Throws: What the operation throws; `CancellationError` if the task is cancelled before its turn.
+    /// - Throws: Any error of the operation; `CancellationError` if the task is cancelled before its turn.
     public func withHost<Result: Sendable>(
         _ operation: @Sendable (ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -141,9 +141,9 @@ public actor ScriptPool {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }
 
-    /// Calls a function; what it returns is ignored.
+    /// Calls a function, and ignores its result.
     ///
-    /// - Throws: As `ScriptHost.call(_:_:)`; also what making a host throws, if one is missing.
+    /// - Throws: The errors of `ScriptHost.call(_:_:)`, and of making a host if one is missing.
     public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }
@@ -220,7 +220,7 @@ public actor ScriptPool {
         }
         guard isFree else { throw CancellationError() }
         if isClosed { return }
-        // Cancelled at the last moment: the next one gets what was meant for this one.
+        // Cancelled at the last moment: the next waiting call gets its turn.
         if Task.isCancelled, !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
     }
 

@@ -15,13 +15,13 @@ struct LuaItself {
     private static let startCount = 100
     private static let startTargetInMilliseconds = 8.0
     private static let processorTarget = 1.05
-    /// Of limits without a budget of instructions, beside none.
+    /// The target for limits without an instruction budget, relative to no limits.
     private static let limitsTarget = 1.05
     private static let iterationTarget = 3.0
 
     /// The time from spawning to exit, of an empty script.
     mutating func measureStart() {
-        // As scripts/install copies it: what a linker has written is in memory in small pieces, from which a program starts later.
+        // Copies the program like scripts/install: a file as written by the linker is cached in small pieces, and starts more slowly.
         let installed = folder.appendingPathComponent("perilune")
         guard (try? FileManager.default.copyItem(at: URL(fileURLWithPath: perilune), to: installed)) != nil else {
             problems.note(.failed("cannot be copied"), contestant: perilune, measure: "start")

@@ -33,7 +33,7 @@ struct Measure {
     let baseline: Baseline
     /// Whether our work uses records and requests instead of SQL.
     let isOfRecords: Bool
-    /// The name of the work in our scripts and those of the peers.
+    /// The name of the work in our scripts and the peers' scripts.
     var script: String
     /// The name of the work in the baseline.
     var baselineScript: String

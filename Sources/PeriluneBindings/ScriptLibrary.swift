@@ -7,7 +7,7 @@ internal import PeriluneRecords
 final class ScriptLibrary {
     /// The table that scripts see as `perilune`.
     let perilune: LuaTable
-    /// What loads the modules in Lua, and gives them what Swift and C provide. The files in `lib/perilune/native` describe that.
+    /// Loads the Lua modules, and passes them the functions in Swift and C. The files in `lib/perilune/native` describe these.
     let loader: LibraryLoader
     private let state: LuaState
     private let dates: DateBinding
@@ -35,7 +35,7 @@ final class ScriptLibrary {
         try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try state.globals.set("perilune", .table(perilune))
-        // Who is used to require what is a global finds it so. The state belongs to what holds the resolver.
+        // `require` also finds the global, for users who expect it. The state belongs to the owner of the resolver.
         try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil }
     }
 
@@ -189,7 +189,7 @@ final class ScriptLibrary {
         value.isNull ? .nil : value.blobBytes.map { .string(LuaString($0)) }
     }
 
-    /// Replaces the functions of Lua's libraries that have one of these effects with ones that refuse.
+    /// Replaces Lua library functions that have one of these effects by functions that refuse.
     func withhold(_ effects: OutsideEffects, in state: LuaState) throws {
         let names = try state.makeTable()
         for (name, effect) in [("files", OutsideEffects.files), ("programs", .programs), ("native", .native)] {

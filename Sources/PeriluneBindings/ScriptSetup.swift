@@ -14,15 +14,16 @@ package struct ScriptSetup {
     package var environment: ScriptEnvironment
     /// Effects outside of the database that scripts cannot have, whatever their libraries allow. In previews all of them by default.
     package var withheld: OutsideEffects
-    /// What each connection loads before the script uses it.
+    /// The extensions that each connection loads before the script uses it.
     package var extensions = SQLiteExtensions.none
     /// Whether the default database is the global `db`, too. It always is `perilune.database`.
     package var definesGlobal = true
-    /// What scripts wait for. The host drives it.
+    /// Schedules the callbacks that scripts wait for. The host drives it.
     package let loop: ScriptLoop
-    /// Lua modules beside those of every state.
+    /// Lua modules in addition to the modules of every state.
     package var modules: [LibraryModules] = []
-    /// Is given what loads the modules of the library, once those of every state are loaded: for what is not in every state.
+    /// Called with the loader of the library's modules, after the modules of every state are loaded: for modules that only some states
+    /// have.
     package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {

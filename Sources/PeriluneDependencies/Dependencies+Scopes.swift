@@ -58,7 +58,7 @@ extension Dependencies {
 
     /// Runs an operation as a test of its own, with its own values for all dependencies.
     ///
-    /// The traits of `PeriluneTestSupport` call this. Call it yourself in XCTest tests and on detached tasks, where the running test
+    /// The traits of `PeriluneTestSupport` call this. Call it yourself in XCTest tests and on detached tasks, in which the running test
     /// cannot be detected.
     ///
     /// - Throws: Errors of `operation`, and of closing the values of the scope.

@@ -81,7 +81,7 @@ public actor Dependencies {
         return try await (home ?? self).defaultValue(for: key)
     }
 
-    /// Returns this container, or that of the test that runs on the current task.
+    /// Returns this container, or the container of the test that runs on the current task.
     private nonisolated func homeOfCurrentTest<Key: DependencyKey>(for key: Key.Type) async throws -> Dependencies {
         guard case .process(let identify) = kind, try context == .test else { return self }
         switch identify() {

@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The purpose for which code runs.
 public enum DependencyContext: String, Sendable, CaseIterable {
-    /// For users: dependencies are those that the program has prepared.
+    /// For users: dependencies that the program has prepared.
     case live
     /// For tests: each test has its own, repeatable dependencies.
     case test
@@ -14,7 +14,7 @@ public enum DependencyContext: String, Sendable, CaseIterable {
     /// starts.
     public static let environmentVariable = "PERILUNE_CONTEXT"
 
-    /// The context of the process: that of the environment variable, else test under a test runner, else live.
+    /// The context of the process: from the environment variable, else test under a test runner, else live.
     static let ofProcess = Result<DependencyContext, DependencyError> {
         () throws(DependencyError) in
         try detect(environment: .ofProcess, isTesting: isOwnProgram.load(ordering: .relaxed) ? hasTestVariable(.ofProcess) : isTesting)

@@ -22,7 +22,7 @@ public protocol DependencyKey: Sendable {
     /// context makes its value.
     associatedtype Source: Sendable = Value
 
-    /// The name in messages: that of the property of ``DependencyValues``.
+    /// The name in messages: the name of the property of ``DependencyValues``.
     static var name: String { get }
 
     /// Whether two tests must not share the value. Reading it where the running test cannot be detected is then an error.

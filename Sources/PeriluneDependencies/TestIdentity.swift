@@ -6,7 +6,7 @@ package enum TestIdentity: Hashable, Sendable {
     case notRunByTests
     /// A test of Swift Testing.
     case test(ID)
-    /// A test of Swift Testing with arguments, whose cases cannot be told apart.
+    /// A test of Swift Testing with arguments, whose cases cannot be distinguished.
     case cases
     /// An XCTest test, or no test: a detached task or a thread.
     case unknown

@@ -1,1 +1,1 @@
-// The modules below lib/perilune: what every script sees. The build writes `embeddedPeriluneModules`: see EmbedModules.
+// The modules in lib/perilune, which every script has. The build writes `embeddedPeriluneModules`: see EmbedModules.

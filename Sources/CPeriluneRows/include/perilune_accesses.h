@@ -79,8 +79,8 @@ void pdb_set_default_database(lua_State *L);
 ** [-n, +n, e] */
 int pdb_call_guarded(lua_State *L);
 
-/* Like pdb_call_block, but without enforcing foreign keys: calls f(handle, is_enforced, ...), where `is_enforced` is the previous
- ** setting. The function must check the keys that it may have broken. [-n, +n, e] */
+/* A Lua function that runs a block like the one above, but without enforcing foreign keys: calls f(handle, is_enforced, ...), where
+ ** `is_enforced` is the previous setting. The function must check the keys that it may have broken. [-n, +n, e] */
 int pdb_call_unenforced(lua_State *L);
 
 /* A Lua function: sets the function that `write` calls with its arguments when it is given options. [-1, +0, v] */

@@ -2,14 +2,14 @@
 public struct Automation: Codable, Sendable {
     /// Its name, which no other automation of the host has.
     public let name: String
-    /// What sets it off, as people call it: "schedule 0 9 * * mon-fri".
+    /// Describes its trigger for people: "schedule 0 9 * * mon-fri".
     public let trigger: String
-    /// What a trigger does while it runs: "single", "restart", "queued" or "parallel".
+    /// How it handles a trigger while it runs: "single", "restart", "queued" or "parallel".
     public let mode: String
     /// Whether it is triggered.
     public let isEnabled: Bool
     public let description: String?
-    /// When it ran last, and what came of it.
+    /// When it last ran, and its outcome below.
     public let lastRun: String?
     /// How its last run that was not skipped ended, or "running" or "waiting"; `nil` before the first.
     public let outcome: String?
@@ -49,7 +49,7 @@ public struct AutomationRun: Codable, Sendable {
     public let wakesAt: String?
     /// How often its process has ended before it.
     public let interruptions: Int
-    /// What set it off, as JSON.
+    /// The trigger of the run, as JSON.
     public let trigger: String
     /// The SQL that it ran, as a JSON array.
     public let statements: String?
@@ -62,7 +62,7 @@ public struct AutomationRun: Codable, Sendable {
     }
 }
 
-/// What came of running an automation by hand.
+/// The result of running an automation by hand.
 public struct AutomationResult: Codable, Sendable {
     /// "succeeded", "skipped" or "cancelled".
     public let outcome: String
@@ -78,7 +78,7 @@ public struct AutomationResult: Codable, Sendable {
 public struct AutomationStatus: Codable, Sendable {
     /// Its name; of a queue `jobs "NAME"`.
     public let name: String
-    /// What triggers it; `nil` if only runs of it are recorded.
+    /// Its trigger; `nil` if only runs of it are recorded.
     public let trigger: String?
     /// "ready", "running", "disabled", "paused", "stopped" if no process runs it, or "unknown" if only runs of it are recorded.
     public let state: String

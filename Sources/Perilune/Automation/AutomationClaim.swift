@@ -10,10 +10,9 @@ internal import PeriluneCluster
 internal import PeriluneLua
 internal import Synchronization
 
-/// The right of one host to run the automations of a file on a database: in two, each schedule and each change would trigger them twice.
-///
-/// Within the process it is an entry in a table. Between processes it is a lock on a byte of the database far behind its end, of a kind that
-/// does not meet those of SQLite. Both end with this object, and with the process.
+/// The right of one host to run the automations of a file on a database: in two hosts, each schedule and each change would trigger them
+/// twice. Within the process it is an entry in a table. Between processes it is a lock on a byte of the database far beyond its end, of a
+/// kind that does not conflict with SQLite's locks. Both end with this object, and with the process.
 final class AutomationClaim: Sendable {
     /// A database in a file, or one that only this process has.
     private enum Place: Hashable, Sendable {

@@ -3,22 +3,22 @@ internal import PeriluneLua
 
 /// Automations of scripts: functions that run when something happens, see `perilune.automation`.
 extension ScriptHost {
-    /// Runs a file that defines automations, and puts them in the place of those that there were.
+    /// Runs a file that defines automations. They replace the previous ones.
     ///
-    /// Whatever else the former file has started (timers, observations, tasks, handlers of signals) ends as well, and its global variables
-    /// are gone. Those that other scripts have set before the first file stay.
+    /// Everything else that the previous file started (timers, observations, tasks, signal handlers) ends too, and its global variables
+    /// are removed. Globals that other scripts set before the first file remain.
     ///
     /// Live automations run in one host only: as long as this host has them, no other host can load the same file for the same database, in
     /// this or another process of the machine.
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - isLive: Whether they are set off from then on; else they are only known, and can be run by hand.
-    ///   - poll: How often those that observe changes look whether another process has written, if they do not say themselves;
-    ///     `nil`: not at all. Where a whole table is observed, all its rows are read then.
+    ///   - isLive: Whether triggers start them from then on. Otherwise they can be listed and run by hand.
+    ///   - poll: How often automations that observe changes check whether another process has written, unless they set their own
+    ///     interval; `nil`: never. If a whole table is observed, each check reads all its rows.
     /// - Returns: How many there are.
-    /// - Throws: `LuaError` of kind `already_running` if another host runs them; `LuaError` if the file fails: all that there was goes on then, and nothing that the file has started before;
-    ///   ``ScriptFileError`` if it cannot be read.
+    /// - Throws: `LuaError` of kind `already_running` if another host runs them; `LuaError` if the file fails: the previous automations
+    ///   keep running, and everything that the file started before it failed ends; ``ScriptFileError`` if it cannot be read.
     @discardableResult
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
@@ -27,7 +27,7 @@ extension ScriptHost {
             let claim = isLive ? try host.claimAutomations(ofFile: path) : nil
             host.sourceTexts.add(source, named: path)
             let former = try host.state.globals
-            // Until the new version has taken its place the former one is there too.
+            // The previous version exists until the new one replaces it.
             let restoreLimit = host.state.raiseMemoryLimit(byBytes: host.state.memoryInBytes)
             defer { restoreLimit() }
             try host.renewGlobals()
@@ -57,8 +57,8 @@ extension ScriptHost {
         }
     }
 
-    /// Where the modules may be that the file of automations has required: if one of them changes, the file is to be loaded again,
-    /// which loads them anew.
+    /// The paths at which the modules required by the automation file may be. If one of them changes, load the file again, which reloads
+    /// the modules.
     ///
     /// - Throws: `LuaError` if the state is closed.
     public nonisolated func automationModulePaths() async throws -> [String] {
@@ -133,7 +133,7 @@ extension ScriptHost {
         try result.get()
     }
 
-    /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
+    /// Keeps ``waitUntilIdle()`` waiting until ``stopAutomations(within:)``, even if only events can trigger automations.
     ///
     /// - Throws: `LuaError` if the state is closed.
     package func waitForEvents() throws {
@@ -144,8 +144,8 @@ extension ScriptHost {
 
     /// Ends all automations, with all that their file has started: before the program ends, for example.
     ///
-    /// What runs is interrupted where it waits, and may clean up; what does not end in time is cancelled. Each is kept as a run that was
-    /// cancelled, or as what it has come to.
+    /// Active runs are interrupted where they wait, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
+    /// cancelled, or with its outcome.
     ///
     /// - Parameter limit: How long to wait for the runs.
     /// - Throws: `LuaError` with code `cancelled` if they do not even end then.
@@ -153,7 +153,7 @@ extension ScriptHost {
         do {
             try await endAutomations(within: limit)
         } catch let error as LuaError where error.code == .cancelled {
-            // The limit has ended this run as well; those of the automations are over now.
+            // The limit ended this run too; the automations' runs are over now.
             try await endAutomations(within: limit)
         }
     }

@@ -1,4 +1,4 @@
-/// Base64 of bytes that come in pieces.
+/// Base64 of bytes that arrive in pieces.
 ///
 /// - SeeAlso: RFC 4648, section 4.
 package enum Base64 {
@@ -54,7 +54,7 @@ package enum Base64 {
         }
     }
 
-    /// Makes bytes of text, letter by letter, and refuses what an ``Encoder`` does not write.
+    /// Decodes text into bytes, letter by letter, and rejects text that an ``Encoder`` would not write.
     package struct Decoder {
         private var bits: UInt32 = 0
         private var letterCount = 0
@@ -87,7 +87,7 @@ package enum Base64 {
         /// Whether the text may end here.
         package var isComplete: Bool { letterCount == 0 }
 
-        /// Takes groups of four letters up to what is something else.
+        /// Decodes groups of four letters up to the first other character.
         ///
         /// - Returns: How many letters were taken.
         private static func decodeWhole(_ text: UnsafeRawBufferPointer, _ values: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Int {

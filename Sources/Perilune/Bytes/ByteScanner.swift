@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Reads bytes one after the other, from wherever they come in pieces.
+/// Reads bytes one at a time from a source that delivers them in pieces.
 struct ByteScanner {
     private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     private var buffer: [UInt8]
@@ -47,7 +47,7 @@ struct ByteScanner {
         return true
     }
 
-    /// Takes what is there of the next bytes, without copying it.
+    /// Passes the next buffered bytes to a closure, without copying them.
     ///
     /// - Parameter body: Called with at least one byte; returns how many it has taken.
     /// - Returns: Whether there was any byte.

@@ -78,7 +78,7 @@ package final class StoredBytes: Sendable {
 
 /// Why bytes cannot be kept.
 struct StorageError: Error {
-    /// What the system says, or that a limit is exceeded.
+    /// The system's message, or that a limit is exceeded.
     let reason: String
 
     init(reason: String) {

@@ -5,10 +5,10 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Records what changes in the schema "main" of one connection, by SQLite's hook for changes of rows. Once that takes more memory than it
-/// may, only the names of the tables are noted that are written to. Everything here belongs on the queue of that connection.
+/// Records changes in the schema "main" of one connection, by SQLite's hook for row changes. Once the recording exceeds its memory limit,
+/// it notes only the names of the changed tables. Use it only on the queue of that connection.
 final class ChangeRecording {
-    /// The tables that were written to, rolled back or not, but for those of SQLite itself.
+    /// The tables that were written to, even if rolled back, except SQLite's own.
     private(set) var touchedTables: [String] = []
     /// The name of the table that was written to last, to find at once that it is known.
     private var lastTable: [CChar] = []
@@ -17,7 +17,7 @@ final class ChangeRecording {
     private let rows: RecordedRows
     private let excluded: [String]
     private let limitInBytes: Int
-    /// Whether it would have taken more memory than it may: of what came after that, only the tables are known.
+    /// Whether the recording exceeded its memory limit: of later changes, only the tables are known.
     private(set) var isTooLarge = false
     /// Whether statements may be there that were compiled without the hook, since a cursor was open.
     private var hasStaleStatements: Bool
@@ -28,7 +28,7 @@ final class ChangeRecording {
     /// - Parameters:
     ///   - excluded: Tables that are not recorded, such as those without a key; it is noted that they were written to.
     ///   - limitInBytes: The memory that the recording may take, looked at now and then while scripts run statements.
-    ///   - memory: Where it has that from.
+    ///   - memory: The source of that memory.
     init(_ db: Database, excluding excluded: [String], limitInBytes: Int, in memory: RecordingMemory = .machine) {
         connection = db.sqliteConnection!
         self.excluded = excluded

@@ -2,9 +2,9 @@ internal import CPeriluneSQLite
 public import GRDB
 internal import PeriluneRecords
 
-/// What is in the way of a change.
+/// A conflict that prevents a change.
 public struct ChangesetConflict: Sendable, Equatable {
-    /// What a conflict is about.
+    /// The kinds of conflicts.
     public enum Kind: String, Sendable {
         /// The row is there, with other values than the change has found.
         case data
@@ -16,7 +16,7 @@ public struct ChangesetConflict: Sendable, Equatable {
         case constraint
     }
 
-    /// What the conflict is about.
+    /// The kind of the conflict.
     public let kind: Kind
     /// The change.
     public let change: ChangesetRow
@@ -25,23 +25,23 @@ public struct ChangesetConflict: Sendable, Equatable {
 }
 
 extension Changeset {
-    /// What becomes of a change that meets a conflict.
+    /// How to resolve a conflict.
     public enum Resolution: Sendable {
         /// Nothing at all is applied.
         case abort
         /// The change is left out.
         case omit
-        /// The change is made in place of what is there: for the kinds `data` and `conflict`.
+        /// The change replaces the conflicting row: for the kinds `data` and `conflict`.
         case replace
     }
 
     /// Makes the changes, or none of them, in the schema "main" of a database, within a transaction that is open.
     ///
-    /// Triggers and the actions of foreign keys do nothing meanwhile: what they did is part of the changeset. Foreign keys are checked at the end. The changes of `tables`
-    /// are made, those of all by default; `resolve` is called for each conflict, and must not use the connection.
+    /// Triggers and foreign key actions are disabled: the changeset contains their effects. Foreign keys are checked at the end. Applies
+    /// the changes of `tables`, by default of all tables; `resolve` is called for each conflict, and must not use the connection.
     ///
     /// - Returns: How many changes were made, and how many left out.
-    /// - Throws: ``ChangesetError`` with the code `conflict` at the first conflict that is not resolved; what `resolve` throws.
+    /// - Throws: ``ChangesetError`` with the code `conflict` at the first unresolved conflict; any error of `resolve`.
     @discardableResult
     public func apply(
         to db: Database, tables: Set<String>? = nil, resolving resolve: (ChangesetConflict) throws -> Resolution = { _ in .abort }
@@ -100,11 +100,11 @@ extension ChangesetOutline {
 }
 
 extension ChangesetStream {
-    /// Has SQLite make the changes, without triggers.
+    /// Makes SQLite apply the changes, without triggers.
     ///
     /// - Parameters:
-    ///   - usesSavepoint: Whether what was done is undone if something fails; else the transaction is to be rolled back then.
-    ///   - answer: Called with the kind of each conflict and the change: what SQLite is to do. What it throws ends everything.
+    ///   - usesSavepoint: Whether a failure undoes the changes; otherwise the caller must roll back the transaction.
+    ///   - answer: Called with the kind of each conflict and the change; returns SQLite's next step. An error ends the application.
     func run(
         on db: Database, only tables: Set<String>? = nil, usesSavepoint: Bool = true,
         answering answer: (CInt, OpaquePointer?) throws -> Int
@@ -136,7 +136,7 @@ private final class ChangesetApplication {
         let code = try changeset.apply(to: connection, usesSavepoint: usesSavepoint, callbacks)
         if let error { throw error }
         guard code == SQLITE_OK else {
-            // What the connection says last is of the rollback.
+            // The connection's last message concerns the rollback.
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         }
     }
@@ -159,7 +159,7 @@ private final class ChangesetApplication {
 }
 
 extension ChangesetConflict {
-    /// What SQLite reports.
+    /// Converts SQLite's description of a conflict.
     fileprivate init(_ code: CInt, _ iterator: OpaquePointer) throws {
         let change = try Changeset.Change(iterator)
         kind =

@@ -1,12 +1,13 @@
 internal import CPeriluneRows
 public import GRDB
 
-/// Recording what changes in a database.
+/// Recording the changes of a database.
 extension Changeset {
-    /// Records what a closure changes in the schema "main" of a database, on the queue of its connection.
+    /// Records a closure's changes in the schema "main" of a database, on the queue of its connection.
     ///
-    /// What triggers and foreign keys change meanwhile is recorded too. What a savepoint has undone is not. The recording may take
-    /// `limitInBytes` of memory, which counts against the limit of the run if a script records; `body` changes the database on the same connection.
+    /// Changes by triggers and foreign keys are recorded too. Changes undone by a savepoint are not. The recording may take
+    /// `limitInBytes` of memory, which counts against the run's limit if a script records; `body` changes the database on the same
+    /// connection.
     ///
     /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, or if too much was; what the closure throws.
     public static func recording<Result>(
@@ -34,7 +35,7 @@ extension Changeset {
 }
 
 extension SchemaSnapshot {
-    /// The names of the tables in which several rows may have the same key: that of each is NULL.
+    /// The names of the tables in which several rows may have the same key, because it is NULL.
     func tablesWithNullKeys(_ db: Database) throws -> Set<String> {
         Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
     }

@@ -2,13 +2,13 @@
 public struct ChangesetRow: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// What happens to the row.
+    /// How the row changes.
     public let kind: RowChange.Kind
     /// The positions of the key's columns, in the order of the table.
     public let keyColumns: [Int]
-    /// The values before, one for each column: `nil` for what an update has left alone. Empty for an inserted row.
+    /// The values before, one for each column: `nil` for columns that an update did not change. Empty for an inserted row.
     public let old: [PreviewValue?]
-    /// The values afterwards, one for each column: `nil` for what an update has left alone. Empty for a deleted row.
+    /// The values afterwards, one for each column: `nil` for columns that an update did not change. Empty for a deleted row.
     public let new: [PreviewValue?]
 
     init(_ change: Changeset.Change) {
@@ -32,7 +32,7 @@ public struct ChangesetRow: Sendable, Equatable {
 }
 
 extension Changeset {
-    /// The changes, those of a table one after the other.
+    /// The changes, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     public func rows() throws -> [ChangesetRow] {

@@ -4,8 +4,8 @@ internal import GRDB
 
 /// The net changes of rows between two moments, as SQLite's session extension writes them.
 ///
-/// It holds for each row its table, its key, and the values before and after. ``recording(in:limitInBytes:_:)`` makes one,
-/// ``apply(to:tables:resolving:)`` makes its changes in another database, or those of its inverse in the same one.
+/// It holds for each row its table, its key, and the values before and after. ``recording(in:limitInBytes:_:)`` makes one.
+/// ``apply(to:tables:resolving:)`` applies its changes to another database, or applies its inverse to the same one.
 public struct Changeset: Sendable, Equatable {
     /// SQLite's format, which is the same on all machines.
     public let bytes: Data
@@ -25,7 +25,7 @@ public struct Changeset: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Takes over what SQLite has made.
+    /// Takes ownership of memory that SQLite allocated.
     init(taking start: UnsafeMutableRawPointer?, length: CInt) {
         guard let start, length > 0 else {
             bytes = Data()
@@ -38,7 +38,7 @@ public struct Changeset: Sendable, Equatable {
     /// Whether nothing has changed.
     public var isEmpty: Bool { bytes.isEmpty }
 
-    /// The changeset of this one's changes, then those of another: one change for each row.
+    /// Combines these changes with a later changeset: one change for each row.
     ///
     /// - Throws: A `DatabaseError` if the two cannot belong together, or there is not enough memory.
     public func followed(by other: Changeset) throws -> Changeset {
@@ -101,8 +101,7 @@ public struct Changeset: Sendable, Equatable {
         /// Whether a column belongs to the key.
         func isKey(_ column: Int) -> Bool { keyFlags[column] != 0 }
 
-        /// The value before; nil where there is none: of inserted rows, and of columns that an update did not change, but that the key is
-        /// always there.
+        /// The value before; nil for inserted rows, and for columns that an update did not change. Key columns always have one.
         func old(_ column: Int) -> PreviewValue? {
             oldValue(column).map { PreviewValue($0) }
         }
@@ -112,7 +111,7 @@ public struct Changeset: Sendable, Equatable {
             kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
 
-        /// The value afterwards; nil where there is none: of deleted rows, and of columns that an update did not change.
+        /// The value afterwards; nil for deleted rows, and for columns that an update did not change.
         func new(_ column: Int) -> PreviewValue? {
             newValue(column).map { PreviewValue($0) }
         }
@@ -122,7 +121,7 @@ public struct Changeset: Sendable, Equatable {
             kind == .deleted ? nil : value(column, sqlite3changeset_new)
         }
 
-        /// The value of the row that stands in the way of this change, in a conflict that has one.
+        /// The value of the row that conflicts with this change, if the conflict has one.
         func found(_ column: Int) -> PreviewValue? {
             value(column, sqlite3changeset_conflict).map { PreviewValue($0) }
         }
@@ -140,13 +139,13 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// Visits every change, those of a table one after the other.
+    /// Visits every change, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     func forEach(_ body: (Change) throws -> Void) throws {
         try stream.forEach(body)
     }
 
-    /// Its bytes, to be read as those of any other changeset.
+    /// Its bytes as a stream.
     var stream: ChangesetStream { ChangesetStream(StoredBytes(bytes)) }
 }

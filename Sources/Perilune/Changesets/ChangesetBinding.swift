@@ -3,8 +3,8 @@ internal import GRDB
 package import PeriluneBindings
 package import PeriluneLua
 
-/// What the module of changesets in Lua is built on: `perilune.native.changesets`. Lua holds a changeset as its bytes, which a script may
-/// have made: each function checks them before SQLite reads them.
+/// Native functions of the Lua module for changesets: `perilune.native.changesets`. Lua holds a changeset as bytes, which a script may
+/// have forged: each function checks them before SQLite reads them.
 enum ChangesetBinding {
     static func install(in loader: LibraryLoader) {
         loader.provide(native: "changesets", makeFunctions)
@@ -12,7 +12,7 @@ enum ChangesetBinding {
 
     private static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 6)
-        // (handle, function, ...) calls the function with the rest, and returns the bytes, and what it returns.
+        // (handle, function, ...) calls the function with the remaining arguments, and returns the bytes and the function's results.
         try table.setFunction("record") { arguments in
             let db = try connection(arguments)
             let function: LuaFunction = try arguments.get(2)
@@ -41,7 +41,7 @@ enum ChangesetBinding {
             let names = try handle.withConnection { db in try ColumnNames(of: changeset, in: db) }
             let list = try state.makeTable()
             var count: Int64 = 0
-            // One after the other: only what Lua holds, and counts, grows with the changeset.
+            // One at a time: only the list in Lua, which counts against the limit, grows with the changeset.
             try changeset.forEach { change in
                 count += 1
                 try list.rawSet(.integer(count), .table(names.table(of: ChangesetRow(change), in: state)))
@@ -85,7 +85,7 @@ enum ChangesetBinding {
         return db
     }
 
-    /// What a function has returned, which the Lua part has checked.
+    /// Converts the result of a resolver function, which the Lua part has checked.
     private static func resolution(of results: [LuaValue]) throws -> Changeset.Resolution {
         switch try String.fromLua(results.first ?? .nil) {
         case "omit": .omit
@@ -107,7 +107,7 @@ private struct ColumnNames {
         }
     }
 
-    /// The change as scripts see it. Where the table is not there, or another one, columns go by their position.
+    /// The change as scripts see it. If the table does not exist or has changed, columns are named by position.
     func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
@@ -152,7 +152,7 @@ private struct ColumnNames {
 }
 
 extension ScriptSetup {
-    /// Installs it, with what this target adds to the library.
+    /// Installs the library with this target's additions.
     @discardableResult
     package func installWithChangesets(in state: LuaState) throws -> LibraryLoader {
         var setup = self

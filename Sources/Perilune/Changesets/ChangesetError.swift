@@ -2,7 +2,7 @@ public import PeriluneLua
 
 /// Why changes cannot be recorded, read or applied.
 public struct ChangesetError: Error, CustomStringConvertible, Sendable {
-    /// What programs decide by.
+    /// A code that identifies the failure, for programs.
     public struct Code: Sendable, Equatable {
         private enum Value { case malformed, unrecordable, tooLarge, schema, conflict, foreignKey, resolution }
         private let value: Value
@@ -35,9 +35,9 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         }
     }
 
-    /// What went wrong, for programs.
+    /// Identifies the failure, for programs.
     public let code: Code
-    /// What went wrong, for people.
+    /// Describes the failure, for people.
     public let message: String
     /// The table that it is about, if it is about one.
     public let table: String?

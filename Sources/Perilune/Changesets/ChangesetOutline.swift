@@ -30,7 +30,7 @@ package struct ChangesetOutline: Sendable {
     /// How many rows are changed in all.
     package var count: Int { tables.reduce(0) { $0 + $1.count } }
 
-    /// Begins the changes of a table; those of one table may go on.
+    /// Begins the changes of a table. Consecutive changes of the same table are merged.
     mutating func begin(_ name: String, isKey: [Bool]) {
         if let last = tables.last, last.name == name, last.isKey == isKey { return }
         tables.append(Table(name: name, isKey: isKey))

@@ -2,7 +2,7 @@ internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
 
-/// A changeset that SQLite reads from wherever its bytes are, piece by piece if they are in a file; as it is, or inverted.
+/// A changeset that SQLite reads directly from its source, piece by piece from a file; unchanged or inverted.
 struct ChangesetStream {
     let bytes: StoredBytes
     private var isInverted = false
@@ -18,7 +18,7 @@ struct ChangesetStream {
         return inverse
     }
 
-    /// What it changes.
+    /// Returns an outline of its changes.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
     func outline() throws -> ChangesetOutline {
@@ -26,7 +26,7 @@ struct ChangesetStream {
         return outline
     }
 
-    /// Visits every change, those of a table one after the other.
+    /// Visits every change, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
     func forEach(_ body: (Changeset.Change) throws -> Void) throws {
@@ -67,11 +67,11 @@ struct ChangesetStream {
 
     // MARK: - Applying
 
-    /// What SQLite calls while it applies a changeset.
+    /// Callbacks of SQLite while it applies a changeset.
     struct ApplicationCallbacks {
         /// Whether the changes of a table are made.
         let filter: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> CInt
-        /// What is done about a conflict.
+        /// Resolves a conflict.
         let resolve: @convention(c) (UnsafeMutableRawPointer?, CInt, OpaquePointer?) -> CInt
         let context: UnsafeMutableRawPointer
     }
@@ -103,7 +103,7 @@ struct ChangesetStream {
 /// Hands stored bytes to SQLite, from the first to the last.
 private final class ChangesetInput {
     private let bytes: StoredBytes
-    /// What was read ahead: SQLite asks for a thousand bytes at a time.
+    /// Bytes that were read ahead: SQLite asks for a thousand bytes at a time.
     private var piece = [UInt8](repeating: 0, count: 64 << 10)
     private var (position, end) = (0, 0)
     /// Of the next piece.

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Reads a changeset by itself, to the last byte: SQLite trusts what it is given, and can be made to go on for ever.
+/// Validates a changeset to the last byte. SQLite trusts its input, and malformed bytes can make it loop forever.
 ///
 /// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: for each table a header, then changes with the values before and after.
 package struct ChangesetStructure {
@@ -16,9 +16,9 @@ package struct ChangesetStructure {
         (try? outline(of: StoredBytes(bytes), ofSeenRows: ofSeenRows)) != nil
     }
 
-    /// What a changeset changes.
+    /// Returns an outline of a changeset.
     ///
-    /// - Parameter ofSeenRows: Whether it is to be as ``SeenRows`` makes it.
+    /// - Parameter ofSeenRows: Whether it must have the form that ``SeenRows`` writes.
     /// - Returns: `nil` if the bytes are not sound.
     /// - Throws: ``StorageError`` if they cannot be read.
     static func outline(of bytes: StoredBytes, ofSeenRows: Bool = false) throws -> ChangesetOutline? {
@@ -78,9 +78,9 @@ package struct ChangesetStructure {
     private enum Row {
         /// All.
         case whole
-        /// The key, and what has changed.
+        /// The key, and the changed columns.
         case former
-        /// What has changed, which is not the key.
+        /// The changed columns without the key.
         case changed
     }
 

@@ -17,7 +17,7 @@ struct ChangesetValues: Sequence, IteratorProtocol {
         return UnsafeRawBufferPointer(rebasing: rest[..<count])
     }
 
-    /// Where the first value has its contents.
+    /// The range of the first value's contents.
     private static func contents(of bytes: UnsafeRawBufferPointer) -> Range<Int> {
         switch bytes[0] {
         case 1, 2: return 1..<9

@@ -25,8 +25,8 @@ struct ChangesetWriter {
     /// Adds a change.
     ///
     /// - Parameters:
-    ///   - isIndirect: Whether triggers and foreign keys alone have made it.
-    ///   - rows: The values of the row: of an update those before and those afterwards; `nil` for what is left out.
+    ///   - isIndirect: Whether only triggers and foreign keys made it.
+    ///   - rows: The values of the row. An update has the values before, then the values after; `nil` means omitted.
     mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [PreviewValue?]...) {
         beginChange(kind, isIndirect: isIndirect)
         for value in rows.joined() { append(value) }
@@ -54,7 +54,7 @@ struct ChangesetWriter {
     /// Stands in the place of the value of a column that is left out.
     mutating func leaveOut() { bytes.append(0) }
 
-    /// Adds values as they stand in a changeset.
+    /// Adds values that are already encoded as in a changeset.
     mutating func append(encoded values: UnsafeRawBufferPointer) { bytes.append(contentsOf: values) }
 
     /// Adds the value of a column, as SQLite has it; `nil` where it is left out.
@@ -94,10 +94,10 @@ struct ChangesetWriter {
         bytes.append(contentsOf: groups.reversed())
     }
 
-    /// Begins anew.
+    /// Removes everything written so far.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
 
-    /// Moves what is written to a spool, if it is much.
+    /// Moves the written bytes to a spool, if they exceed a limit.
     mutating func flush(to spool: ByteSpool, ifMoreThan limit: Int = 64 << 10) throws {
         guard bytes.count > limit else { return }
         defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 4 << 20) }

@@ -2,8 +2,8 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneRecords
 
-/// Foreign keys that act while changes are made: `ON DELETE CASCADE` and the like, which are no triggers that could be turned off. What they did
-/// when the changes were recorded is among these: the same rows would be changed twice.
+/// Foreign key actions during changes: `ON DELETE CASCADE` and the like, which cannot be turned off like triggers. The recorded changes
+/// already include the effects of these actions: the same rows would be changed twice.
 enum ForeignKeyActions {
     /// Makes changes without such actions, and then looks whether a row refers to one that is not there.
     ///
@@ -40,7 +40,7 @@ enum ForeignKeyActions {
         }
     }
 
-    /// Whether deferred foreign keys are violated now: SQLite counts them, and would miss what changes meanwhile.
+    /// Whether deferred foreign keys are violated now. SQLite keeps only a count, so it would miss later changes.
     private static func hasOpenViolations(_ connection: OpaquePointer?) -> Bool {
         var current: CInt = 0, highest: CInt = 0
         return sqlite3_db_status(connection, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0) == SQLITE_OK && current > 0

@@ -1,7 +1,5 @@
-/// The rows of one table as they were when they were first changed, found by their keys.
-///
-/// Keys and values are written as in changesets. They stand one behind the other in pieces of memory that hold many rows, so that a row
-/// costs no allocation.
+/// The rows of one table before their first change, found by their keys. Keys and values are encoded as in changesets. They are stored
+/// consecutively in chunks of memory that hold many rows, so that a row costs no allocation.
 final class FormerRows {
     struct Row: BitwiseCopyable {
         fileprivate let start: UnsafeRawPointer
@@ -23,14 +21,14 @@ final class FormerRows {
     private var list: RecordedList<Row>
     /// Open addressing by the hash of the key: the number of the row, from 1; 0 where none is. As many as a power of two, or none yet.
     private var places: RecordedList<UInt32>
-    /// Where the key that was looked for last stands, or would stand.
+    /// The index of the last searched key, or the index at which it would be inserted.
     private var place = 0
     private var pieces: [UnsafeMutableRawPointer] = []
     private var free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     private static let pieceSize = 256 << 10
 
-    /// How much memory a row takes beside its bytes: itself, and its places.
+    /// The memory of a row in addition to its bytes: its record, and its index entries.
     static let memoryOfRow = MemoryLayout<Row>.stride + 3 * MemoryLayout<UInt32>.stride
 
     init(in memory: RecordingMemory) {

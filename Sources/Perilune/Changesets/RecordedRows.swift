@@ -5,9 +5,9 @@ internal import PeriluneRecords
 
 /// The rows that change, as the hook of a connection reports them.
 ///
-/// What is kept of a row is how it was when it was first changed. In the end this is compared with how it is then, so what savepoints
-/// have undone is not in the changeset. SQLite's own sessions do the same, but take keys that a collation or a type makes equal, such
-/// as 1 and 1.0, for one row or for two, as it comes: here a row has the key that is stored.
+/// A row is kept in its state before the first change. In the end this is compared with its current state, so changes undone by
+/// savepoints are not in the changeset. SQLite's own sessions do the same, but treat keys that a collation or a type makes equal, such as
+/// 1 and 1.0, inconsistently as one row or two: here a row has the stored key.
 final class RecordedRows {
     private final class Table {
         /// As a definition of the table has it.
@@ -41,9 +41,9 @@ final class RecordedRows {
     private var scratch = ChangesetWriter()
     /// About how much memory the rows take.
     private(set) var memoryInBytes = 0
-    /// Whether a table has got other columns: what came after that is missing.
+    /// Whether the columns of a table have changed: later changes are missing.
     private(set) var hasFailed = false
-    /// Whether there was no memory for a row: what came after that is missing.
+    /// Whether memory for a row ran out: later changes are missing.
     private(set) var isOutOfMemory = false
     /// The tables in which a key has taken the place of another that SQLite considers equal; known once the changes are written.
     private(set) var tablesWithReplacedKeys: Set<String> = []
@@ -98,7 +98,7 @@ final class RecordedRows {
                 return false
             }
             if stopsAtNull, sqlite3_value_type(value) == SQLITE_NULL { return false }
-            // The hook gives the whole numbers of inserted rows as they are stored: 1 and 1.0 are two keys then.
+            // For inserted rows, the hook returns whole numbers in REAL columns as integers: then 1 and 1.0 would be two keys.
             scratch.append(value, asReal: table.isReal[index])
         }
         return true

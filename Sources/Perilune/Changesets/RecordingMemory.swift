@@ -1,11 +1,11 @@
 internal import CPeriluneRows
 internal import Foundation
 
-/// Where a recording has its memory from.
+/// The source of a recording's memory.
 enum RecordingMemory {
     /// The machine: the recording has a limit of its own.
     case machine
-    /// What SQLite allocates for the run that records, against whose limit it counts.
+    /// SQLite's allocations for the run that records, which count against the run's limit.
     case run
 
     /// - Returns: Memory that is not initialized; `nil` if there is none left, or the run may not have more.
@@ -34,7 +34,7 @@ struct RecordedList<Element: BitwiseCopyable> {
         self.memory = memory
     }
 
-    /// Returns `false` if there is no memory for it.
+    /// Appends an element. Returns `false` if memory runs out.
     mutating func append(_ element: Element) -> Bool {
         if elements.count == capacity, !resize(to: max(64, capacity * 2)) { return false }
         elements = UnsafeMutableBufferPointer(start: elements.baseAddress, count: elements.count + 1)
@@ -42,7 +42,7 @@ struct RecordedList<Element: BitwiseCopyable> {
         return true
     }
 
-    /// Makes it a list of this number of elements. Returns `false` if there is no memory for it: it is what it was, then.
+    /// Replaces the contents by `count` copies of an element. Returns `false` and changes nothing if memory runs out.
     mutating func fill(_ count: Int, with element: Element) -> Bool {
         var filled = RecordedList(in: memory)
         guard filled.resize(to: count) else { return false }

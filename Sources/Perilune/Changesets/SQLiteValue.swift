@@ -6,7 +6,7 @@ enum SQLiteValue {
     /// The bytes of a text or blob, valid until the value changes.
     static func bytes(of value: OpaquePointer) -> UnsafeRawBufferPointer {
         let isText = sqlite3_value_type(value) == SQLITE_TEXT
-        // Before the count, which is that of the text in UTF-8 then.
+        // Must precede the call for the count: the conversion to UTF-8 changes it.
         let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }

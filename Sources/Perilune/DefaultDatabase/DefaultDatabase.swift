@@ -49,9 +49,9 @@ public struct DefaultDatabase: Sendable {
     /// A file that is read by several connections while another one writes.
     ///
     /// - Parameters:
-    ///   - path: The file; made if there is none. `nil`: `database.sqlite` in the program's folder for data
-    ///     (`$XDG_DATA_HOME`, else `~/.local/share`).
-    ///   - migrations: What brings the database to its schema when it is opened; none by default.
+    ///   - path: The file, created if it does not exist. `nil`: `database.sqlite` in the program's folder for data (`$XDG_DATA_HOME`,
+    ///     else `~/.local/share`).
+    ///   - migrations: Migrations that run when the database is opened; none by default.
     ///   - configuration: Of the connections; by default they wait five seconds for locks.
     ///   - usesFilesInTests: Whether tests, which else get a database in memory, get a pool on a temporary file.
     public static func pool(
@@ -77,7 +77,7 @@ public struct DefaultDatabase: Sendable {
     ///   - servers: The addresses of nodes as `host:port`, of which one must answer.
     ///   - name: The name of the database in the cluster; made if it does not exist.
     ///   - timeout: How long a statement, the beginning of a transaction or a commit may take, from a millisecond to a day.
-    ///   - migrations: What brings the database to its schema: a folder. Migrations in Swift write to SQLite here, and are refused.
+    ///   - migrations: A folder of migrations. Migrations in Swift write to SQLite, so they are refused here.
     public static func cluster(
         servers: [String], name: String, timeout: Duration = .seconds(10), migrations: Migrations? = nil
     ) -> DefaultDatabase {
@@ -93,7 +93,7 @@ public struct DefaultDatabase: Sendable {
         DefaultDatabase(.inMemory, migrations: migrations, configuration: configuration)
     }
 
-    /// An existing one, in every context: what it is, is the caller's responsibility. It is not closed.
+    /// An existing database in every context. The caller is responsible for choosing it. It is not closed.
     public static func database(_ writer: any DatabaseWriter) -> DefaultDatabase {
         DefaultDatabase(.given(writer))
     }

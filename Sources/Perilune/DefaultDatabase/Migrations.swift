@@ -3,10 +3,10 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What brings a database to its schema. A string stands for a folder of migrations.
+/// Migrations that bring a database to its schema. A string denotes a folder of migrations.
 ///
-/// Tests copy a database that was migrated once by the same migrations: those in Swift are the same if they are one value, so
-/// keep it, in a static property for example; those in a folder, if the files are.
+/// Tests copy a database that was migrated once by the same migrations. Migrations in Swift are the same only if they are one value, so
+/// keep it, in a static property for example. Migrations in a folder are the same if the files are.
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     /// Identifies the contents, for the databases that tests copy.
     enum Identity: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         case files([String: Data])
     }
 
-    /// Identifies migrations in Swift, and is kept by what knows them by it: the address of one that is gone may be that of another one.
+    /// Identifies migrations in Swift. Everything that is keyed by it retains it, because the address of a freed object may be reused.
     final class Token: Hashable, Sendable {
         static func == (first: Token, second: Token) -> Bool { first === second }
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
@@ -36,10 +36,10 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         self = .folder(folder)
     }
 
-    /// A folder of migrations, in Lua and SQL: what `perilune migrate` runs.
+    /// A folder of migrations in Lua and SQL, as run by `perilune migrate`.
     public static func folder(_ path: String) -> Migrations {
         Migrations(folder: path) { writer, environment in
-            // Lua needs more stack than threads of Swift's concurrency have.
+            // Lua needs more stack than threads of Swift concurrency have.
             try LuaThread().run {
                 let state = try LuaState(libraries: .trusted)
                 try ScriptSetup(database: writer, allowsFiles: true, environment: environment).installWithChangesets(in: state)
@@ -60,7 +60,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     /// Whether they are files, whose statements scripts run.
     var isFolder: Bool { folder != nil }
 
-    /// What identifies these migrations.
+    /// Returns the identity of these migrations.
     func identity() throws -> Identity {
         guard let folder else { return .object(token) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)

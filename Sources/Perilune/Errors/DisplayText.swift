@@ -1,7 +1,7 @@
 /// Text made fit for a terminal, and its width there.
 package enum DisplayText {
-    /// The bytes as text of one line: control characters and those that change the direction of text are escaped, and so are
-    /// bytes that are not UTF-8.
+    /// The bytes as text of one line. Escapes control characters, characters that change the text direction, and bytes that are not
+    /// UTF-8.
     ///
     /// - Parameter keepingLineBreaks: Whether line feeds are kept.
     package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
@@ -20,7 +20,7 @@ package enum DisplayText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The text with what could harm a terminal escaped.
+    /// The text, with characters escaped that could harm a terminal.
     package static func escaped(_ text: String, keepingLineBreaks: Bool = false) -> String {
         escaped(Array(text.utf8), keepingLineBreaks: keepingLineBreaks)
     }
@@ -68,7 +68,7 @@ package enum DisplayText {
         return shown + ellipsis
     }
 
-    /// The columns of what a reader sees as one character: none for a mark without a base, two for wide ones.
+    /// The number of columns that a character takes: none for a mark without a base, two for wide ones.
     package static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }

@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// What an error about an unknown name suggests.
+/// Suggestions in errors about unknown names.
 extension ErrorReport {
     /// Suggests the nearest of the names that exist, or gives other help.
     package mutating func suggest(_ name: String, among names: [String], otherwise other: String? = nil) {

@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// What went wrong, with all that helps to put it right: what `perilune run` prints.
+/// An error with all the details that help to fix it, as `perilune run` prints it.
 ///
 /// ```swift
 /// do {
@@ -12,7 +12,7 @@ internal import PeriluneRecords
 public struct ErrorReport: Sendable, Equatable {
     /// A call that was going on.
     public struct Frame: Sendable, Equatable {
-        /// What the function is called.
+        /// The name of the function.
         public var name: String
         /// The file of the script.
         public var file: String
@@ -24,9 +24,9 @@ public struct ErrorReport: Sendable, Equatable {
         }
     }
 
-    /// What people read, without position.
+    /// The message for people, without position.
     public package(set) var message: String
-    /// What programs decide by: `sql`, `syntax`, `timeout`, ...
+    /// Identifies the error for programs: `sql`, `syntax`, `timeout`, ...
     public package(set) var kind: String
     /// SQLite's extended result code.
     public package(set) var code: Int?
@@ -42,7 +42,7 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var sqlOffset: Int?
     /// The bound values, as text; only if they were asked for, since they may be secret.
     package var arguments: [String] = []
-    /// What may be done about it.
+    /// How to fix it, if known.
     public package(set) var help: String?
     /// Names that may have been meant.
     public package(set) var suggestions: [String] = []
@@ -55,7 +55,7 @@ public struct ErrorReport: Sendable, Equatable {
         self.help = help
     }
 
-    /// What is shown of a text of a script, which may have any length.
+    /// The displayed part of a script's text, which may have any length.
     package static func shown(_ text: String) -> String {
         let longest = 8192
         guard text.utf8.count > longest else { return text }
@@ -68,11 +68,11 @@ public struct ErrorReport: Sendable, Equatable {
 // MARK: - For people
 
 extension ErrorReport {
-    /// The report in lines, each ended by a line feed: the message, its place with the line of the source, the SQL with a caret where
-    /// SQLite stopped, help, and the calls. What could harm a terminal is escaped.
+    /// The report as lines, each ended by a line feed: the message, its place with the source line, the SQL with a caret where SQLite
+    /// stopped, help, and the calls. Characters that could harm a terminal are escaped.
     public var text: String { text { $1 } }
 
-    /// What parts of a report are, for who colors them.
+    /// The parts of a report, for callers that color them.
     package enum Part {
         case error, place, caret, help, trace
     }
@@ -127,7 +127,7 @@ extension ErrorReport {
         "  " + label + String(repeating: " ", count: max(1, 6 - label.utf8.count)) + text
     }
 
-    /// Lua indents lines of messages by tabs: what was looked for where a module was not found.
+    /// Lua indents lines of messages by tabs: the places in which a missing module was searched for.
     private static func indented(_ text: String, by columns: Int = 2) -> String {
         DisplayText.escaped(text.replacing("\n\t", with: "\n  "), keepingLineBreaks: true)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -138,7 +138,7 @@ extension ErrorReport {
 // MARK: - For programs
 
 extension ErrorReport {
-    /// The report as one line of JSON, ended by a line feed; what is not known is left out.
+    /// The report as one line of JSON, ended by a line feed. Unknown fields are omitted.
     public var json: String {
         let frames = trace.map { frame in
             JSONText.object([("name", .string(frame.name)), ("file", .string(frame.file)), ("line", .integer(frame.line))])

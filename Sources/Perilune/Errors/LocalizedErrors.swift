@@ -2,7 +2,7 @@ public import Foundation
 public import PeriluneDependencies
 public import PeriluneLua
 
-// Apps show `localizedDescription`, which for other errors of Swift is "The operation could not be completed".
+// Apps show `localizedDescription`, which for other Swift errors is "The operation could not be completed".
 
 extension LuaError: LocalizedError {
     /// The message with its position.
@@ -10,7 +10,7 @@ extension LuaError: LocalizedError {
 }
 
 extension ScriptFileError: LocalizedError {
-    /// The path, and what the system says.
+    /// The path, and the system's message.
     public var errorDescription: String? { description }
 }
 

@@ -5,12 +5,13 @@ public import PeriluneLua
 extension LuaError {
     /// The error with all that helps to put it right: the line of the source, where in the SQL it is, the name that was probably meant.
     ///
-    /// Of errors that ``ScriptHost`` throws the line and the names of the database are known; of others what is in the error.
+    /// For errors that ``ScriptHost`` throws, the source line and the database's names are known. For others, the report has only the
+    /// error's own details.
     public var report: ErrorReport { ErrorReport(self) }
 }
 
 extension ScriptHost {
-    /// The error with what is known here, and not where it is caught.
+    /// Adds details to the error that are known only here, and not where it is caught.
     func explained(_ error: LuaError) -> LuaError {
         guard error.hints == nil else { return error }
         var report = ErrorReport(error, source: sourceTexts)
@@ -84,7 +85,7 @@ extension ErrorReport {
         if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
     }
 
-    /// Adds what the schema says about a name that does not exist.
+    /// Adds suggestions from the schema for an unknown name.
     package mutating func addSuggestion(from schema: SchemaNames) {
         guard let suggestion = Suggestion(message: message, sql: sql, schema: schema) else { return }
         help = suggestion.help

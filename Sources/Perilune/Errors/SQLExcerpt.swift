@@ -9,7 +9,7 @@ package struct SQLExcerpt: Equatable {
 
     /// - Parameters:
     ///   - offset: The byte of the text at which SQLite stopped.
-    ///   - maximalWidth: Longer lines are cut; what the caret points at stays.
+    ///   - maximalWidth: Longer lines are cut around the caret's position.
     package init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
         let bytes = Array(sql.utf8)
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -36,9 +36,9 @@ package struct SQLExcerpt: Equatable {
     }
 }
 
-/// A line of source text, with tabs as spaces and without what may harm a terminal.
+/// A line of source text, with tabs as spaces and without characters that may harm a terminal.
 package struct TextLine {
-    /// What each byte up to the end of the line is shown as; the second and later bytes of a character as nothing.
+    /// The display text of each byte up to the end of the line. The second and later bytes of a character have none.
     private let bytes: [UInt8]
 
     package init(bytes: [UInt8]) {

@@ -11,7 +11,7 @@ package enum ScriptNames {
         "value", "value_type", "vector", "vector_numbers", "with",
     ]
 
-    /// Globals: those of Lua, of Perilune, and of the language of scenarios.
+    /// Globals of Lua, of Perilune, and of the scenario language.
     package static let globals = [
         "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
         "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix", "next", "os",

@@ -1,5 +1,5 @@
 
-/// The texts that error reports may quote: those of the scripts, and of the modules beside them.
+/// The texts that error reports may quote: scripts, and modules in their folder.
 package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []
     /// `nil` if scripts cannot load modules.
@@ -12,7 +12,7 @@ package struct SourceTexts {
     package mutating func add(_ bytes: [UInt8], named name: String) {
         texts.removeAll { $0.name == name }
         texts.append((name, bytes))
-        // A host runs scripts for days: those that came last are the ones that fail.
+        // A host runs scripts for days: the latest ones are most likely to fail.
         if texts.count > Self.mostTexts { texts.removeFirst() }
     }
 
@@ -26,7 +26,7 @@ package struct SourceTexts {
 
     /// The text of a line, from 1.
     ///
-    /// Of no other files: a script can name its chunks as it likes, and must not so get at what it may not read.
+    /// Returns `nil` for other files: a script can choose its chunk names freely, and must not read forbidden files this way.
     package func line(_ number: Int, of file: String) -> String? {
         guard let bytes = texts.first(where: { $0.name == file })?.bytes ?? module(file) else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)

@@ -22,7 +22,7 @@ package struct SchemaNames: Equatable, Sendable {
 
 /// What to say about a name that does not exist.
 package struct Suggestion: Equatable {
-    /// What people read: `did you mean ...?`, and what there is.
+    /// Text for people: `did you mean ...?`, and the existing names.
     package let help: String
     /// The nearest names.
     package let names: [String]
@@ -73,7 +73,7 @@ package struct Suggestion: Equatable {
     private init?(column name: String, in tables: [SchemaNames.Table]) {
         let nearest = nearestName(to: Self.unqualified(name), among: tables.flatMap(\.columns))
         let owners = tables.filter { table in nearest.map(table.columns.contains) ?? true }
-        // The columns of one table help; those of all tables are noise.
+        // The columns of one table help; a list of all tables' columns is noise.
         let listed = owners.count == 1 || nearest != nil ? owners.first : nil
         let parts = [
             nearest.map { "did you mean `\($0)`?" },
@@ -113,7 +113,7 @@ package struct Suggestion: Equatable {
 }
 
 extension SchemaNames {
-    /// The tables whose names stand in the text; all, if none does.
+    /// The tables whose names occur in the text; all tables if none does.
     fileprivate func tables(mentionedIn sql: String?) -> [Table] {
         guard let sql else { return tables }
         let names = SQLNames(in: sql)

@@ -1,6 +1,6 @@
 /// Reads tracebacks as Lua writes them.
 package enum Traceback {
-    /// The calls of Lua functions, the innermost first; those of C functions and of Perilune's own library are left out.
+    /// The calls of Lua functions, the innermost first, without C functions and Perilune's own library.
     package static func frames(of traceback: String) -> [ErrorReport.Frame] {
         traceback.split(separator: "\n").compactMap(frame)
     }

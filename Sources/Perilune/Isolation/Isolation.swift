@@ -2,7 +2,7 @@
 
 /// Where the scripts of a host run; see <doc:ProcessIsolation>.
 public struct Isolation: Sendable {
-    /// What a process of its own is asked for.
+    /// The settings of a separate process.
     package struct Process: Sendable {
         package var requiredLayers: Set<IsolationLayer>
         package var grace: Duration
@@ -14,12 +14,11 @@ public struct Isolation: Sendable {
     /// In the process of the host.
     public static let none = Isolation(process: nil)
 
-    /// In a process of its own, which has the Lua state and opens the database: nothing that a script does there ends, hangs or harms the
-    /// process of the host.
+    /// In a separate process, which has the Lua state and opens the database: scripts cannot end, block or harm the host's process.
     ///
     /// - Parameters:
-    ///   - layers: Without these a host cannot be made. Those that the system has are put on in any case.
-    ///   - grace: How long a run may go on after its limit of time, or after it was cancelled, before its process is killed.
+    ///   - layers: Layers without which a host cannot be made. All layers that the system supports are used in any case.
+    ///   - grace: How long a run may continue after its time limit or its cancellation, before its process is killed.
     ///   - program: The program that runs scripts; `nil`: this one, if it calls ``ScriptWorker/runIfStarted()``, else `perilune-worker` in
     ///     the folder of this one.
     public static func process(

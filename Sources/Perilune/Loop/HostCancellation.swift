@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import Synchronization
 
-/// Lets those who wait for a host hear of its cancellation, which may come from any thread.
+/// Notifies waiting callers of a host's cancellation, which may happen on any thread.
 final class HostCancellation: Sendable {
     private let counts = Mutex((cancelled: 0, noticed: 0, waiting: 0))
     private let queue: LoopQueue

@@ -2,8 +2,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// The calls of what is due in the loop of a host. They go on on its thread, and do not keep the host: a script that sleeps would
-/// otherwise keep it for ever.
+/// The calls of due functions in a host's loop. They run on its thread, and do not retain the host: otherwise a sleeping script would
+/// retain it forever.
 actor LoopCalls {
     private nonisolated let thread: LuaThread
     /// The thread of the host.
@@ -33,7 +33,7 @@ actor LoopCalls {
         }
     }
 
-    /// Ends those that are under way when the host is gone. What they use stays until then.
+    /// Ends active calls when the host is gone. Their objects stay alive until then.
     nonisolated func end() {
         Task { await endAll() }
     }
@@ -55,9 +55,9 @@ actor LoopCalls {
     }
 }
 
-/// What the scripts of a host use.
+/// The objects that a host's scripts use.
 ///
-/// `@unchecked Sendable`: used on the thread of the host alone, also when the host is gone.
+/// `@unchecked Sendable`: used only on the host's thread, even when the host is gone.
 final class HostScripts: @unchecked Sendable {
     let loop: ScriptLoop
     private let state: LuaState

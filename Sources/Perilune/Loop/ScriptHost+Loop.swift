@@ -12,14 +12,13 @@ public enum CallbackErrors: Sendable {
     case fail
 }
 
-/// Scripts may leave functions behind that are called later: by timers, observations, signals. They are called on the host's
-/// thread whenever no script runs there, also while one waits for an asynchronous function; each call has limits of its own.
+/// Scripts may leave functions to be called later: by timers, observations, signals. They are called on the host's thread whenever no
+/// script runs there, even while one waits for an asynchronous function. Each call has its own limits.
 extension ScriptHost {
-    /// Waits until the scripts wait for nothing any more: until there is no timer, no observation, no task.
+    /// Waits until the scripts are idle: without timers, observations and tasks.
     ///
-    /// - Throws: The first error that a function which was called left unhandled, if the configuration says
-    ///   ``CallbackErrors/fail``; `LuaError` with code `cancelled` after ``cancel()``, with code `exit` if a script has ended the program;
-    ///   `CancellationError` if the task is cancelled.
+    /// - Throws: The first unhandled error of a called function, if the configuration says ``CallbackErrors/fail``; `LuaError` with code
+    ///   `cancelled` after ``cancel()``, with code `exit` if a script has ended the program; `CancellationError` if the task is cancelled.
     public func waitUntilIdle() async throws {
         if let worker {
             _ = try await request(.wait, [], of: worker)
@@ -48,7 +47,7 @@ extension ScriptHost {
         }
     }
 
-    /// Ends what scripts have left behind: timers, observations, tasks; and what runs. Nothing of it is called any more.
+    /// Ends the scripts' timers, observations and tasks, including active ones. None of them is called again.
     public func endCallbacks() async {
         if let worker { _ = try? await request(.endCallbacks, [], of: worker) }
         loop.endAll()
@@ -62,8 +61,7 @@ extension ScriptHost {
         worker?.deliver(signal: name) ?? loopSignals.deliver(name)
     }
 
-    /// Takes the first error that a function which was called left unhandled, where the configuration says
-    /// ``CallbackErrors/fail``.
+    /// Removes and returns the first unhandled error of a called function, if the configuration says ``CallbackErrors/fail``.
     public func takeCallbackFailure() async -> (any Error)? {
         if let worker {
             let failure = try? await request(.takeFailure, [], of: worker).first
@@ -72,7 +70,7 @@ extension ScriptHost {
         return loop.takeFailure()
     }
 
-    /// Starts what is due.
+    /// Starts due callbacks.
     func turn() {
         loop.startDue { source in
             calls.assumeIsolated { $0.start(source) { [weak self] in self?.assumeIsolated { $0.settleFailures() } } }

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// The arguments of effects as text, for records of what a preview held back.
+/// The arguments of effects as text, for records of calls that a preview held back.
 extension LuaState {
-    /// A value as people read it: strings in quotes, tables with what is in them.
+    /// A value as readable text: strings in quotes, tables with their contents.
     func shortText(of value: LuaValue, depth: Int = 0) throws -> String {
         if case .table(let table) = value, depth < 3, try table.metatable() == nil {
             return try contents(of: table, depth: depth)

@@ -2,10 +2,10 @@ package import PeriluneLua
 
 /// `require` for the files of a script.
 ///
-/// As in the stand-alone interpreter, `package.path` says where modules are, `?` standing for the name with `/` for each dot;
-/// it begins with the module folder, before the places that Lua knows if scripts have all of `package`, and scripts may change it.
+/// As in the stand-alone interpreter, `package.path` lists the places of modules; `?` stands for the name with `/` for each dot. It
+/// begins with the module folder, before Lua's own places if scripts have all of `package`, and scripts may change it.
 package enum FileModules {
-    /// Installs `require`; without a folder it finds nothing, and says so.
+    /// Installs `require`. Without a folder it finds nothing, and its error explains that.
     ///
     /// - Parameter willLook: Called with the path of each file that may be the module, before it is looked for.
     package static func install(in state: LuaState, folder: String?, willLook: (@Sendable (String) -> Void)? = nil) throws {

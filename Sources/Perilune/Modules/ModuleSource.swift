@@ -42,7 +42,7 @@ public struct ModuleSource: Sendable {
         return file.hasPrefix(folder == "/" ? "/" : folder + "/")
     }
 
-    /// The files of a bundle, as those of a folder.
+    /// The files of a bundle, used like a folder.
     ///
     /// - Parameter folder: A folder among its resources.
     /// - Parameter bundle: A bundle with resources.
@@ -51,7 +51,7 @@ public struct ModuleSource: Sendable {
         return .folder(folder.map { resources.appending(path: $0).path } ?? resources.path)
     }
 
-    /// What a closure knows.
+    /// Modules that a closure provides.
     ///
     /// - Parameter source: Returns the source text of a module, `nil` for an unknown name.
     public static func closure(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 
-/// What stands for functions with effects outside in a preview: it checks its arguments, and where it is called, as the function does,
-/// and records the call instead of doing anything.
+/// Replacements for functions with external effects in a preview: they check their arguments and the place of the call like the function,
+/// and record the call instead of executing it.
 extension LuaState {
     /// Makes one for a function with a result.
     ///
@@ -62,13 +62,13 @@ extension LuaState {
         record(name, try values.map { try shortText(of: $0) })
     }
 
-    /// The answer of a function, or what stands for it if there is none.
+    /// The answer of a function, or a placeholder if it has none.
     func answer(of name: String, _ answer: (() throws -> some Encodable)?) throws -> LuaValue {
         guard let answer else { return try missingResult(of: name) }
         return try encode(answer())
     }
 
-    /// What a script can keep and pass on, but not use.
+    /// A placeholder that a script can keep and pass on, but not use.
     func missingResult(of name: String) throws -> LuaValue {
         let type = try makeUserdataType("the result of \(name), which is not called in a preview", of: MissingResult.self)
         try type.refuseUse {

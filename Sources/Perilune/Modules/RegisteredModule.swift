@@ -1,8 +1,8 @@
 /// A module of Swift functions that was registered.
 public struct RegisteredModule: Sendable {
-    /// What scripts require.
+    /// The name that scripts require.
     public let name: String
-    /// What it is for.
+    /// Its purpose.
     public let documentation: String
     /// Its functions, in the order in which they were added.
     public let functions: [ScriptModule.Function]
@@ -31,7 +31,7 @@ public struct RegisteredModule: Sendable {
         text.split(whereSeparator: \.isNewline).map { "--- \($0)" }
     }
 
-    /// `function module.send`, or what can be written for a name that is not an identifier.
+    /// `function module.send`, or an equivalent for a name that is not an identifier.
     private static func assignment(of name: String) -> String {
         LuaNames.isIdentifier(name) ? "function module.\(name)" : "module[\(LuaNames.literal(name))] = function"
     }
@@ -43,7 +43,7 @@ private enum LuaNames {
         name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil && !keywords.contains(name)
     }
 
-    /// The name, or the nearest one that can be that of a parameter.
+    /// The name, or the nearest name that a parameter can have.
     static func identifier(_ name: String) -> String {
         if name == "..." || isIdentifier(name) { return name }
         let text = name.replacing(/[^A-Za-z0-9_]/, with: "_")

@@ -18,18 +18,18 @@ extension ScriptHost {
     /// A module of that name that was registered before is replaced, unless a script has required it.
     ///
     /// - Parameters:
-    ///   - name: What scripts require; dots may be in it.
-    ///   - documentation: What it is for, for people.
+    ///   - name: The name that scripts require; it may contain dots.
+    ///   - documentation: Its purpose, for people.
     ///   - define: Adds the functions.
-    /// - Throws: `LuaError` with code `usage` if a script has required a module of that name, which it would go on using, or if scripts get
-    ///   something else by it: a library of Lua, or `perilune`.
+    /// - Throws: `LuaError` with code `usage` if a script has already required a module of that name, which it would continue to use, or
+    ///   if the name is reserved for a Lua library or `perilune`.
     public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
         define(module)
         try modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
     }
 
-    /// What was registered, in the order of the names: for manuals, and for editors.
+    /// The registered modules, ordered by name: for manuals and editors.
     public var registeredModules: [RegisteredModule] { modules.all }
 }
 
@@ -52,7 +52,7 @@ extension ScriptHost.Configuration {
 /// The modules of Swift functions that scripts of a host may require. Used on the host's thread.
 final class ModuleRegistry {
     private var modules: [String: RegisteredModule] = [:]
-    /// The names of those that scripts have.
+    /// The names of modules that scripts have required.
     private var required: Set<String> = []
     /// Takes the calls of functions with effects outside; `nil`: they are done.
     let effects: EffectHandler?
@@ -61,7 +61,7 @@ final class ModuleRegistry {
         self.effects = effects
     }
 
-    /// What `require` has before it asks for modules.
+    /// The names that `require` resolves before it asks for modules.
     private static let taken = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }

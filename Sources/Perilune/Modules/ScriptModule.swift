@@ -2,15 +2,15 @@ internal import PeriluneLua
 
 /// A module of Swift functions that is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
 ///
-/// Parameters are decoded and results encoded: whatever is `Decodable` or `Encodable` will do, and so will ``ScriptObject``s.
-/// A script that gives what does not fit gets an error which names the function, the argument, and what was expected.
+/// Parameters are decoded and results encoded: any `Decodable` or `Encodable` type works, and so do ``ScriptObject``s. A script that
+/// passes an unsuitable value gets an error that names the function, the argument, and the expected type.
 public final class ScriptModule {
-    /// What a function does beside returning a result.
+    /// A function's effect besides returning a result.
     public enum Effect: String, Sendable {
         /// Nothing that matters outside of the program and its database.
         case none
-        /// Something outside, which cannot be taken back: a letter, a payment. In previews it is recorded, not done: arguments are
-        /// checked as always, and the result is what the function's `preview` answers.
+        /// An external effect that cannot be undone: a letter, a payment. Previews record it instead of executing it: arguments are
+        /// checked as always, and the function's `preview` returns the result.
         case external
         /// An unknown effect: previews refuse the call. The default for methods of objects.
         case undeclared
@@ -18,15 +18,15 @@ public final class ScriptModule {
 
     /// The documentation of a function.
     public struct Function: Sendable {
-        /// What scripts call it.
+        /// The name that scripts use.
         public let name: String
-        /// What it does, for people.
+        /// Its purpose, for people.
         public let documentation: String
         /// The names of its parameters, with their types in the notation of LuaCATS.
         public let parameters: [(name: String, type: String)]
         /// The type of its result in the notation of LuaCATS; `nil` if it has none.
         public let result: String?
-        /// What it does beside.
+        /// Its effect.
         public let effect: Effect
         /// Whether the script that calls it waits, and no thread does.
         public let isAsynchronous: Bool
@@ -47,17 +47,17 @@ public final class ScriptModule {
 
     /// Adds a function.
     ///
-    /// It runs on the host's thread, while the script waits: what takes long is better asynchronous, since only then the limits
-    /// of the run can end the wait.
+    /// It runs on the host's thread, while the script waits. Make long operations asynchronous: only then can the run's limits end the
+    /// wait.
     ///
     /// - Parameters:
-    ///   - documentation: What it does, for people who write scripts.
+    ///   - documentation: Its purpose, for people who write scripts.
     ///   - parameters: The names of its parameters, for people too.
-    ///   - preview: What the script gets in a preview from a function with effects outside; without it a script that uses the result
-    ///     there fails.
-    ///   - name: What scripts call it, a field of the module.
-    ///   - effect: What it does outside of the database, if anything.
-    ///   - body: Gets the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
+    ///   - preview: Returns the result in a preview, for a function with external effects. Without it, a script that uses the result
+    ///     fails in previews.
+    ///   - name: The name that scripts use, a field of the module.
+    ///   - effect: Its effect outside of the database, if any.
+    ///   - body: Receives the decoded arguments. Its result is encoded; its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) throws -> Result,

@@ -21,7 +21,7 @@ public import PeriluneLua
 /// A value that is handed over twice is two userdata. They are equal (`==`) in Lua if they hold the same object, or equal values of a type
 /// that is `Equatable`; as keys of a table they differ.
 public protocol ScriptObject: LuaCoded, Sendable {
-    /// What messages call a value: "expected letter, got a string".
+    /// The name of a value in messages: "expected letter, got a string".
     static var scriptName: String { get }
 
     /// Adds the methods and properties.
@@ -57,10 +57,10 @@ extension ScriptObject {
     }
 }
 
-/// A ``ScriptObject`` that is no data: a client, a connection, an object of closures.
+/// A ``ScriptObject`` that cannot be serialized: a client, a connection, an object of closures.
 ///
-/// A ``ScriptObject`` whose members are `Codable` is `Codable` as any other type, to JSON and to GRDB for example. This is for those that
-/// cannot be.
+/// A ``ScriptObject`` whose members are `Codable` is `Codable` like any other type, to JSON and to GRDB for example. Use this protocol
+/// for types that cannot be.
 public protocol ScriptHandle: ScriptObject {}
 
 extension ScriptHandle {
@@ -81,7 +81,7 @@ extension ScriptHandle {
 /// declare its effect is refused, and so is setting a property that does not: it may act for real.
 public final class ScriptObjectType<Object: ScriptObject> {
     private let type: LuaUserdataType<Object>
-    /// What went wrong while the type was made: there is no memory left.
+    /// The error while the type was made: memory ran out.
     private(set) var failure: LuaError?
 
     init(_ type: LuaUserdataType<Object>) {
@@ -102,8 +102,8 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a property that scripts can read.
     ///
     /// - Parameters:
-    ///   - name: What scripts call it.
-    ///   - effect: What reading it does outside of the program, if anything.
+    ///   - name: The name that scripts use.
+    ///   - effect: The effect of reading it outside of the program, if any.
     ///   - get: Returns the value.
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
     public func property<Value: Encodable>(
@@ -116,9 +116,9 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a property that scripts can read and set.
     ///
     /// - Parameters:
-    ///   - name: What scripts call it.
-    ///   - effect: What reading and setting it does outside of the program; if that is not declared, reading does nothing, and setting is
-    ///     refused in a preview.
+    ///   - name: The name that scripts use.
+    ///   - effect: The effect of reading and setting it outside of the program. If undeclared, reading has none, and a preview refuses
+    ///     setting.
     ///   - get: Returns the value.
     ///   - set: Is given the decoded value.
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
@@ -157,11 +157,11 @@ public final class ScriptObjectType<Object: ScriptObject> {
     /// Adds a method.
     ///
     /// - Parameters:
-    ///   - name: What scripts call it: `letter:send(address)`.
-    ///   - effect: What it does outside of the program and its database; if that is not declared, a preview refuses to call it.
-    ///   - body: Gets the object and the decoded arguments; what it returns is encoded, what it throws becomes the error of the call.
-    ///   - preview: What the script gets in a preview from a method with effects outside; without it a script that uses the result there
-    ///     fails.
+    ///   - name: The name that scripts use: `letter:send(address)`.
+    ///   - effect: Its effect outside of the program and its database. If undeclared, a preview refuses the call.
+    ///   - body: Receives the object and the decoded arguments. Its result is encoded; its error becomes the error of the call.
+    ///   - preview: Returns the result in a preview, for a method with external effects. Without it, a script that uses the result fails
+    ///     in previews.
     public func method<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping (Object, repeat each Argument) throws -> Result,
         preview: ((Object, repeat each Argument) throws -> Result)? = nil
@@ -224,8 +224,8 @@ public final class ScriptObjectType<Object: ScriptObject> {
     }
 
     /// - Parameters:
-    ///   - answer: Makes results of what held a call back.
-    ///   - results: Makes results of what the body returns.
+    ///   - answer: Makes results from the handler that held a call back.
+    ///   - results: Makes results from the body's return value.
     private func addAsync<each Argument: Decodable & Sendable, Result: Sendable>(
         _ name: String, _ effect: ScriptModule.Effect, in state: LuaState,
         _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
@@ -267,11 +267,11 @@ private final class HeldResults {
     }
 }
 
-/// What holds back the effects of objects: kept with the state of the scripts.
+/// Holds back the effects of objects. Kept with the Lua state of the scripts.
 package final class ObjectEffects {
-    /// Whether what does not declare its effect is refused.
+    /// Whether members with undeclared effects are refused.
     let refusesUndeclared: Bool
-    /// Takes a call in place of the object. Returns what the script gets, nothing: what the object answers in previews.
+    /// Takes a call in place of the object. Returns the script's result; if empty, the object's own preview result is used.
     let take: (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws -> [LuaValue]
 
     package init(

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// What types of Swift are called in Lua, in the notation of LuaCATS.
+/// Lua names of Swift types, in the notation of LuaCATS.
 enum TypeNames {
     static func name(of type: Any.Type) -> String {
         switch type {

@@ -2,7 +2,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// What a function of a script fetches, for any number of loops, and for a program that pauses it, or observes something else with it.
+/// The results of a script function for any number of loops. A program can pause it, or change the observed function.
 ///
 /// ```swift
 /// let observation = host.observation(of: "low_stock", as: [String].self)
@@ -12,8 +12,8 @@ internal import Synchronization
 /// try await observation.resume()
 /// ```
 ///
-/// The function is called once for all loops, and only while there are any. A loop that begins later begins with the last value. In
-/// other respects the values are those of ``ScriptHost/values(of:as:duplicates:)``.
+/// The function is called once for all loops, and only while loops exist. A loop that begins later begins with the last value. In other
+/// respects it behaves like ``ScriptHost/values(of:as:duplicates:)``.
 public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     private typealias Continuation = AsyncStream<Result<Value, any Error>>.Continuation
 
@@ -24,7 +24,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         var function: String
         /// The observation of the script, begun when it is first needed.
         var observed: Task<ObservedFunction, any Error>?
-        /// What takes its values, while a loop wants them.
+        /// The task that receives its values, while a loop wants them.
         var delivery: Task<Void, Never>?
         /// The one before, which may not have ended yet.
         var formerDelivery: Task<Void, Never>?
@@ -56,7 +56,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     @discardableResult
     public func resume() async throws -> Bool { try await host.control(begun(), "resume") }
 
-    /// Observes what another function fetches, from now on. A value of it that is equal to the last one is left out.
+    /// Observes another function from now on. If its first value equals the last one, it is left out.
     ///
     /// - Parameter function: Its name.
     /// - Throws: `LuaError` if there is no such function.
@@ -148,7 +148,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         for continuation in continuations { continuation.yield(result) }
     }
 
-    /// Ends all loops; a cancellation is that of the last loop, or of a loop that has begun since.
+    /// Ends all loops. A cancellation is ignored: it belongs to the last loop, or to a loop that has begun since.
     private func finish(with error: any Error) {
         guard !(error is CancellationError) else { return }
         let continuations = state.withLock { state in
@@ -179,7 +179,8 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 }
 
 extension ScriptHost {
-    /// What a function that a script has left in a global variable fetches, shared by any number of loops, and paused and changed at will.
+    /// Observes a function that a script has stored in a global variable. Any number of loops share the values; the program can pause and
+    /// change it.
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
     /// - Parameter type: What the values are decoded as.

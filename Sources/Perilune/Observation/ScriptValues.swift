@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What a function of a script fetches, now and after each transaction that has changed it, of any writer.
+/// The results of a script function, now and after each transaction of any writer that has changed them.
 ///
 /// ```swift
 /// try await host.register(module: "supplier") { supplier in
@@ -13,8 +13,8 @@ internal import PeriluneLua
 /// }
 /// ```
 ///
-/// A value that is equal to the one before is left out; so are those that come while the loop is busy, but the last. The function is
-/// called when no script runs in the host. The sequence ends when its task is cancelled.
+/// A value that equals the previous one is left out. While the loop is busy, only the latest value is kept. The function is called when
+/// no script runs in the host. The sequence ends when its task is cancelled.
 public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
@@ -53,7 +53,8 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 }
 
 extension ScriptHost {
-    /// What a function that a script has left in a global variable fetches, as a sequence. It gets a handle of the default database.
+    /// The results of a function that a script has stored in a global variable, as a sequence. It receives a handle of the default
+    /// database.
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
     /// - Parameter type: What the values are decoded as.

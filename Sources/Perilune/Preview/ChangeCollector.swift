@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Finds out what a previewed script has changed in its copy.
+/// Finds the changes that a previewed script has made in its copy.
 struct ChangeCollector {
-    /// What was known before the script ran.
+    /// The state before the script ran.
     struct Start {
         let schema: SchemaSnapshot
         let recording: ChangeRecording
@@ -22,7 +22,7 @@ struct ChangeCollector {
 
     /// - Parameters:
     ///   - fileLimitInBytes: How large a temporary file of changes may become.
-    ///   - usesRecording: Else all tables are compared: `db` is a clone of what was recorded.
+    ///   - usesRecording: Whether `db` was recorded. Otherwise all tables are compared: `db` is a clone of the recorded database.
     init(
         _ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, fileLimitInBytes: Int, usesRecording: Bool = true
     ) throws {
@@ -44,7 +44,7 @@ struct ChangeCollector {
         sqlite3_progress_handler(connection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
         report.schema = schema.changes(since: start.schema)
-        // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
+        // A recording does not cover schema changes, or tables with a changed definition.
         let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
         let recording = isSameSchema && usesRecording ? start.recording : nil
         if usesRecording {
@@ -72,7 +72,7 @@ struct ChangeCollector {
 
     // MARK: - Recorded changes
 
-    /// What was recorded; `nil` if that is not all or not right, or there is no room for it.
+    /// The recorded changes; `nil` if they are incomplete or invalid, or no room is left for them.
     private func changeset(of recording: ChangeRecording) throws -> ChangesetStream? {
         do {
             return try recording.changeset().map { ChangesetStream($0) }
@@ -116,7 +116,7 @@ struct ChangeCollector {
         do {
             try changes.complete(from: db)
         } catch let error as DatabaseError where error.resultCode != .SQLITE_INTERRUPT {
-            // Names that are not UTF-8 do not come back unchanged.
+            // Names that are not UTF-8 change when they are read back.
             changes.rows = []
             report.warnings.append("the rows of \(changes.name) cannot be shown: \(error.message ?? "\(error.resultCode)")")
         }
@@ -143,7 +143,7 @@ struct ChangeCollector {
 
     // MARK: - Compared tables
 
-    /// What was written to, where too much was to record it.
+    /// Compares the changed tables, if there were too many changes to record.
     private mutating func compareTouched() throws {
         for name in Set(touchedTables.map(\.name)).sorted() {
             try compareForPlan(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
@@ -162,7 +162,7 @@ struct ChangeCollector {
         }
     }
 
-    /// Compares a table, and keeps what has changed if a plan can hold it.
+    /// Compares a table, and keeps its changes if a plan can hold them.
     private mutating func compareForPlan(_ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool, isTouched: Bool) throws {
         do {
             guard let new, let old, new.columns.map(\.name) == old.columns.map(\.name), try canBeRecorded(new) else {
@@ -192,7 +192,7 @@ struct ChangeCollector {
         if changes.count > 0 { report.tables.append(changes) }
     }
 
-    /// Functions and collations of the script cannot be called any more, virtual tables refuse what they like.
+    /// Adds a warning. Functions and collations of the script are gone now, and virtual tables may refuse anything.
     private mutating func addFailure(_ error: DatabaseError, of table: PreviewTable?, isTouched: Bool) {
         guard let table else { return }
         report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")

@@ -26,7 +26,7 @@ struct ChangesetSummary {
         return TableSummary(name: change.table, columns: columns, key: key, rowLimit: rowLimit)
     }
 
-    /// The row before and after. What an update has left alone is not in the changeset: NULL in both, for now.
+    /// The row before and after. Columns that an update did not change are not in the changeset: NULL in both, for now.
     private static func rows(of change: Changeset.Change) -> RowChange {
         let columns = 0..<change.columnCount
         switch change.kind {
@@ -41,7 +41,7 @@ struct ChangesetSummary {
 }
 
 extension TableChanges {
-    /// Fills in what a changeset does not say of updated rows, from the database in which they are updated.
+    /// Adds the columns of updated rows that a changeset omits, from the database in which they are updated.
     mutating func complete(from db: Database) throws {
         let places = key.compactMap { columns.firstIndex(of: $0) }
         guard places.count == key.count, !key.isEmpty else { return }

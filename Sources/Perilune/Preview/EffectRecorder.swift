@@ -14,7 +14,7 @@ public struct PreviewEffect: Codable, Sendable, Equatable {
     }
 }
 
-/// Keeps what functions with effects outside would do, in place of doing it.
+/// Records the calls of functions with external effects, instead of executing them.
 ///
 /// A function that a host registers as external asks its configuration for a recorder, and if there is one, records and
 /// performs nothing.
@@ -31,7 +31,7 @@ public final class EffectRecorder: Sendable {
         lock.withLock { recorded.append(effect) }
     }
 
-    /// What was kept, in order.
+    /// The recorded calls, in order.
     public var effects: [PreviewEffect] {
         lock.withLock { recorded }
     }

@@ -4,7 +4,7 @@ internal import PeriluneRecords
 /// Finds out whether changes break foreign keys.
 struct ForeignKeyCheck {
     private let db: Database
-    /// The tables whose foreign keys the changes could break: those that they change, and those that refer to them.
+    /// The tables whose foreign keys the changes could break: the changed tables, and the tables that refer to them.
     private let tables: [String]
 
     init(_ db: Database, _ schema: SchemaSnapshot, _ outline: ChangesetOutline) throws {

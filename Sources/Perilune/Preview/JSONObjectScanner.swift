@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Goes through the members of one object of JSON, whose texts may be larger than memory.
+/// Scans the members of one JSON object, whose texts may be larger than memory.
 ///
-/// It finds where values end. Whether short ones are as they should be is left to `JSONDecoder`.
+/// It finds the ends of values. `JSONDecoder` validates short ones.
 struct JSONObjectScanner {
     private var scanner: ByteScanner
     private var hasMembers = false
@@ -17,8 +17,8 @@ struct JSONObjectScanner {
         return try scanner.next() == UInt8(ascii: "{")
     }
 
-    /// The next key, as it is written: without its escapes resolved. The value stands behind it. `nil` at the closing brace, or where
-    /// something else stands: see ``isAtEnd()``.
+    /// The next key, with its escapes unresolved. The value follows. `nil` at the closing brace or an unexpected character: see
+    /// ``isAtEnd()``.
     mutating func nextKey() throws -> String? {
         try skipSpace()
         if hasMembers {
@@ -34,7 +34,7 @@ struct JSONObjectScanner {
         return String(validating: quoted.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Whether nothing comes behind the closing brace.
+    /// Whether nothing follows the closing brace.
     mutating func isAtEnd() throws -> Bool {
         try skipSpace()
         guard try scanner.next() == UInt8(ascii: "}") else { return false }
@@ -47,7 +47,7 @@ struct JSONObjectScanner {
         try scanner.peek() == UInt8(ascii: "\"")
     }
 
-    /// Goes past a text, and hands on its contents, without resolving escapes but that of the slash, which base64 may have.
+    /// Skips a text, and passes on its contents. Resolves no escapes except the slash's, which base64 may contain.
     ///
     /// - Returns: Whether it has an end.
     mutating func takeString(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
@@ -71,7 +71,7 @@ struct JSONObjectScanner {
         return true
     }
 
-    /// The text of a value, as it is written; `nil` if it has no end, or is longer than it may be.
+    /// The source text of a value; `nil` if it has no end, or exceeds the limit.
     mutating func takeValue(limitInBytes: Int) throws -> [UInt8]? {
         var (value, depth, isInString) = ([UInt8](), 0, false)
         while let byte = try scanner.peek() {
@@ -96,7 +96,7 @@ struct JSONObjectScanner {
         return nil
     }
 
-    /// Whether a byte stands behind a number or a word.
+    /// Whether a byte ends a number or a word.
     private static func endsValue(_ byte: UInt8) -> Bool {
         [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) || isSpace(byte)
     }

@@ -2,8 +2,8 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a table that can be recorded with its former state, attached as ``PreviewCopy/formerSchema``: each row once, without
-/// keeping more than one, and finds what a recording would have found.
+/// Compares a recordable table with its previous state, attached as ``PreviewCopy/formerSchema``. Reads each row once, keeps no more than
+/// one, and finds the same changes as a recording.
 struct KeyedTableComparison {
     private let db: Database
     private let table: PreviewTable
@@ -19,7 +19,7 @@ struct KeyedTableComparison {
     ///
     /// - Parameters:
     ///   - table: The same in both states, with a key that is never NULL and takes no two different values for the same.
-    ///   - changes: What takes the rows that differ.
+    ///   - changes: Receives the rows that differ.
     init(_ db: Database, _ table: PreviewTable, rowLimit: Int, to changes: PlanChangesWriter) {
         (self.db, self.table, self.changes) = (db, table, changes)
         key = table.columns.indices.filter { table.columns[$0].keyPosition > 0 }
@@ -29,7 +29,7 @@ struct KeyedTableComparison {
     /// Counts the rows that differ, and hands them on.
     consuming func run() throws -> TableChanges {
         let formerCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(former)") ?? 0
-        // Where each former row is still there, none has to be searched for.
+        // If every previous row still exists, no search for deleted rows is needed.
         if try compareRows() < formerCount { try findDeleted() }
         return summary.finish()
     }

@@ -23,7 +23,7 @@ struct LiveFile {
     func copy(into db: Database) throws {
         guard exists else { return }
         try requireFile()
-        // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
+        // Uses no locks and no extra files, which even a reader of a database with a write-ahead log would create.
         if isAtRest {
             if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) { return }
         } else if hasLeftLog {
@@ -32,7 +32,8 @@ struct LiveFile {
         try copy(into: db, uri: path, flags: SQLITE_OPEN_READONLY)
     }
 
-    /// Copies without locks. Returns whether the database was not used meanwhile; otherwise the copy must be repeated, whatever its outcome.
+    /// Copies without locks. Returns whether the database was unused in the meantime; otherwise the copy must be repeated, whatever its
+    /// outcome.
     private func copyUnlocked(_ copy: () throws -> Void) throws -> Bool {
         let before = state
         let result = Result { try copy() }
@@ -41,7 +42,7 @@ struct LiveFile {
         return true
     }
 
-    /// What changes when a process opens the database, or writes to it.
+    /// State that changes when a process opens the database, or writes to it.
     private var state: [FileState] {
         ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
@@ -70,7 +71,7 @@ struct LiveFile {
     /// Whether a process has it open, or has not closed it.
     private var isOpened: Bool { FileManager.default.fileExists(atPath: path + "-shm") }
 
-    /// Copies what is in the file and in its log, by way of copies of both: reading the log makes a file beside it.
+    /// Copies the contents of the file and its log, using copies of both: reading the log creates a file next to it.
     private func copyWithLog(into db: Database) throws {
         let folder = try TemporaryFolder.makeFolder("log")
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -129,7 +130,7 @@ struct LiveFile {
     }
 }
 
-/// What changes when a file is written, created or removed.
+/// State that changes when a file is written, created or removed.
 private struct FileState: Equatable {
     private var size: Int64 = -1
     private var inode: UInt64 = 0

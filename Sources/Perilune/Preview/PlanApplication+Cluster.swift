@@ -4,12 +4,12 @@ internal import GRDB
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// Applying a plan to a database in a cluster: by statements that change a row only if it is as it was, in one transaction.
+/// Applies a plan to a database in a cluster, in one transaction, by statements that change a row only if it is unchanged.
 struct ClusterPlanApplication {
     let changeset: ChangesetStream
     /// Of the changeset, inverted or not: the tables are the same.
     let outline: ChangesetOutline
-    /// What must be as it was beside what is changed.
+    /// Rows that must be unchanged, in addition to the changed ones.
     let seen: SeenRows?
     let schemaHash: String
 
@@ -39,7 +39,7 @@ struct ClusterPlanApplication {
     private static let schemaHasChanged = PlanError(
         .schema, "the schema of the database has changed since the plan was made; make the plan again")
 
-    /// What triggers did is part of the plan, and a cluster would have them do it again.
+    /// A plan includes the effects of triggers, and a cluster would run them again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
         let tables = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
         guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else { return }

@@ -8,21 +8,21 @@ internal import PeriluneRecords
 
 /// Applying a plan to a database, and undoing it.
 extension PreviewPlan {
-    /// What must be in a row that is updated as it was when the plan was made. Of rows that are deleted all columns must.
+    /// The columns of an updated row that must be unchanged since the plan was made. For deleted rows, all columns must be.
     public enum Comparison: Sendable {
         /// All columns.
         case allColumns
-        /// Those that the plan changes: what others have written into the rest stays.
+        /// Only the columns that the plan changes: others may have written to the rest.
         case changedColumns
     }
 
     /// Makes the changes of the plan to a database: all of them, or none.
     ///
-    /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
+    /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
     /// - Parameters:
     ///   - path: The file, which must exist; or the URL of a database in a cluster, where tables that have triggers are refused.
-    ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
+    ///   - comparison: Which columns must be unchanged, or match the plan's result if the plan is undone.
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is. By default these write only to files in
     ///     the temporary folder of the system.
@@ -53,14 +53,14 @@ extension PreviewPlan {
         try queue.close()
     }
 
-    /// Makes the changes of the plan to a database that is open, in memory for example: all of them, or none. Those who observe it through
-    /// this object hear of them.
+    /// Makes the changes of the plan to an open database, in memory for example: all of them, or none. Observers of this database object
+    /// are notified.
     ///
-    /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
+    /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
     /// - Parameters:
     ///   - database: Not one in a cluster. It is used in every context.
-    ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
+    ///   - comparison: Which columns must be unchanged, or match the plan's result if the plan is undone.
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(
@@ -105,7 +105,7 @@ private struct PlanApplication {
     let changeset: ChangesetStream
     /// Of the changeset, inverted or not: the tables are the same.
     let outline: ChangesetOutline
-    /// What must be as it was beside what is changed.
+    /// Rows that must be unchanged, in addition to the changed ones.
     let seen: SeenRows?
     let schemaHash: String
 
@@ -128,7 +128,7 @@ private struct PlanApplication {
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
-        // SQLite makes the changes without statements of GRDB, which tell observers.
+        // SQLite makes the changes without GRDB statements, which would notify observers.
         for table in outline.tables where table.count > 0 { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)")) }
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")

@@ -1,8 +1,8 @@
 /// The changes of rows that a plan makes.
 struct PlanChanges: Sendable {
     let changeset: ChangesetStream
-    /// What is in these rows beside what changes.
+    /// The seen values of these rows, in addition to the changes.
     let seen: SeenRows
-    /// What the changeset changes.
+    /// An outline of the changeset.
     let outline: ChangesetOutline
 }

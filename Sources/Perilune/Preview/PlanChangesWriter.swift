@@ -1,7 +1,6 @@
-/// Writes the changes of a plan as they are found: the changeset, and the rows that it has seen. Both go to temporary files where they
-/// are large.
+/// Writes the changes of a plan as they are found: the changeset, and the rows that it has seen. Large ones go to temporary files.
 ///
-/// What cannot be kept is not an error: a plan is not possible then, and the changes are still counted.
+/// Failing to keep a change is not an error: no plan is possible then, but the changes are still counted.
 final class PlanChangesWriter {
     /// The values of a row, as SQLite has them.
     typealias Row = ArraySlice<OpaquePointer?>

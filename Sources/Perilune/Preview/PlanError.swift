@@ -1,6 +1,6 @@
 /// Why a plan cannot be read, written or applied.
 public struct PlanError: Error, CustomStringConvertible, Sendable {
-    /// What programs decide by.
+    /// A code that identifies the failure, for programs.
     public struct Code: Sendable, Equatable {
         private enum Value { case file, format, schema, conflict, foreignKey, context }
         private let value: Value
@@ -9,9 +9,9 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         public static let file = Code(value: .file)
         /// The file is not a plan file, or one of a later version.
         public static let format = Code(value: .format)
-        /// The schema of the database is not that of the plan.
+        /// The schema of the database differs from the plan's.
         public static let schema = Code(value: .schema)
-        /// A row is not as it was.
+        /// A row has changed.
         public static let conflict = Code(value: .conflict)
         /// A foreign key would point nowhere.
         public static let foreignKey = Code(value: .foreignKey)
@@ -19,9 +19,9 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         public static let context = Code(value: .context)
     }
 
-    /// What went wrong, for programs.
+    /// Identifies the failure, for programs.
     public let code: Code
-    /// What went wrong, for people.
+    /// Describes the failure, for people.
     public let message: String
     /// The row in whose way something is, for conflicts.
     public var conflict: PlanConflict?
@@ -39,17 +39,17 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
 public struct PlanConflict: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// What the plan would do to the row.
+    /// The plan's change of the row.
     public let kind: RowChange.Kind
     /// The names of the columns that differ.
     public let columns: [String]
     /// The values of the columns of the key.
     public let key: [PreviewValue]
-    /// What the plan expected to find in each column; `nil` where it does not say.
+    /// The values that the plan expected, one for each column; `nil` for columns that it does not specify.
     public let expected: [PreviewValue?]
-    /// What is there; `nil` if there is no such row, or it is not known.
+    /// The values found; `nil` if the row does not exist or is not known.
     public let found: [PreviewValue]?
-    /// Whether what is different is only what the plan leaves alone.
+    /// Whether only columns differ that the plan does not change.
     public var isInUnchangedColumns = false
     /// `the row of book with id = 1`.
     let row: String

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// The file in which a plan is kept. What is there already is replaced only if it is a plan: a mistyped path must not cost a
-/// script, or the database.
+/// The file that contains a plan. An existing file is replaced only if it is a plan: a mistyped path must not overwrite a script or the
+/// database.
 struct PlanFile {
     let path: String
 
@@ -55,7 +55,7 @@ struct PlanFile {
         case none
         /// A plan, or a file without contents.
         case file
-        /// What only takes bytes: a device, a pipe.
+        /// A target that only receives bytes: a device, a pipe.
         case device
     }
 

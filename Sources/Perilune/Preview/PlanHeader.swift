@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// What stands in the file of a plan beside the changes of rows.
+/// The contents of a plan file, except for the changes of rows.
 struct PlanHeader: Codable {
-    /// What plans of all versions have.
+    /// The fields that plans of all versions have.
     struct Version: Codable {
         let format: String
         let version: Int

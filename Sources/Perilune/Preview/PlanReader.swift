@@ -55,7 +55,7 @@ struct PlanReader {
     }
 }
 
-/// What stands in the file of a plan.
+/// The contents of a plan file.
 private struct PlanContents {
     /// All but the changes, as JSON.
     private let rest: Data
@@ -88,7 +88,7 @@ private struct PlanContents {
                 rest.append(contentsOf: [UInt8(ascii: "\"")] + Array(key.utf8) + Array("\":".utf8))
                 rest.append(contentsOf: value)
                 keys.insert(key)
-                // What follows does not matter.
+                // The remaining keys are not needed.
                 if !keepsChanges, keys.isSuperset(of: ["format", "version"]) { break }
             }
         }
@@ -98,7 +98,7 @@ private struct PlanContents {
         if isDamaged { members = [:] }
     }
 
-    /// What is read beside the changes at most, in bytes.
+    /// The maximum size of the parts other than the changes, in bytes.
     private static let restInBytes = 256 << 20
 
     /// The version of the format; `nil` if this is not a plan.

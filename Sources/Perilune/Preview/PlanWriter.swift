@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneRecords
 
-/// Writes a plan as JSON, piece by piece: first what is short, then the changes.
+/// Writes a plan as JSON, piece by piece: first the short parts, then the changes.
 struct PlanWriter {
     /// Takes the next bytes of the file.
     let output: (UnsafeRawBufferPointer) throws -> Void

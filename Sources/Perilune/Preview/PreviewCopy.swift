@@ -14,15 +14,15 @@ final class PreviewCopy: Sendable {
     private let extensions: SQLiteExtensions
     private let configuration: GRDB.Configuration
 
-    /// The schema by which the former state is attached.
+    /// The schema name of the attached previous state.
     static let formerSchema = "perilune_former"
 
     /// Makes an empty database.
     ///
     /// - Parameters:
-    ///   - inMemory: Else in a private temporary folder.
-    ///   - configuration: Of the original: what its connections are prepared with is there in the copy.
-    ///   - extensions: What reads its virtual tables.
+    ///   - inMemory: Whether the database is in memory. Otherwise it is in a private temporary folder.
+    ///   - configuration: The original's configuration: its connection setup applies to the copy too.
+    ///   - extensions: Extensions that read its virtual tables.
     ///   - keepsTransactions: Whether its connection may be left in a transaction.
     init(
         inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration = GRDB.Configuration(),
@@ -59,7 +59,7 @@ final class PreviewCopy: Sendable {
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Another copy with the same contents and the same former state.
+    /// Another copy with the same contents and the same previous state.
     func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
         let clone = try PreviewCopy(
             inMemory: folder == nil, environment: environment, configuration: configuration,
@@ -101,7 +101,7 @@ final class PreviewCopy: Sendable {
     }
 }
 
-/// Attaches the former state to the connection of the copy when it is first needed.
+/// Attaches the previous state to the connection of the copy when it is first needed.
 final class FormerStateAttachment {
     private let copy: PreviewCopy
     private let db: Database
@@ -119,7 +119,7 @@ final class FormerStateAttachment {
     }
 }
 
-/// A database as bytes. Used by one thread after the other: those who hold the connection of the copy, and `deinit`.
+/// A database as bytes. Used by one thread at a time: the current user of the copy's connection, then `deinit`.
 private final class FormerState: @unchecked Sendable {
     private var bytes: UnsafeMutablePointer<UInt8>?
     private var count: Int64 = 0

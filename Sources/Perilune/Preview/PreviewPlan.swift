@@ -13,7 +13,7 @@ public struct PreviewPlan: Sendable {
 
     /// A script that was previewed.
     public struct Script: Codable, Sendable, Equatable {
-        /// What the script is called, usually its path.
+        /// The name of the script, usually its path.
         public let name: String
         /// The SHA-256 of its text.
         public let hash: String
@@ -25,13 +25,13 @@ public struct PreviewPlan: Sendable {
         }
     }
 
-    /// What is read as a plan.
+    /// The format name of plan files.
     public static let formatName = "perilune plan"
     /// The version of the format that this version of Perilune writes and reads. Version 1 did not keep the columns that updates
     /// leave alone.
     public static let currentVersion = 2
 
-    /// What tells a plan from any other file.
+    /// Distinguishes a plan from any other file.
     public let format: String
     /// The version of the file format.
     public let version: Int
@@ -41,7 +41,7 @@ public struct PreviewPlan: Sendable {
     public let created: Date
     /// The scripts whose changes the plan has.
     public var scripts: [Script] = []
-    /// What the scripts would have done outside of the database.
+    /// The scripts' effects outside of the database, which were not executed.
     public let effects: [PreviewEffect]
     /// In memory, or in temporary files that are gone with the last copy of the plan.
     let changes: PlanChanges

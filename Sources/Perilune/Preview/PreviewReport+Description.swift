@@ -39,7 +39,7 @@ extension TableChanges {
 }
 
 extension RowChange {
-    /// What stands before a row where changes are listed.
+    /// The prefix of a row in a list of changes.
     package var mark: String {
         switch kind {
         case .inserted: "+"

@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// What a script would change.
+/// The changes that a script would make.
 public struct PreviewReport: Codable, Sendable, Equatable {
     /// The version of this format, for programs.
     public var version = 1
@@ -8,9 +8,9 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     public var tables: [TableChanges] = []
     /// The objects of the schema that would be added, removed or changed.
     public var schema: [SchemaChange] = []
-    /// What the script would have done outside of the database, in order.
+    /// The script's effects outside of the database, in order, which were not executed.
     public var effects: [PreviewEffect] = []
-    /// What the reader ought to know about the report.
+    /// Notes about the report for its reader.
     public var warnings: [String] = []
     /// Why there can be no plan; empty if there can.
     public var obstacles: [String] = []
@@ -34,7 +34,7 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     }
 }
 
-/// What would change in the rows of one table.
+/// The changes of the rows of one table.
 public struct TableChanges: Codable, Sendable, Equatable {
     /// The name of the table.
     public var name: String
@@ -55,14 +55,14 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// Whether the numbers are known. If not, the table was written to.
     public var isCounted = true
 
-    /// Makes the changes of a table, of which there are none yet.
+    /// Makes an empty set of changes for a table.
     public init(name: String) {
         self.name = name
     }
 
     /// The number of rows that would change.
     public var count: Int { inserted + updated + deleted }
-    /// The number of those that are not in ``rows``.
+    /// The number of rows that are not in ``rows``.
     public var hiddenCount: Int { count - rows.count }
 
     /// The order in which a table of the changes shows the columns: the key and the columns that an update changes come first if there are
@@ -89,7 +89,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
 
 /// A row before and after.
 public struct RowChange: Codable, Sendable, Equatable {
-    /// What happens to a row.
+    /// How a row changes.
     public enum Kind: String, Codable, Sendable {
         /// The row is inserted, updated or deleted.
         case inserted, updated, deleted
@@ -104,7 +104,7 @@ public struct RowChange: Codable, Sendable, Equatable {
         }
     }
 
-    /// What happens to the row.
+    /// How the row changes.
     public var kind: Kind
     /// `nil` for inserted rows.
     public var before: [PreviewValue]?
@@ -142,15 +142,15 @@ extension RowChange {
     }
 }
 
-/// What would change in the schema.
+/// A change of the schema.
 public struct SchemaChange: Codable, Sendable, Equatable {
-    /// What happens to a part of the schema.
+    /// How a part of the schema changes.
     public enum Kind: String, Codable, Sendable {
         /// The part is added, removed or changed.
         case added, removed, changed
     }
 
-    /// What happens to the part of the schema.
+    /// How the part of the schema changes.
     public var kind: Kind
     /// `table`, `index`, `view` or `trigger`; or `pragma`, for `user_version` and `application_id`.
     public var type: String

@@ -110,7 +110,7 @@ struct PreviewTable {
                 sql: #"SELECT name, pk, "notnull", hidden, dflt_value, cid, type FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
                 arguments: [name, schema])
         } catch is DatabaseError where kind == .virtual {
-            // What makes the table is not there: a module of another program.
+            // The module of the virtual table is missing: it belongs to another program.
             return []
         }
     }

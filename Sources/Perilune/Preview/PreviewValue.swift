@@ -18,7 +18,7 @@ public enum PreviewValue: Sendable, Hashable {
     /// A BLOB.
     case blob([UInt8])
 
-    /// Copies a value of SQLite.
+    /// Copies an SQLite value.
     init(_ value: OpaquePointer) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))

@@ -12,7 +12,7 @@ struct RepetitionCheck {
     let changes: PlanChanges
     let formerState: FormerStateAttachment
 
-    /// What is in the way; `nil` if nothing is.
+    /// The reason why the changes cannot be repeated; `nil` if they can.
     func obstacle() throws -> String? {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         return try conflict() ?? violation()
@@ -24,7 +24,7 @@ struct RepetitionCheck {
         let tables = Set(try changes.outline.tables.filter(needsTrial).map(\.name.foldedName))
         guard !tables.isEmpty else { return nil }
         var conflict: String?
-        // Deferred: the former state, which is attached, cannot be written to.
+        // Deferred: the attached previous state cannot be written to.
         try db.inTransaction(.deferred) {
             do {
                 try changes.changeset.inverted().apply(to: db, only: tables, schema: schema)
@@ -38,11 +38,10 @@ struct RepetitionCheck {
         return conflict
     }
 
-    /// Whether applying the changes of a table row by row may fail.
-    ///
-    /// Each change has a key of its own, so that keys are never in the way. In a unique index, what an inserted row needs was given up by
-    /// a row that is deleted or updated, and SQLite tries again what fails: only updated rows can wait for each other. All else that a
-    /// table demands of a row it demands of one row at a time; what is computed then is tried.
+    /// Whether applying the changes of a table row by row may fail. Each change has its own key, so keys never conflict. In a unique
+    /// index, a deleted or updated row has released the values that an inserted row needs, and SQLite retries failed changes: only
+    /// updated rows can block each other. A table's other constraints concern one row at a time. Constraints on computed values are
+    /// tried.
     private func needsTrial(_ table: ChangesetOutline.Table) throws -> Bool {
         guard table.count > 0 else { return false }
         let sql = schema.objects.first { $0.type == "table" && $0.name.foldedName == table.name.foldedName }?.sql ?? ""

@@ -1,6 +1,6 @@
 package import GRDB
 
-/// Records what rows change in the database of one connection, on whose queue everything here is called.
+/// Records row changes in the database of one connection. Use it only on the queue of that connection.
 package final class RowChangeRecorder {
     private let schema: SchemaSnapshot
     private let recording: ChangeRecording
@@ -41,7 +41,7 @@ package final class RowChangeRecorder {
     }
 }
 
-/// Why it is not known what has changed.
+/// The reason why the changes are not known.
 package struct RecordingError: Error, CustomStringConvertible {
     package let description: String
 }

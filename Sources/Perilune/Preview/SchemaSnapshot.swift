@@ -44,7 +44,7 @@ struct SchemaSnapshot {
         SHA256.hash(objects.flatMap { [$0.type, $0.name, $0.table, $0.sql] }.joined(separator: "\0").utf8)
     }
 
-    /// What has become of a former schema, tables first.
+    /// The changes since a previous schema, tables first.
     func changes(since former: SchemaSnapshot) -> [SchemaChange] {
         let old = Dictionary(former.listed.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let new = Dictionary(listed.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })

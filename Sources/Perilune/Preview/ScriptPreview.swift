@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
 
-/// Runs scripts for real on a private copy of a database, and reports what they would change in the original.
+/// Runs scripts on a private copy of a database, and reports the changes that they would make in the original.
 ///
 /// ```swift
 /// let preview = try await ScriptPreview(of: .live("shop.sqlite"))
@@ -16,20 +16,20 @@ internal import PeriluneDependencies
 ///
 /// The original is read once, at the beginning, and never opened for writing. Clock, random numbers and the like come from the
 /// container of dependencies. Scripts cannot open other database files.
-/// What else they do outside of the database is up to their libraries: those of a sandbox do nothing, and of those for
-/// trusted scripts the functions that change files or run programs are refused, unless the options allow them.
+/// Other effects outside of the database depend on their libraries: sandboxed ones have none. Of the libraries for trusted scripts,
+/// functions that change files or run programs are refused, unless the options allow them.
 public final class ScriptPreview: Sendable {
     /// How a preview is done.
     public struct Options: Sendable {
         /// How many rows of each kind a report shows for a table.
         public var rowLimit = 10
-        /// Up to what size the copy is in memory; larger ones are files in a private temporary folder.
+        /// The maximum size of a copy in memory; larger copies are files in a private temporary folder.
         public var copyLimitInBytes = 64 << 20
         /// The memory for recording changes; a quarter of the size of the database is enough, and 16 MB of it always. If they take more,
-        /// the tables that were written to are compared row by row with what they were.
+        /// the changed tables are compared row by row with their previous state.
         public var recordingLimitInBytes = 64 << 20
-        /// Whether scripts may change files, run programs and load native modules, if their libraries let them. What those do for real is
-        /// not in the report.
+        /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. These effects are
+        /// executed and not in the report.
         public var allowsEffects = false
         /// How the connection of the copy is configured: for functions and collations that the schema needs. By default as the original that the
         /// program has open.
@@ -43,7 +43,7 @@ public final class ScriptPreview: Sendable {
 
     /// Runs scripts on the copy.
     public let host: ScriptHost
-    /// Keeps what functions with effects outside would do.
+    /// Records the calls of functions with external effects.
     public let effects: EffectRecorder
     private let copy: PreviewCopy
     private let options: Options
@@ -100,10 +100,9 @@ public final class ScriptPreview: Sendable {
         copy.writer.asyncWriteWithoutTransaction { _ in recording.value.end() }
     }
 
-    /// Looks at what has changed, when no script runs any more. Later calls find the same.
+    /// Determines the changes, when no script runs any more. Later calls return the same result.
     ///
-    /// - Returns: The report, and the plan by which exactly these changes can be made to the original; none if the report names
-    ///   obstacles.
+    /// - Returns: The report, and a plan that makes exactly these changes to the original; no plan if the report names obstacles.
     /// - Throws: A `DatabaseError` if the copy cannot be read.
     public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
         let found = try await Self.cancellable {
@@ -126,9 +125,9 @@ extension ScriptHost {
 }
 
 extension ScriptPreview {
-    /// Looks at what has changed so far; scripts may go on afterwards. Takes as long as comparing all tables.
+    /// Determines the changes so far; scripts may continue afterwards. Takes as long as comparing all tables.
     ///
-    /// - Returns: As ``finish()`` does.
+    /// - Returns: The same values as ``finish()``.
     package func look() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
         let seen = try copy.clone(in: environment)
         let found = try await Self.cancellable {
@@ -145,7 +144,7 @@ extension ScriptPreview {
         return (report, found.changes.map { PreviewPlan(origin: origin, changes: $0, effects: report.effects) })
     }
 
-    /// Forgets what has changed: the copy is made again of what the original is now. Records of scripts stay as they are.
+    /// Discards the changes: copies the original again in its current state. The scripts' records are unchanged.
     package func restart() async throws {
         let former = UncheckedBox(start.recording)
         try await copy.writer.writeWithoutTransaction { _ in former.value.end() }
@@ -168,13 +167,13 @@ extension ScriptPreview {
         }
     }
 
-    /// What is larger is found as fast by comparing, which takes no memory; in a large database that takes long.
+    /// For more changes, comparing is as fast and takes no memory; in a large database it takes long.
     private static func recordingLimit(_ db: Database, _ options: Options) throws -> Int {
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0, pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         return min(options.recordingLimitInBytes, max(16 << 20, pages * pageSize / 4))
     }
 
-    /// Runs an operation; what SQLite makes of its cancellation, which may be any error, is a cancellation.
+    /// Runs an operation. After a cancellation, any SQLite error becomes a `CancellationError`.
     private static func cancellable<Result: Sendable>(
         _ operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
@@ -206,7 +205,7 @@ private struct UncheckedBox<Value>: @unchecked Sendable {
 }
 
 extension PreviewSource {
-    /// The size of what is copied, in bytes.
+    /// The size of the data to copy, in bytes.
     fileprivate var size: Int {
         switch self {
         case .live(let path) where ClusterAddress.isMeant(by: path): 0
@@ -226,7 +225,7 @@ extension PreviewSource {
         return source?.configuration ?? reader.configuration
     }
 
-    /// Where the original is.
+    /// The path or URL of the original.
     fileprivate var path: String? {
         switch self {
         case .live(let path) where ClusterAddress.isMeant(by: path): path

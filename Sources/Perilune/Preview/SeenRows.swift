@@ -1,9 +1,9 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// The rows that a changeset updates, in the columns that it does not change: of an update it holds only what changes.
+/// The rows that a changeset updates, in the columns that it does not change: its updates hold only changed columns.
 ///
-/// They stand in a changeset of SQLite, as deletions in which the columns that do change are undefined, so that SQLite reads them.
+/// They are stored as an SQLite changeset, as deletions in which the changed columns are undefined, so that SQLite can read them.
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct SeenRows {

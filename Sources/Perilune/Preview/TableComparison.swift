@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a table with its former state, attached as ``PreviewCopy/formerSchema``, by SQL: for what cannot be recorded.
+/// Compares a table with its previous state, attached as ``PreviewCopy/formerSchema``, by SQL: for changes that cannot be recorded.
 struct TableComparison {
     /// How rows of the two states are found to be the same row.
     private enum Matching {
@@ -117,7 +117,7 @@ struct TableComparison {
         }
     }
 
-    /// The columns of the former table in the order of the new one, `nil` for those that it did not have.
+    /// The columns of the previous table in the order of the new one, `nil` for new columns.
     private var formerColumns: [String?] {
         guard let new, let old else { return old?.columns.map(\.name) ?? [] }
         return new.columns.map { old.column($0.name)?.name }
@@ -145,7 +145,7 @@ struct TableComparison {
         }
     }
 
-    /// True for rows of which any stored value is not the same; `nil` if there are no columns to compare.
+    /// True for rows in which any stored value differs; `nil` without columns to compare.
     private var difference: String? {
         guard let new, let old else { return nil }
         let terms = new.columns.filter { !$0.isGenerated }.map { column in
@@ -169,7 +169,7 @@ struct TableComparison {
 
     // MARK: - By content
 
-    /// Rows that occur more often than before are new; those that occur less often are gone.
+    /// Rows that occur more often than before are new; rows that occur less often are gone.
     private mutating func compareContent() throws {
         guard let new, let old else { return }
         let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)

@@ -1,4 +1,4 @@
-/// Counts the changes of a table as they are found, and keeps the first rows of each kind.
+/// Counts the changes of a table, and keeps the first rows of each kind.
 struct TableSummary {
     private struct Sample {
         let key: [PreviewValue]

@@ -32,12 +32,12 @@ extension ScriptHost {
         Request(host: self, steps: ScriptSteps(.init(name, repeat each argument), isCalling: true))
     }
 
-    /// All records of a class that a script has left in a global variable, or what its default request says.
+    /// All records of a class in a script's global variable, or the records of its default request.
     public nonisolated func records(_ className: String) -> Request {
         Request(host: self, steps: ScriptSteps(.init(className), isCalling: false))
     }
 
-    /// A record in the database, as scripts see it. It is found anew for each use.
+    /// A record in the database, as scripts see it. Each use finds it again.
     public struct Record: Sendable {
         let host: ScriptHost
         let steps: ScriptSteps
@@ -51,7 +51,7 @@ extension ScriptHost {
             try await host.value(of: steps.adding(.init(method, repeat each argument)))
         }
 
-        /// Calls a method of the record; what it returns is ignored.
+        /// Calls a method of the record, and ignores its result.
         ///
         /// - Throws: `LuaError` if the record is gone, or the method does not exist or raises.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
@@ -59,7 +59,7 @@ extension ScriptHost {
             try await host.exclusively { host in _ = try await steps.run(in: host) }
         }
 
-        /// Fetches the record: its columns by their names, and what its class computes of them by `types`.
+        /// Fetches the record: its columns by name, and the values that its class computes by `types`.
         ///
         /// - Throws: `LuaError` if the record is gone, or does not decode as `Value`.
         public func decoded<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {

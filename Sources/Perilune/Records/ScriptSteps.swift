@@ -30,7 +30,7 @@ struct ScriptSteps: Sendable {
         return copy
     }
 
-    /// What messages call it.
+    /// The text of the steps in messages.
     var description: String { steps.map(\.name).joined(separator: ":") }
 
     /// Runs all. No other script may run in the host.
@@ -52,7 +52,7 @@ struct ScriptSteps: Sendable {
             .callAsync([start, .boolean(isCallingFirst), .table(list)] + receiver)
     }
 
-    /// The first call is of the function that was found; each of the others is of a method of what came before.
+    /// The first step calls the function that was found. Each other step calls a method of the previous result.
     private static let driver = """
         local value, is_calling, steps, receiver = ...
         local unpack, type = table.unpack, type

@@ -10,8 +10,8 @@ public import PeriluneLua
 /// let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
 /// ```
 ///
-/// It leaves its state as a copy, and can be sent anywhere. Tables with the keys 1, 2, 3, ... are lists, an empty table too; others are
-/// fields, records and rows among them. What is not plain data stays behind: ``other(_:)``.
+/// It leaves its state as a copy, and can be sent anywhere. Tables with the keys 1, 2, 3, ... and empty tables are lists; others, such as
+/// records and rows, are fields. Values that are not plain data stay in Lua: ``other(_:)``.
 public enum ScriptValue: Sendable {
     /// `nil`.
     case `nil`
@@ -33,15 +33,15 @@ public enum ScriptValue: Sendable {
     case list([ScriptValue])
     /// A table whose keys are strings.
     case fields([String: ScriptValue])
-    /// What stays in Lua, by what it is: "a function". It cannot be given to a script.
+    /// A value that stays in Lua, described by its type: "a function". It cannot be passed to a script.
     case other(String)
 
-    /// The field of a name; `nil` if there is none, or these are no fields.
+    /// The field with a name; `nil` if it does not exist, or this has no fields.
     public subscript(name: String) -> ScriptValue? {
         if case .fields(let fields) = self { fields[name] } else { nil }
     }
 
-    /// The element at a position, from 0; `nil` if there is none, or this is no list.
+    /// The element at a position, from 0; `nil` if it does not exist, or this is not a list.
     public subscript(position: Int) -> ScriptValue? {
         if case .list(let elements) = self, elements.indices.contains(position) { elements[position] } else { nil }
     }
@@ -120,7 +120,7 @@ extension ScriptValue: LuaCoded {
         case .list(let elements):
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
-                // A hole would end the list; what stands for NULL in a table does not.
+                // A hole would end the list; the placeholder for NULL in tables does not.
                 if case .nil = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
                 try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
             }
@@ -234,10 +234,10 @@ extension ScriptValue: Hashable {
 }
 
 extension ScriptValue {
-    /// The boolean; `nil` if it is none.
+    /// The boolean; `nil` for other types.
     public var bool: Bool? { if case .boolean(let value) = self { value } else { nil } }
 
-    /// The integer, also of a float that is one; `nil` if it is none.
+    /// The integer, or a float with an integral value; `nil` for other values.
     public var int: Int64? {
         switch self {
         case .integer(let value): value
@@ -246,7 +246,7 @@ extension ScriptValue {
         }
     }
 
-    /// The number, also of an integer; `nil` if it is none.
+    /// The number, float or integer; `nil` for other types.
     public var double: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -255,7 +255,7 @@ extension ScriptValue {
         }
     }
 
-    /// The text; `nil` if it is none.
+    /// The text; `nil` for other types.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
     /// The bytes of a blob or a string; `nil` if it is neither.
@@ -267,10 +267,10 @@ extension ScriptValue {
         }
     }
 
-    /// The date; `nil` if it is none.
+    /// The date; `nil` for other types.
     public var date: Date? { if case .date(let value) = self { value } else { nil } }
 
-    /// The elements of a list; `nil` if it is none.
+    /// The elements of a list; `nil` for other types.
     public var array: [ScriptValue]? { if case .list(let elements) = self { elements } else { nil } }
 
     /// The fields, none of an empty list; `nil` if it has none.

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// A check that rejects commits when the run must end: those of statements outside of blocks and those of COMMIT in SQL.
+/// A check that rejects commits when the run must end: commits of statements outside of blocks and of COMMIT in SQL.
 ///
 /// SQLite calls its progress handler only every few thousand instructions, and short statements may have fewer.
 final class CommitCheck: TransactionObserver {

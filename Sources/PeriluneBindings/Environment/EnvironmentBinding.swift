@@ -108,7 +108,7 @@ struct EnvironmentBinding {
         return metadata
     }
 
-    /// A plain table as what is in it, a list or a dictionary; anything else as its text.
+    /// A plain table as a list or a dictionary of its contents; anything else as its text.
     private static func metadata(of value: LuaValue, in state: LuaState, depth: Int = 1) throws -> Logger.Metadata.Value {
         guard case .table(let table) = value, depth < 8, try table.metatable() == nil else { return .string(try state.text(of: value)) }
         let pairs = try table.pairs(), list = try table.array()
@@ -120,7 +120,7 @@ struct EnvironmentBinding {
 }
 
 extension LuaState {
-    /// What `tostring` makes of a value.
+    /// The result of `tostring`.
     fileprivate func text(of value: LuaValue) throws -> String {
         if case .string(let string) = value { return string.description }
         guard case .function(let tostring) = try globals.get("tostring"),

@@ -70,7 +70,7 @@ package final class ScriptLoop {
     ///   - kind: The kind in messages.
     ///   - keepsAlive: Whether the script waits for the source before it ends.
     ///   - isOnce: Whether it ends with its first call.
-    ///   - scope: The scope; by default that of the current call.
+    ///   - scope: The scope; by default the current call's.
     /// - Throws: `BindingError` if there are too many sources or the scope has ended.
     package func addSource(
         _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, _ body: LoopSource.Body
@@ -250,7 +250,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Wakes those that wait for a change.
+    /// Wakes the calls that wait for a change.
     package func announceChange() {
         parking.release(.change)
     }

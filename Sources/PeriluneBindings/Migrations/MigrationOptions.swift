@@ -6,7 +6,7 @@ internal import PeriluneLua
 struct MigrationOptions {
     /// The last migration to run; `nil` for all.
     let target: String?
-    /// Whether to erase the database if its schema differs from that of the migrations.
+    /// Whether to erase the database if its schema differs from the migrations' schema.
     let erases: Bool
     /// The name of the file that may be erased.
     private let erasableFile: String?

@@ -6,7 +6,7 @@ struct ScriptMigration {
     let name: String
     let foreignKeyChecks: Migration.ForeignKeyChecks
     let merges: [String]
-    /// The function, which receives a handle and, if it merges others, the set of those that were applied.
+    /// The function, which receives a handle and, if it merges other migrations, the set of the applied ones.
     let body: LuaFunction
     /// The text, if the migration is SQL.
     let sql: LuaString?

@@ -145,8 +145,7 @@ final class ValueObserver {
     }
 }
 
-/// The position of the current delivery of a state in a chain: its writes, and those of runs that it starts, may cause the next
-/// delivery.
+/// The position of a state's current delivery in a chain: its writes, and the writes of runs that it starts, may cause the next delivery.
 ///
 /// `@unchecked Sendable`: the state is only used on its own thread, while it is running.
 final class DeliveryChain: @unchecked Sendable {

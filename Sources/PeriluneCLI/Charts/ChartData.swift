@@ -84,7 +84,7 @@ struct ChartData: Equatable {
         }
     }
 
-    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell is none of these.
+    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell has another form.
     private static func dates(_ cells: [Cell]) -> [Double]? {
         var dates: [Double] = []
         for cell in cells {

@@ -120,9 +120,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         try await RunCommand.run(request, in: context, database: noDatabase ? nil : database.path, colors)
     }
 
-    /// Runs a request, and ends the command if it says so.
+    /// Runs a request, and ends the command if the request requires it.
     ///
-    /// - Parameter database: That of the options or the settings, which the request need not use.
+    /// - Parameter database: The database of the options or the settings, which the request need not use.
     static func run(_ request: ScriptRequest, in context: CommandContext, database: String?, _ colors: Colors) async throws {
         if let database, request.database == nil {
             CommandOutput.note("test context: using an empty database in memory instead of \(database)", colors)
@@ -160,7 +160,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 }
 
 extension ScriptRequest {
-    /// What scripts are run, and on what.
+    /// Makes a request for scripts and a database.
     init(code: [String] = [], file: String?, arguments: [String], database: String?, in context: CommandContext) {
         var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
         if let file { sources.append(file == "-" ? .standardInput : .file(file)) }

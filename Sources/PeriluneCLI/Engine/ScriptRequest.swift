@@ -13,7 +13,7 @@ enum ScriptSource: Equatable, Sendable {
     /// The path of a file.
     var path: String? { if case .file(let path) = self { path } else { nil } }
 
-    /// What errors call it.
+    /// The name in errors.
     var name: String {
         switch self {
         case .file(let path): path
@@ -24,11 +24,11 @@ enum ScriptSource: Equatable, Sendable {
     }
 }
 
-/// What `run` is asked to do.
+/// A request of the `run` command.
 struct ScriptRequest: Sendable {
     /// What to run, one after the other in one state.
     var sources: [ScriptSource]
-    /// What scripts get as arguments, which need not be UTF-8.
+    /// The scripts' arguments, which need not be UTF-8.
     var arguments: [[UInt8]] = []
     /// `nil` means a private database in memory.
     var database: String?
@@ -46,16 +46,16 @@ struct ScriptRequest: Sendable {
     var isSupervised = false
     var timeout: Duration?
     var memoryInBytes: Int?
-    /// What scripts may print, in bytes.
+    /// The output limit of scripts, in bytes.
     var outputInBytes: Int?
-    /// What may be written to files, in bytes.
+    /// The limit for writes to files, in bytes.
     var diskInBytes: Int?
     var trace = TraceRequest()
     /// `nil` means that the script runs on the database itself, or on a copy without a report.
     var preview: PreviewRequest?
     /// Whether it runs on a private copy that is discarded.
     var usesCopy = false
-    /// What is done with the host instead of running the sources.
+    /// A task to run with the host instead of the sources.
     var task: (@Sendable (ScriptHost) async throws -> Void)?
     /// The exit status of a task that is interrupted while it runs automations, which end in their own way then; `nil`: it is like a
     /// script that is interrupted.
@@ -63,7 +63,7 @@ struct ScriptRequest: Sendable {
     /// When standard output is colored.
     var color = ColorChoice.auto
 
-    /// The folder of the script, in which `require` looks for modules: that of its file, else the current one.
+    /// The folder of the script, in which `require` looks for modules: the folder of its file, else the current one.
     var moduleFolder: String {
         for case .file(let path) in sources {
             guard let slash = path.lastIndex(of: "/") else { return "." }

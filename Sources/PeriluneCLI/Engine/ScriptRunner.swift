@@ -24,7 +24,7 @@ struct ScriptRunner {
         if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
         if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
-        // Automations go on; their limit is that of each run.
+        // Automations continue; the limit applies to each of their runs.
         let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
         if request.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
         let host: ScriptHost
@@ -81,9 +81,9 @@ struct ScriptRunner {
         var failure: CommandFailure?
     }
 
-    /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
+    /// Runs scripts one after the other, and waits for their timers, observations and tasks.
     ///
-    /// - Parameter timeLimit: How long all of it may take.
+    /// - Parameter timeLimit: The limit for all of it together.
     func run(
         _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil, within timeLimit: TimeLimit?
     ) async -> Ending {
@@ -141,7 +141,7 @@ struct ScriptRunner {
         }
     }
 
-    /// Shows the values of a text that is an expression, as the console does, but for what was changed. Returns whether it is one.
+    /// Shows the values if a text is an expression, as the console does, but without changes. Returns whether it is one.
     private func showValues(of script: Script, on host: ScriptHost) async throws -> Bool {
         let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)
@@ -183,7 +183,7 @@ struct ScriptRunner {
         configuration.trace = trace?.trace
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
-        // Text of the command line is like a line of the console; files of scripts see nothing but what they always see.
+        // Text of the command line is evaluated like a console line; script files only have the usual globals.
         if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) { ConsoleEvaluator.prepare(&configuration) }
         UsedFiles.noteIfWatched(request.sources.compactMap(\.path), in: &configuration)
         return configuration
@@ -202,7 +202,7 @@ struct ScriptRunner {
 }
 
 extension ErrorReport {
-    /// What the person who called `run` can do about it.
+    /// Adds help for the person who called `run`.
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
         case "crashed": help = "nothing that it had not committed is in the database"
@@ -223,7 +223,7 @@ extension ErrorReport {
         }
     }
 
-    /// How Lua's messages call what scripts in the sandbox do not have.
+    /// The forms in which Lua's messages name functions that the sandbox removes.
     private static let namesTakenAway = [
         "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
         "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')",

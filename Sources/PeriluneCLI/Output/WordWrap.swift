@@ -46,7 +46,7 @@ enum WordWrap {
         return pieces
     }
 
-    /// Returns the indentation of continuation lines: that of the text after a label, or slightly more than that of the first line.
+    /// Returns the indentation of continuation lines: the column of the text after a label, or slightly more than the first line's.
     private static func hangingIndentation(of line: Substring, _ width: Int) -> Int {
         let plain = withoutEscapes(line)
         let leading = plain.prefix { $0 == " " }.count

@@ -78,7 +78,7 @@ struct DatabaseRestore {
         }
     }
 
-    /// Statements that begin and end the transaction of the dump, which are replaced by that of the restore.
+    /// Statements that begin and end the dump's transaction, which the restore's transaction replaces.
     private enum TransactionWord {
         case begin, end, rollback
 

@@ -1,6 +1,6 @@
 internal import PeriluneScenarios
 
-/// What `test` is asked to do.
+/// A request of the `test` command.
 struct TestRequest: Sendable {
     enum Listing: Sendable {
         case text, json

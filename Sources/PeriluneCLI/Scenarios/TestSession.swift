@@ -8,7 +8,7 @@ internal import Synchronization
 struct TestSession {
     private let request: TestRequest
     private let colors: Colors
-    /// What has been made for one run serves the next, if nothing that it is made from has changed.
+    /// Objects made for one run serve the next, if their sources have not changed.
     private let cache = ScenarioRun.Cache()
     private let status = RunStatus()
     private let lastFailures = LastFailures()
@@ -85,7 +85,7 @@ struct TestSession {
     private func runOnce(_ options: ScenarioOptions) async throws -> Int32 {
         let reports = makeReports()
         let progress = ScenarioProgress()
-        // Results, and the answers to those who ask what is running, are written one after the other.
+        // Results and status reports are written one at a time.
         let turn = Mutex(())
         let run = ScenarioRun(options, cache: cache) { event in
             turn.withLock { _ in

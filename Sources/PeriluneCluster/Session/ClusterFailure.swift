@@ -41,9 +41,9 @@ package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// An error of SQLite or dqlite that a node has returned.
+/// An SQLite or dqlite error that a node has returned.
 package struct RemoteError: Error, Equatable, CustomStringConvertible {
-    /// An extended result code of SQLite, or a code of dqlite.
+    /// An SQLite extended result code, or a dqlite code.
     package let code: UInt64
     package let message: String
 

@@ -1,7 +1,7 @@
 /// A client of a database in a cluster, with one connection to the leader. Connects on demand, and again after a change of leader.
 ///
-/// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction,
-/// and a single statement that certainly was not committed. All other failures are reported with what is known about their outcome.
+/// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction, and a
+/// single statement that certainly was not committed. All other failures are reported with the known facts about their outcome.
 package final class ClusterSession: RemoteEngine {
     package let database: ClusterAddress
     /// The time limit of a statement, the start of a transaction, or a commit.

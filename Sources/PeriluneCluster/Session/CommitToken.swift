@@ -1,5 +1,5 @@
-/// A token that tells whether a commit without a response has happened: a row for each client with the number of its last commit,
-/// written in the same transaction.
+/// A token that shows whether a commit without a response has happened: a row for each client with the number of its last commit, written
+/// in the same transaction.
 final class CommitToken {
     private let client: String
     /// The number of the last attempted commit.

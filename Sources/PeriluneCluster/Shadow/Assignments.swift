@@ -13,7 +13,7 @@ struct Assignments {
         /// A parameter by its number from 1, or by name.
         case parameter(Int)
         case named(String)
-        /// A signed number, a string or a blob as it is written.
+        /// The source text of a signed number, a string or a blob.
         case literal(String)
     }
 

@@ -59,7 +59,7 @@ package final class Carrier {
     /// The columns and parameters of the virtual table.
     private struct Shape {
         var columns: [(name: String, type: String)] = []
-        /// The parameters as they are written: `?1`, `:name`.
+        /// The source text of the parameters: `?1`, `:name`.
         var parameters: [String] = []
 
         init(_ compiled: OpaquePointer) {

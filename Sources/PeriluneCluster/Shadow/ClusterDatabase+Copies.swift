@@ -36,7 +36,7 @@ extension ClusterDatabase {
         try asDatabaseErrors { try cluster.withCopy { try $0.backup(to: target) } }
     }
 
-    /// Writes the database to a new file and its log to another one beside it, as a node has them.
+    /// Writes the database to a new file and its log to a second file next to it, as a node stores them.
     private func writeCopy(to path: String) throws {
         for file in try session.dump() {
             // The node chooses the names, so they decide only which of the two files it is.

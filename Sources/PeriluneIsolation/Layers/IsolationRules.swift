@@ -7,7 +7,7 @@ package struct IsolationRules: Sendable {
     package var writable: [String] = []
     /// Files and folders, with everything below them, that the process may read.
     package var readable: [String] = []
-    /// The memory that the process may allocate in addition to what it uses now; `nil` means no limit.
+    /// The memory that the process may allocate in addition to its current use; `nil` means no limit.
     package var memoryInBytes: UInt64?
     /// The largest number of open file descriptors.
     package var descriptorCount: UInt32 = 64

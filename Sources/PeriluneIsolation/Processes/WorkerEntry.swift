@@ -28,7 +28,7 @@ package enum WorkerEntry {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }
 
-    /// Returns large memory blocks to the system as soon as they are freed, so that a memory limit measures what is in use.
+    /// Returns large memory blocks to the system as soon as they are freed, so that a memory limit measures the memory in use.
     package static func returnFreedBlocks() {
         piso_return_freed_blocks()
     }

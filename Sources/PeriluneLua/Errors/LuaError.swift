@@ -1,6 +1,6 @@
-/// What goes wrong in Lua, or in between.
+/// An error in Lua, or between Lua and Swift.
 public struct LuaError: Error {
-    /// What kind of thing went wrong. More may be added.
+    /// The kind of an error. Kinds may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case syntax, runtime, host, memory, errorHandling = "error handling"
@@ -26,7 +26,7 @@ public struct LuaError: Error {
         public static let cancelled = Code(value: .cancelled)
         /// The instruction limit was passed.
         public static let budget = Code(value: .budget)
-        /// The limit of what is written to files was passed.
+        /// The limit for writes to files was passed.
         public static let disk = Code(value: .disk)
         /// The script asked to end: `os.exit`. The field `status` has the exit status.
         public static let exit = Code(value: .exit)
@@ -55,9 +55,9 @@ public struct LuaError: Error {
         }
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     public let code: Code
-    /// What went wrong, for people, without the position.
+    /// Describes the error for people, without the position.
     public package(set) var message: String
     /// The chunk, as Lua names it, that the error is blamed on.
     public var file: String?
@@ -65,29 +65,29 @@ public struct LuaError: Error {
     public var line: Int?
     /// Lua's traceback at the point of failure.
     public var traceback: String?
-    /// The fields of an error object, `kind` and `message` among them; those that are not plain values are left out.
+    /// The fields of an error object, including `kind` and `message`. Values that are not plain are left out.
     public var fields: [String: LuaScalar] = [:]
     /// The error that a Swift function threw.
     public var underlying: (any Error)?
 
-    /// What the host of the script knows beside: set by who throws the error at last.
+    /// Details that only the script's host knows: set by the last one to throw the error.
     package var hints: LuaErrorHints?
 
     /// The value that the script raised, to be raised again as itself.
     var value: LuaReference?
 
-    /// Makes an error, as a fake of a host throws in the tests of a program.
+    /// Makes an error, as a fake host throws it in the tests of a program.
     ///
     /// - Parameters:
-    ///   - message: What went wrong, for people, without the position.
-    ///   - fields: Those of an error object, such as `kind`.
+    ///   - message: Describes the error for people, without the position.
+    ///   - fields: The fields of the error object, such as `kind`.
     public init(_ code: Code, _ message: String, fields: [String: LuaScalar] = [:]) {
         self.code = code
         self.message = message
         self.fields = fields
     }
 
-    /// The field `kind` of an error object: what programs decide by, `constraint_unique` for example.
+    /// The field `kind` of an error object, which identifies it for programs: `constraint_unique` for example.
     public var kind: String? {
         if case .string(let kind) = fields["kind"] { kind.description } else { nil }
     }
@@ -98,7 +98,7 @@ public struct LuaError: Error {
     }
 }
 
-/// What helps to put an error right, and is not known where it is caught.
+/// Details that help to fix an error, and are not known where it is caught.
 package struct LuaErrorHints: Sendable, Equatable {
     /// The chunk with its whole name, which Lua may have shortened.
     package let file: String?
@@ -125,9 +125,9 @@ extension LuaError: CustomStringConvertible {
 /// When a Swift function called by a script throws an error of such a type, the script sees an error object with this
 /// kind and these fields.
 public protocol LuaErrorDescribing: Error {
-    /// What programs decide by, in `snake_case`: `record_not_found`.
+    /// Identifies the error for programs, in `snake_case`: `record_not_found`.
     var luaKind: String { get }
-    /// What people read, without position.
+    /// The message for people, without position.
     var luaMessage: String { get }
     /// Further fields of the error object.
     var luaFields: [String: LuaScalar] { get }
@@ -138,10 +138,10 @@ extension LuaErrorDescribing {
 }
 
 extension LuaState {
-    /// What a script would catch of an error that a function of Swift has thrown: the value that was raised, if it came out of this
-    /// state; otherwise an error object with the fields `kind` and `message`, and those of ``LuaErrorDescribing``.
+    /// The value that a script would catch if a Swift function threw this error: the raised value, if it came from this state; otherwise
+    /// an error object with the fields `kind` and `message`, and the fields of ``LuaErrorDescribing``.
     ///
-    /// - Returns: `nil` of Lua if the state is closed.
+    /// - Returns: Lua's `nil` if the state is closed.
     public func errorValue(of error: any Error) -> LuaValue { core.errorValue(of: error) }
 }
 

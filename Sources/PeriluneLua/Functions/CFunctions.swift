@@ -1,13 +1,13 @@
 internal import CPeriluneShim
 
-/// A function in C, written against Lua's own headers: takes its arguments from the stack of the state it is given, leaves its results
-/// there, and returns how many they are. It may raise errors, as any C function of Lua does.
+/// A C function, written with Lua's own headers: takes its arguments from the stack of the given state, leaves its results there, and
+/// returns their number. It may raise errors, like any C function in Lua.
 ///
-/// Name the C function itself: an error of Lua would jump over the frame of a closure in Swift around it.
+/// Pass the C function itself: inside a Swift closure, a Lua error would jump over the closure's frame.
 public typealias LuaCFunction = @convention(c) (_ L: OpaquePointer?) -> Int32
 
 extension LuaState {
-    /// Makes a function of Lua out of a function in C.
+    /// Makes a Lua function from a C function.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeFunction(c function: @escaping LuaCFunction) throws(LuaError) -> LuaFunction {

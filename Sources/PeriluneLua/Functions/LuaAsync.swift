@@ -1,10 +1,10 @@
 internal import CPeriluneShim
 
-/// What an asynchronous function does when a script calls it. It runs on the actor that runs the state, before and after each `await`.
+/// The body of an asynchronous function that scripts call. It runs on the state's actor, before and after each `await`.
 ///
-/// A type with a method, and not a closure: Swift 6.3 forgets that a closure is `nonisolated(nonsending)` once it has a capture list,
-/// and runs it on a thread of its own choice. A method that would leave the actor does not compile, since values of Lua are not
-/// `Sendable`. For a closure that needs nothing of the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
+/// A type with a method, and not a closure: Swift 6.3 forgets that a closure is `nonisolated(nonsending)` once it has a capture list, and
+/// runs it on an arbitrary thread. A method that would leave the actor does not compile, since Lua values are not `Sendable`. For a
+/// closure that does not use the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
 ///
 /// ```swift
 /// struct Echo: LuaAsyncOperation {
@@ -36,14 +36,14 @@ struct PendingOperation {
 }
 
 extension LuaState {
-    /// Makes a function of Lua out of an asynchronous operation in Swift.
+    /// Makes a Lua function from an asynchronous Swift operation.
     ///
-    /// A script calls it like any function. Meanwhile the script's coroutine is suspended, and no thread waits. Where Lua
-    /// cannot suspend (inside a database block, a metamethod, a function called by `table.sort`), and in runs started by
-    /// the synchronous calls, the script gets an error of kind `yield`.
+    /// A script calls it like any function. While it runs, the script's coroutine is suspended, and no thread waits. In places where Lua
+    /// cannot suspend (inside a database block, a metamethod, a function called by `table.sort`), and in runs started by the synchronous
+    /// calls, the script gets an error of kind `yield`.
     ///
     /// - Parameters:
-    ///   - name: What errors call the function: `mail.send`.
+    ///   - name: The function's name in errors: `mail.send`.
     ///   - operation: Kept as long as Lua keeps the function.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeAsyncFunction(_ name: String, _ operation: some LuaAsyncOperation) throws(LuaError) -> LuaFunction {
@@ -85,15 +85,14 @@ extension LuaFunction {
         _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
     }
 
-    /// The same as a run that others know: they can interrupt what it waits for.
+    /// Like the variant without `run`, but other code knows the run and can interrupt its waits.
     @discardableResult
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], as run: LuaRun) async throws(LuaError) -> [LuaValue] {
         let driver = try AsyncDriver(function: self, arguments: arguments, run: run)
         return try await Self.run(driver, isolation: #isolation)
     }
 
-    /// Calls the function, as ``callAsync(_:)`` does, with what it is given of an error that it is to handle: the value that was raised, which
-    /// never leaves Lua.
+    /// Calls an error handler, like ``callAsync(_:)``. The argument is the raised value of an error, which never leaves Lua.
     nonisolated(nonsending) package func callAsync(handling error: any Error, isCountingOn: Bool) async throws(LuaError) {
         let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core, isCountingOn: isCountingOn))
         _ = try await Self.run(driver, isolation: #isolation)
@@ -214,7 +213,7 @@ private final class AsyncDriver {
         throw error
     }
 
-    /// Where the script waits.
+    /// The position at which the script waits.
     private func placeOfWait() -> (file: String?, line: Int?) {
         var activation = lua_Debug()
         guard lua_status(thread) == LUA_YIELD, plua_find_position(thread, &activation), let source = activation.source else {
@@ -236,7 +235,7 @@ private final class AsyncDriver {
 
     /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
-        // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
+        // The marker stays on the coroutine until the outcome arrives, so no other run can resume it in the meantime.
         let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)
         if case .failure(is LuaAbandonment) = outcome { throw LuaError(.cancelled, "the run was abandoned where it waited") }
         plua_pop(thread, yieldedCount)

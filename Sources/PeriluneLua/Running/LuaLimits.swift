@@ -1,12 +1,12 @@
 internal import CPeriluneShim
 
-/// What a script may use up in one run: from the outermost call into Lua until it returns.
+/// Limits of a script in one run: from the outermost call into Lua until it returns.
 ///
-/// What a run begins, such as tasks and timers, are runs of their own, but what SQLite allocates and writes counts for all of them together.
+/// Tasks and timers that a run starts are separate runs, but SQLite's allocations and writes count for all of them together.
 ///
-/// Once a limit has struck, the run is over: nothing in the script can catch it, and the call throws a ``LuaError`` whose
-/// code names the limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost next to
-/// nothing until they strike. To end a loop, the process sends `SIGURG` to the thread that runs it.
+/// After it passes a limit, the run is over: the script cannot catch the error, and the call throws a ``LuaError`` whose code names the
+/// limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost almost nothing until they
+/// take effect. To end a loop, the process sends `SIGURG` to the thread that runs it.
 ///
 /// - SeeAlso: Lua 5.4 manual, §4.7, `lua_sethook`.
 public struct LuaLimits: Sendable, Equatable {

@@ -7,7 +7,7 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// A host whose scripts run in a process of their own: it sends what they are to do, and answers what they ask.
+/// A host whose scripts run in a separate process: it sends requests and answers the scripts' questions.
 extension ScriptHost {
     /// Prepares a host, and the process of its scripts.
     init(
@@ -46,7 +46,7 @@ extension ScriptHost {
         isolatedTrace = trace
     }
 
-    /// Sends a request, and answers what the scripts ask until it has ended.
+    /// Sends a request, and answers the scripts' questions until it has ended.
     func request(_ message: HostMessage, _ values: [WireValue], of worker: WorkerConnection) async throws -> [WireValue] {
         let pending = PendingRequest()
         let number = try worker.begin(message, values, pending)
@@ -192,7 +192,7 @@ extension ScriptHost {
         return raised
     }
 
-    /// Refuses what needs the state of the scripts, where that is in another process.
+    /// Rejects features that need the scripts' Lua state, if it is in another process.
     func requireOwnState(for what: String) throws {
         guard worker != nil else { return }
         throw LuaError(.usage, "scripts in a process of their own cannot have \(what); make a host without isolation")
@@ -200,7 +200,7 @@ extension ScriptHost {
 
     // MARK: - What comes unasked
 
-    /// Writes what scripts have printed.
+    /// Writes the scripts' output.
     func write(_ bytes: [UInt8], endsLine: Bool) {
         switch output {
         case .standardOutput: WorkerEntry.print(endsLine ? bytes + [UInt8(ascii: "\n")] : bytes)
@@ -244,7 +244,7 @@ struct IsolatedDatabase {
     var settings: ConnectionSettings
     /// The trace that it was opened with.
     var trace: DefaultDatabase.Trace?
-    /// The same database in this process, where it is open.
+    /// The same database in this process, if it is open.
     var writer: (any DatabaseWriter)?
 
     func makeTrace(in environment: ScriptEnvironment) -> SQLTrace? {
@@ -294,12 +294,12 @@ extension ScriptHost.Configuration {
         return IsolatedDatabase(path: path, settings: settings, trace: source?.trace, writer: writer)
     }
 
-    /// What is printed at most; limits count for standard output.
+    /// The maximum output size; limits apply to standard output only.
     var countedOutputLimit: Int? {
         if case .standardOutput = output { outputLimitInBytes } else { nil }
     }
 
-    /// Refuses what does not work in another process.
+    /// Rejects settings that do not work in another process.
     func checkIsolation() throws {
         func refuse(_ what: String) -> LuaError { LuaError(.usage, "scripts in a process of their own cannot have \(what)") }
         guard libraries.isSubset(of: .sandboxed) else { throw refuse("libraries that reach files or programs: use .sandboxed") }

@@ -1,4 +1,4 @@
-/// Operations of tasks that may be cancelled: what a cancelled one throws.
+/// Prefers cancellation errors to the errors of cancelled operations.
 extension Task where Success == Never, Failure == Never {
     /// Runs an operation; if the current task is cancelled by its end, throws that in place of whatever has come of it.
     nonisolated(nonsending) static func preferringCancellation<Value>(

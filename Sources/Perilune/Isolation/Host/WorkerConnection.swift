@@ -34,12 +34,12 @@ final class WorkerConnection: Sendable {
         var cancelled: Set<UInt32> = []
         /// The questions that are being answered.
         var questions: [UInt32: Question] = [:]
-        /// What their arguments take.
+        /// The size of their arguments.
         var questionsInBytes = 0
         /// Errors of functions, which stay here while the scripts have their numbers.
         var errors: [Int64: any Error] = [:]
         var errorCount: Int64 = 0
-        /// What ended the process, or will.
+        /// The reason why the process ended or will end.
         var reason: LuaError?
         var hasEnded = false
         var lastCall: String?
@@ -66,7 +66,7 @@ final class WorkerConnection: Sendable {
     /// The layers that the process has put on.
     let layers: Set<IsolationLayer>
     private let state = Mutex(State())
-    /// Bounds what the process sends faster than the host takes it.
+    /// Limits output that the process sends faster than the host reads it.
     private let printing = OutputGate()
 
     /// More questions at once, or larger ones, end the process: they fill the memory of the host.
@@ -85,22 +85,21 @@ final class WorkerConnection: Sendable {
         host.set(nil)
     }
 
-    /// Serves the process from now on. What it has sent before waits until then: a question without an answer would seem to be under
-    /// way for ever.
+    /// Starts to serve the process. Earlier messages wait until then: an unanswered question would seem to be in progress forever.
     func setHost(_ host: ScriptHost) {
         self.host.set(host)
     }
 
-    /// Starts the process, and waits until it can run scripts. It may take as long as opening its database does; where the task is cancelled
+    /// Starts the process, and waits until it can run scripts. This may take as long as opening its database. If the task is cancelled,
     /// the process is killed.
     ///
-    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; what opening the database throws;
+    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; any error of opening the database;
     ///   `CancellationError`.
     static func start(
         _ isolation: Isolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         let process = try ScriptWorker.start(isolation)
-        // What comes of it then is the end of the process.
+        // The result of a cancelled start is the end of the process.
         return try await Task.preferringCancellation {
             try await withTaskCancellationHandler {
                 try await serve(process, isolation, setup, environment)
@@ -110,7 +109,7 @@ final class WorkerConnection: Sendable {
         }
     }
 
-    /// Gives the process a thread that reads what it sends, until its end.
+    /// Starts a thread that reads the process's messages until its end.
     private static func serve(
         _ process: WorkerProcess, _ isolation: Isolation.Process, _ setup: WorkerSetup, _ environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
@@ -169,7 +168,7 @@ final class WorkerConnection: Sendable {
             default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
             }
         }
-        // One that sends what is no message, or nothing more.
+        // The process sent an invalid message, or closed the connection.
         process.kill(patience: .zero)
         throw error(for: process.waitForEnd(), after: nil)
     }
@@ -237,7 +236,7 @@ final class WorkerConnection: Sendable {
 
     // MARK: - Requests
 
-    /// Sends a request, and registers what waits for its answer.
+    /// Sends a request, and registers the handler that waits for its answer.
     func begin(_ message: HostMessage, _ values: [WireValue], _ request: PendingRequest) throws -> UInt32 {
         let number = try state.withLock { state in
             if let reason = state.reason {
@@ -250,10 +249,10 @@ final class WorkerConnection: Sendable {
         do throws(FrameChannel.SendingError) {
             try process.channel.post(Frame(message, number, values))
         } catch {
-            // Where the connection is closed, its end settles all requests.
+            // If the connection is closed, its end settles all requests.
             if case .refused(let reason) = error {
                 forget(number)
-                // A hostile process may have asked for it meanwhile.
+                // A hostile process may have asked for it in the meantime.
                 for question in request.takeQuestions() { enqueue(of: 0) { host in host.answer(question) } }
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
@@ -338,7 +337,7 @@ final class WorkerConnection: Sendable {
         case .success(let values): return Frame(.answer, number, [.boolean(true)] + values)
         case .failure(let error):
             let described = error as? LuaError ?? LuaError(.host, "\(error)")
-            // Others are errors of Lua there as well.
+            // Other errors are Lua errors in that process too.
             guard described.code == .host else { return Frame(.answer, number, [.boolean(false), WireValue(described)]) }
             return Frame(.answer, number, [.boolean(false), WireValue(described), .integer(keep(described.underlying ?? error))])
         }
@@ -359,7 +358,7 @@ final class WorkerConnection: Sendable {
 
     // MARK: - Ending
 
-    /// Sends what needs no answer.
+    /// Sends a message that needs no answer.
     private func tell(_ frame: Frame) {
         try? process.channel.post(frame)
     }
@@ -374,7 +373,7 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
-    /// Has the process see a clock that is set by hand, there and here.
+    /// Shares a manually set clock with the process, in both directions.
     func share(_ clock: ManualClock) {
         let link = ClockLink(clock)
         link.onChange { [weak self] in self?.tell(Frame(.setClock, 0, [.integer($0)])) }
@@ -388,8 +387,8 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Cancels a request, or all; kills the process if they go on. Again it does nothing: the process reads one message after the other,
-    /// and would be late for those that follow.
+    /// Cancels one request or all, and kills the process if they continue. A repeated call does nothing: the process reads messages one
+    /// at a time, and would be late for the next ones.
     func cancel(_ number: UInt32 = 0) {
         let (isIdle, cancelled) = state.withLock { state in
             let requests = state.requests.keys.filter { number == 0 || $0 == number }
@@ -398,7 +397,7 @@ final class WorkerConnection: Sendable {
             return (requests.isEmpty, cancelled)
         }
         guard !cancelled.isEmpty else {
-            // Callbacks go on without a request.
+            // Callbacks run without a request.
             if number == 0, isIdle { tell(Frame(.cancel, 0)) }
             return
         }
@@ -406,12 +405,12 @@ final class WorkerConnection: Sendable {
         _ = kill(ifOccupiedBy: cancelled, after: grace, for: LuaError(.cancelled, "the script was cancelled"))
     }
 
-    /// Kills the process if a request goes on for too long.
+    /// Kills the process if a request runs for too long.
     func watch(_ number: UInt32, limit: Duration, _ failure: LuaError) -> Task<Void, Never> {
         kill(ifOccupiedBy: [number], after: limit + grace, for: failure)
     }
 
-    /// Kills the process if requests go on after a time; the task can be cancelled.
+    /// Kills the process if requests still run after a time. The returned task can be cancelled.
     private func kill(ifOccupiedBy numbers: Set<UInt32>, after time: Duration, for reason: LuaError) -> Task<Void, Never> {
         Task.detached { [weak self, grace] in
             try? await Task.sleep(for: time)
@@ -435,7 +434,7 @@ final class WorkerConnection: Sendable {
         state.withLock { $0.questions.values.contains { $0.call != nil && !$0.isAbandoned && ($0.isWaitedFor || tasksCount) } }
     }
 
-    /// Kills the process, and gives the reason to those who wait.
+    /// Kills the process, and passes the reason to all waiting requests.
     private func kill(for reason: LuaError) {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
@@ -454,7 +453,7 @@ final class WorkerConnection: Sendable {
         for request in requests { request.add(.ended(.failure(error))) }
     }
 
-    /// What a run throws whose process has ended.
+    /// The error of a run whose process has ended.
     private static func error(
         for ending: WorkerProcess.Ending, after reason: LuaError?, _ violation: String? = nil, lastCall: String? = nil
     ) -> LuaError {
@@ -473,7 +472,7 @@ final class WorkerConnection: Sendable {
     }
 }
 
-/// A request of the host that is under way: what comes of it, in order.
+/// An active request of the host, and its events in order.
 final class PendingRequest: Sendable {
     enum Event: Sendable {
         /// To be answered by the task that waits.
@@ -503,7 +502,7 @@ final class PendingRequest: Sendable {
         }
     }
 
-    /// The next event. A task that was cancelled waits, too: the process says how its request ends.
+    /// Returns the next event. A cancelled task waits too: the process reports how its request ends.
     nonisolated(nonsending) func next() async -> Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state -> Event? in
@@ -516,7 +515,7 @@ final class PendingRequest: Sendable {
     }
 }
 
-/// What the process of scripts asks its host.
+/// A question from the script process to its host.
 struct WorkerQuestion: Sendable {
     let message: WorkerMessage
     let number: UInt32

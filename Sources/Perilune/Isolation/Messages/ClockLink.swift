@@ -2,10 +2,10 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// One end of a clock that is set by hand, and that two processes see: each sets it, and tells the other.
+/// One end of a manually set clock that two processes share: each sends its changes to the other.
 final class ClockLink: Sendable {
     private let clock: ManualClock
-    /// What the other process has said last, which it need not hear again.
+    /// The last value from the other process, which need not be sent back.
     private let received = Mutex<Int64?>(nil)
     private let observer = Mutex<Int?>(nil)
 
@@ -17,7 +17,7 @@ final class ClockLink: Sendable {
         if let id = observer.withLock({ $0 }) { clock.removeObserver(id) }
     }
 
-    /// What a clock shows, in microseconds since 1970; `nil` if that is out of range.
+    /// The time of a clock in microseconds since 1970; `nil` if it is out of range.
     static func microseconds(of clock: ManualClock) -> Int64? {
         Int64(exactly: (clock.now.timeIntervalSince1970 * 1_000_000).rounded())
     }

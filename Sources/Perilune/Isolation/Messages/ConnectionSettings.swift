@@ -2,10 +2,10 @@ internal import GRDB
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// What a connection in another process has in common with those of the host: the part of GRDB's configuration that is plain data.
+/// Settings that connections in another process share with the host's: the part of GRDB's configuration that is plain data.
 ///
-/// Left out is what only Swift sees: the label, `publicStatementArguments`, `transactionClock`, `allowsUnsafeTransactions`, queues and their
-/// priorities, readers of pools (a process has one connection), and what is for other systems.
+/// Leaves out settings that only Swift uses: the label, `publicStatementArguments`, `transactionClock`, `allowsUnsafeTransactions`,
+/// queues and their priorities, readers of pools (a process has one connection), and settings for other systems.
 struct ConnectionSettings: Equatable, Sendable {
     var foreignKeysEnabled = true
     var isReadonly = false
@@ -15,12 +15,12 @@ struct ConnectionSettings: Equatable, Sendable {
     /// How long to wait for locks of others, in seconds; `nil`: not at all.
     var busyTimeout: Double? = 5
 
-    /// As those that hosts open themselves.
+    /// The settings of databases that hosts open themselves.
     init() {}
 
-    /// Takes over what a database was configured with.
+    /// Copies the settings of a database's configuration.
     ///
-    /// - Throws: `LuaError` with code `usage` for what another process cannot have.
+    /// - Throws: `LuaError` with code `usage` for settings that another process does not support.
     init(_ configuration: GRDB.Configuration) throws {
         foreignKeysEnabled = configuration.foreignKeysEnabled
         isReadonly = configuration.readonly
@@ -70,7 +70,7 @@ struct ConnectionSettings: Equatable, Sendable {
 }
 
 extension GRDB.Configuration {
-    /// How many closures prepare each connection, beside those that Perilune installs. Read of the field `setups`.
+    /// How many closures prepare each connection, not counting Perilune's own. Read from the private field `setups`.
     var preparationCount: Int {
         let setups = Mirror(reflecting: self).children.first { $0.label == "setups" }
         return setups.map { Mirror(reflecting: $0.value).children.count } ?? 0

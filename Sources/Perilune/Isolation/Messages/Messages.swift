@@ -3,7 +3,7 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// What the host sends to the process of its scripts.
+/// Messages from the host to the script process.
 enum HostMessage: UInt8 {
     /// The first: ``WorkerSetup``.
     case hello = 1
@@ -19,15 +19,15 @@ enum HostMessage: UInt8 {
     case setClock
 }
 
-/// What the process of scripts sends to its host.
+/// Messages from the script process to its host.
 enum WorkerMessage: UInt8 {
     /// The answer to ``HostMessage/hello``: the layers that are on; or an error.
     case ready = 64
     case unready
     case result
     case failure
-    /// Questions, each with a number; answered by ``HostMessage/answer``. The first value is the number of the request in which they are
-    /// asked, 0: in none. For the answers to all but the first a thread waits: they come on the connection for answers.
+    /// Questions, each with a number; answered by ``HostMessage/answer``. The first value is the number of the request that asks, or 0
+    /// without one. Except for the first, a thread waits for each answer, which arrives on the connection for answers.
     case callFunction, callAtOnce, findModule, now, uuid, random
     /// The answer to the question of the number is not needed any more.
     case abandon
@@ -42,7 +42,7 @@ enum WorkerMessage: UInt8 {
     case clock
 }
 
-/// What the process of scripts gets first.
+/// The settings that the script process receives first.
 struct WorkerSetup {
     /// `nil`: an own one in memory.
     var database: String?
@@ -56,12 +56,12 @@ struct WorkerSetup {
     var isDeterministic = false
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
-    /// Whether what scripts print is wanted.
+    /// Whether the host wants the scripts' output.
     var prints = true
     var context = DependencyContext.live
     /// Whether the host is asked for the present, UUIDs and random numbers.
     var asksForDate = false
-    /// What a clock shows that is set by hand; `nil`: there is none.
+    /// The time of a manually set clock; `nil` without one.
     var clock: Int64?
     /// Whether the host has Lua modules for `require`.
     var hasModules = false

@@ -43,7 +43,7 @@ extension WireValue {
         }
     }
 
-    /// What the first value is that has stayed in its state; `nil` if there is none.
+    /// Describes the first value that could not leave its state; `nil` if all could.
     var firstOpaque: String? {
         switch self {
         case .opaque(let name): name
@@ -53,7 +53,7 @@ extension WireValue {
         }
     }
 
-    /// The elements, if the keys are 1, 2, 3, ... in this order, as `lua_next` gives those of a list.
+    /// The elements, if the keys are 1, 2, 3, ... in this order, which is how `lua_next` visits lists.
     private static func sequence(_ pairs: [Pair]) -> WireValue? {
         guard !pairs.isEmpty else { return .list([]) }
         for (index, pair) in pairs.enumerated() where pair.key != .integer(Int64(index + 1)) { return nil }
@@ -93,7 +93,7 @@ extension WireValue {
         }
     }
 
-    /// What is of the same type as a value that has stayed in its process, and of no use.
+    /// Returns an unusable placeholder of the same type as a value that stayed in its process.
     private static func standIn(for typeName: String, in state: LuaState) throws(LuaError) -> LuaValue {
         if typeName == "a function" {
             return .function(try state.load("error('this function stays in the process of its script', 2)", named: "=isolation"))

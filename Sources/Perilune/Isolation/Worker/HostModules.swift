@@ -8,7 +8,7 @@ struct HostModules {
 
     /// Has `require` ask the host first.
     func install(in state: LuaState) throws {
-        // The state belongs to what holds the resolver.
+        // The state belongs to the owner of the resolver.
         try state.addModuleResolver { [unowned state] name in
             let found = try questions.ask(.findModule, [.text(name)])
             switch found.first?.text {
@@ -48,9 +48,9 @@ struct HostModules {
     }
 }
 
-/// What scripts print in another process.
+/// Sends the scripts' output from another process.
 enum WorkerOutput {
-    /// Replaces `print` by what sends each line to the host.
+    /// Replaces `print` by a function that sends each line to the host.
     static func install(in state: LuaState, _ questions: HostQuestions) throws {
         try ScriptOutput.replacePrint(in: state) { [unowned state] line in
             guard state.takeOutput(ofBytes: line.bytes.count + 1) else {

@@ -2,7 +2,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// What the process of scripts asks its host: to call a function, for a module, for the time. From any thread.
+/// Questions of the script process to its host: calls of functions, modules, the time. Usable from any thread.
 final class HostQuestions: Sendable {
     private typealias Waiter = CheckedContinuation<Result<[WireValue], any Error>, Never>
 
@@ -19,7 +19,7 @@ final class HostQuestions: Sendable {
         self.answers = Mutex(answers)
     }
 
-    /// Sends what needs no answer. The end of the connection ends the process elsewhere.
+    /// Sends a message that needs no answer. The end of the connection ends the process elsewhere.
     func tell(_ message: WorkerMessage, _ values: [WireValue]) {
         try? channel.send(Frame(message, 0, values))
     }
@@ -46,7 +46,7 @@ final class HostQuestions: Sendable {
                     settle(own, .failure(error))
                 }
                 number.withLock { $0 = own }
-                // Where it was cancelled before there was no number.
+                // An earlier cancellation had no number to abandon.
                 if Task.isCancelled { abandon(own) }
             }
         } onCancel: {

@@ -40,7 +40,7 @@ public enum ScriptWorker {
         }
     }
 
-    /// This program, or the one beside it.
+    /// This program, or `perilune-worker` in the same folder.
     private static func program() throws -> String {
         let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
         if isOwnProgram.load(ordering: .acquiring) { return own }

@@ -5,7 +5,7 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// What scripts get of the container of the host: what is not the machine's is asked for.
+/// The environment of scripts in a worker process: dependencies that the host overrides are requested from it.
 enum WorkerEnvironment {
     static func make(_ setup: WorkerSetup, _ questions: HostQuestions) -> ScriptEnvironment {
         var logger = Logger(label: "perilune") { _ in WorkerLogHandler(questions: questions) }
@@ -33,7 +33,7 @@ enum WorkerEnvironment {
     }
 }
 
-/// Sends what is logged to the host.
+/// Sends log messages to the host.
 private struct WorkerLogHandler: LogHandler {
     let questions: HostQuestions
     var metadata: Logger.Metadata = [:]

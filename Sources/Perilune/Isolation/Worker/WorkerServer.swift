@@ -7,7 +7,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// Serves the host of a process that runs scripts: an ordinary host in this process does what the other one is asked for.
+/// Serves the host from the process that runs scripts: an ordinary host in this process executes the requests.
 final class WorkerServer: Sendable {
     private let channel: FrameChannel
     private let questions: HostQuestions
@@ -30,12 +30,12 @@ final class WorkerServer: Sendable {
         var rules = IsolationRules()
         if let path = setup.database {
             let folder = rules.allowDatabase(at: path)
-            // What SQLite sorts in files.
+            // The folder for SQLite's temporary sort files.
             if !setup.connection.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
         let layers = rules.enclose()
         let server = WorkerServer(channel: channel)
-        // On another thread: what makes a host may ask the other process, whose answers come on this one.
+        // On another thread: creating a host may ask the other process, whose answers arrive on this thread.
         let thread = Thread { [rules] in server.prepare(setup, rules, layers) }
         thread.stackSize = 8 << 20
         thread.start()
@@ -56,7 +56,7 @@ final class WorkerServer: Sendable {
             exit(0)
         }
         var rules = rules
-        // Stacks and caches of libraries beside what the script may use.
+        // Adds room for stacks and library caches to the script's limit.
         rules.memoryInBytes = setup.limits.memoryInBytes.map { UInt64(max($0, 0)) + 256 << 20 }
         let all = layers.union(rules.seal())
         try? channel.send(Frame(.ready, 0, [.list(all.map { .text($0.description) })]))
@@ -94,7 +94,7 @@ final class WorkerServer: Sendable {
         let environment = WorkerEnvironment.make(setup, questions)
         let database = try configuration.openDatabase(seeing: environment)
         if setup.database == nil || setup.connection.isReadonly {
-            // There is no folder for files.
+            // Without a folder for files, temporary tables stay in memory.
             try database.unsafeReentrantWrite { db in try db.execute(sql: OwnSQL.marked("PRAGMA temp_store = MEMORY")) }
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
@@ -118,7 +118,7 @@ final class WorkerServer: Sendable {
                 serve(message, frame, host)
             }
         }
-        // The host has gone: SQLite rolls back what is open, as after any process that has ended.
+        // The host has gone: SQLite rolls back open transactions, as after the end of any process.
         _exit(0)
     }
 
@@ -179,12 +179,12 @@ extension ScriptHost {
         try thread.run { try assumeIsolated { host in try body(host.state) } }
     }
 
-    /// Has the process say where the script of this host is when a signal ends it. For processes that other ones watch.
+    /// Makes the process report the position of this host's script when a signal ends it. For watched processes.
     package nonisolated func prepareLastWords() {
         try? prepareForServing { state in state.prepareLastWords() }
     }
 
-    /// Does what the host in another process asks for. That one sees to it that one run follows the other.
+    /// Executes a request of the host in another process. That host ensures that runs do not overlap.
     fileprivate nonisolated func serve(_ message: HostMessage, _ values: [WireValue]) async throws -> [WireValue] {
         @Sendable func value(_ index: Int) -> WireValue { index < values.count ? values[index] : .nil }
         switch message {
@@ -228,7 +228,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// Has the process say where the script of this state is when a signal ends it.
+    /// Makes the process report the position of this state's script when a signal ends it.
     fileprivate func prepareLastWords() {
         withPlaceDescriber { WorkerEntry.prepareLastWords(describe: $0, subject: $1) }
     }

@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// A command that uses a database.
 protocol DatabaseCommand {
-    /// The help of `--database`, which says what the command does without the option, and where the file does not exist.
+    /// The help of `--database`, which explains the command's behavior without the option, and without the file.
     static var databaseHelp: String { get }
 }
 

@@ -21,7 +21,7 @@ struct PreviewReportOptions: ParsableArguments {
     }
 }
 
-/// Whether a script runs as a preview, and what is done with its changes.
+/// Whether a script runs as a preview, and how its changes are used.
 struct PreviewOptions: ParsableArguments {
     @Flag(help: "Run on a private copy, and report what would change.")
     var preview = false

@@ -11,7 +11,7 @@ final class RawTerminal: Sendable {
         case end
     }
 
-    /// The previous terminal settings. Allocated separately, because Swift's `termios` may be smaller than that of C.
+    /// The previous terminal settings. Allocated separately, because Swift's `termios` may be smaller than the C type.
     private nonisolated(unsafe) let former = UnsafeMutablePointer<termios>.allocate(capacity: 2)
     /// The number of unread bytes that were typed before raw mode was enabled. Only used by the reading thread.
     private nonisolated(unsafe) var early = 0
