@@ -1,1 +1,2 @@
-// The modules below lib/reference: the reference of what scripts see, and the code that prints it. The build writes `embeddedReferenceModules`: see EmbedModules.
+// The modules in lib/reference: the reference of the scripts' API, and the code that prints it. The build writes
+// `embeddedReferenceModules`: see EmbedModules.

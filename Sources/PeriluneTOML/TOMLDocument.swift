@@ -21,8 +21,8 @@ package struct TOMLFailure: Error, Equatable {
 
 /// Reads TOML into plain values.
 ///
-/// In a target of its own: TOMLKit adds members to `String`, `Array` and others, which change the meaning of code such as
-/// `list[index]` in every module that sees it, also through another one.
+/// In a separate target: TOMLKit adds members to `String`, `Array` and others, which change the meaning of code such as `list[index]` in
+/// every module that imports it, even indirectly.
 package enum TOMLDocument {
     /// - Throws: ``TOMLFailure`` if the text is not TOML.
     package static func read(_ text: String) throws(TOMLFailure) -> [String: TOMLNode] {

@@ -2,7 +2,7 @@ public import PeriluneLua
 
 /// Failing allocations, for tests of running out of memory.
 extension LuaState {
-    /// Makes one allocation fail: the one with this number, counted from 0 among those that may fail from now on. `nil` cancels it.
+    /// Makes one allocation fail. The number counts the allocations that may fail from now on, starting at 0. `nil` cancels it.
     public func failAllocation(at number: Int?) {
         core.failAllocation(at: number)
     }

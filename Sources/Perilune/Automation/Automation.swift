@@ -9,7 +9,7 @@ public struct Automation: Codable, Sendable {
     /// Whether it is triggered.
     public let isEnabled: Bool
     public let description: String?
-    /// When it last ran, and its outcome below.
+    /// When it last ran; `nil` before the first run.
     public let lastRun: String?
     /// How its last run that was not skipped ended, or "running" or "waiting"; `nil` before the first.
     public let outcome: String?

@@ -41,7 +41,7 @@ public struct LuaLimits: Sendable, Equatable {
         memoryInBytes != nil || time != nil || instructions != nil || diskInBytes != nil || isCancellable
     }
 
-    /// Sets what lasts as long as the state.
+    /// Sets the limits that apply for the life of the state.
     func install(in context: UnsafeMutablePointer<plua_context>) {
         guard let memoryInBytes else { return }
         let limit = max(memoryInBytes, 1)
@@ -70,7 +70,7 @@ public struct LuaLimits: Sendable, Equatable {
         context.pointee.deadline = time.map { plua_now() &+ $0.clampedNanoseconds } ?? 0
     }
 
-    /// Ends a run: what ended it does not reach the next one.
+    /// Ends a run, so that its cancellation does not affect the next one.
     func stop(_ context: UnsafeMutablePointer<plua_context>) {
         plua_end_watch(context)
         context.pointee.deadline = 0

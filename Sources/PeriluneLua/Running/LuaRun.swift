@@ -1,8 +1,8 @@
 internal import CPeriluneShim
 
-/// A run that can be suspended: from the call into Lua until it returns, with what it may use up yet and why it is ended.
+/// A run that can be suspended: from the call into Lua until it returns, with its remaining limits and the reason why it ended.
 ///
-/// While it waits others go on in the state, each with limits of its own.
+/// While it waits, other runs continue in the state, each with its own limits.
 ///
 /// `@unchecked Sendable`: everything but ``isCancelled``, ``isInterrupted`` and ``handlers``, which the core's lock guards, belongs to the thread
 /// of the state.
@@ -28,8 +28,8 @@ package final class LuaRun: @unchecked Sendable {
     /// The number of calls, each caused by the one before, that have led to it: for libraries that count them.
     /// Only touched on the thread of the state.
     package var chain: Int
-    /// Whether what it makes SQLite allocate and write counts together with what the runs before it have: a script that could begin runs with
-    /// limits of their own would have no limits.
+    /// Whether its SQLite allocations and writes are added to those of the previous runs: a script that could start runs with their own
+    /// limits would have no limits.
     private let isCountingOn: Bool
 
     init(of core: LuaCore, isCountingOn: Bool = false) {
@@ -40,7 +40,7 @@ package final class LuaRun: @unchecked Sendable {
 
     fileprivate func start() { core.limits.start(core.context, isCountingOn: isCountingOn) }
 
-    /// What is left of its time; `nil` if it has no limit.
+    /// The remaining time; `nil` without a time limit.
     var remainingTime: Duration? {
         guard let deadline, deadline != 0 else { return nil }
         let now = plua_now()
@@ -65,7 +65,7 @@ struct RunList {
     var context: SharedContext?
     fileprivate(set) var suspendable: [ObjectIdentifier: LuaRun] = [:]
     fileprivate var current: LuaRun?
-    /// By when that should have ended or waited; 0: it has no limit of time.
+    /// The time at which that run should have ended or waited; 0 without a time limit.
     fileprivate var deadline: UInt64 = 0
     fileprivate var nextHandler = 0
 }
@@ -100,7 +100,7 @@ extension LuaCore {
     /// The run that can be suspended and has the thread now.
     package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
-    /// Whether the run that has the thread goes on beyond its limit of time. From any thread.
+    /// Whether the active run has passed its time limit. Callable from any thread.
     var isOverdue: Bool {
         let deadline = runs.withLock { $0.deadline }
         return deadline != 0 && plua_now() > deadline
@@ -163,7 +163,7 @@ extension LuaCore {
         beginWatch()
     }
 
-    /// Makes sure that a limit of time, or a cancellation, ends the run that begins or continues even in the middle of a loop.
+    /// Makes sure that a time limit or a cancellation ends the run that begins or continues, even in the middle of a loop.
     private func beginWatch() {
         if limits.isLimited || context.pointee.is_listening { plua_begin_watch(context) }
     }
@@ -206,7 +206,7 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Ends what a run waits for, or will wait for next: the script gets an error of kind `cancelled`, which it may handle.
+    /// Ends the current wait of a run, or the next one: the script gets an error of kind `cancelled`, which it may handle.
     package func interrupt(_ run: LuaRun) {
         let handlers = runs.withLock { _ in
             run.isInterrupted = run.handlers.isEmpty
@@ -215,8 +215,8 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Has a function called, on any thread, when a run is cancelled. Returns what ``removeCancellationHandler(_:of:)`` takes;
-    /// `nil` if the run is not to wait.
+    /// Adds a function that is called, on any thread, when a run is cancelled. Returns the identifier for
+    /// ``removeCancellationHandler(_:of:)``; `nil` if the run must not wait.
     func addCancellationHandler(of run: LuaRun, _ handler: @escaping @Sendable () -> Void) -> Int? {
         runs.withLock { runs in
             guard !run.isCancelled, !run.isInterrupted, run.cancelReason == .none else {

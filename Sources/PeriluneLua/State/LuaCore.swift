@@ -1,13 +1,13 @@
 internal import CPeriluneShim
 import Synchronization
 
-/// The state behind ``LuaState`` and its handles: the `lua_State`, what moves values over the boundary, and what has to be
-/// released.
+/// The state behind ``LuaState`` and its handles: the `lua_State`, the conversion of values between Swift and Lua, and the references to
+/// release.
 ///
 /// Handles keep the core, not the ``LuaState``, so that a Swift function which captures handles makes no cycle. Everything
 /// here runs on the state's own thread, but for ``releaseLater(_:)`` and ``cancel(_:)``.
 ///
-/// `@unchecked Sendable`: handles, whose deinitialisers run anywhere, need to hold it; what they touch is under locks.
+/// `@unchecked Sendable`: handles retain it, and their deinitialisers run on any thread; the members that they use are under locks.
 package final class LuaCore: @unchecked Sendable {
     /// The main state, or the coroutine from which Lua called the Swift function that runs now.
     ///
@@ -24,17 +24,17 @@ package final class LuaCore: @unchecked Sendable {
     private var swiftDepth = 0
     package internal(set) var limits = LuaLimits()
     var exitStatus: Int32 = 0
-    /// What the last error out of Lua that was raised again was, since Lua keeps only its value.
+    /// The last Lua error that was raised again, since Lua keeps only its value.
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
     /// The operation that an asynchronous function has started, for the driver.
     var pendingOperation: PendingOperation?
-    /// What a userdata of a library stands for where Swift wants a plain value: `nil`, or a string; `nil` for others.
+    /// Converts a library's userdata to a plain value for Swift: `nil`, or a string; returns `nil` for other values.
     package var plainMeaning: ((LuaValue) -> LuaValue?)?
     /// How many bytes the copy of a value that is being made may still have; `nil` while none is made.
     var copyAllowance: Int?
     /// The state, for Swift functions that want it; it is there whenever one runs.
     weak var state: LuaState?
-    /// The thread to which the state belongs, once its owner has said so.
+    /// The thread to which the state belongs, once its owner has set it.
     package weak var thread: LuaThread?
 
     private let released = Mutex<[CInt]>([])
@@ -95,7 +95,7 @@ package final class LuaCore: @unchecked Sendable {
         hasReleased.store(true, ordering: .releasing)
     }
 
-    /// Releases what handles and collected userdata have left behind.
+    /// Releases the references of deinitialized handles and the Swift values of collected userdata.
     func drain() {
         hasReleased.store(false, ordering: .relaxed)
         let ids = released.withLock { list in
@@ -110,8 +110,8 @@ package final class LuaCore: @unchecked Sendable {
         plua_free(objects)
     }
 
-    /// Does so if there is something to release: wherever a script comes to Swift, and where it goes back, since a handle of what it is
-    /// given would keep that from being collected. So nothing that a script has dropped stays until its run ends.
+    /// Drains if there is something to release: whenever a script calls Swift, and before Swift returns, because a handle of an argument
+    /// would prevent its collection. Otherwise values that a script has dropped would stay until its run ends.
     package func drainIfNeeded() {
         if context.pointee.garbage_count > 0 || hasReleased.load(ordering: .acquiring) { drain() }
     }
@@ -132,7 +132,7 @@ package final class LuaCore: @unchecked Sendable {
         _ operation: (OpaquePointer) -> CInt, takingResults: () -> Result
     ) throws(LuaError) -> Result {
         beginRun()
-        // What ended a run is known only until its end, and a state that is to be closed is closed then.
+        // The reason why a run ended is known only until its end, and a state with a pending close is closed then.
         defer { endRun() }
         let status = operation(L)
         guard status == LUA_OK else { throw takeError(status: status) }
@@ -254,7 +254,7 @@ package final class LuaCore: @unchecked Sendable {
         return LuaError(code, describe(at: index))
     }
 
-    /// What a thrown value says of itself by `__tostring`, which runs within what is left of the limits.
+    /// Describes a thrown value by its `__tostring`, which runs within the remaining limits.
     private func describe(at index: CInt) -> String {
         let type = "\(typeName(at: index)) was raised"
         guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
@@ -290,7 +290,7 @@ package final class LuaCore: @unchecked Sendable {
         var result: [String: LuaScalar] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
-        // A raw iteration over a table that does not change meanwhile: lua_next cannot raise.
+        // A raw iteration over a table that does not change in the meantime: lua_next cannot raise.
         while lua_next(L, table) != 0 {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
                 result[key.description] = scalar(at: -1)
@@ -309,7 +309,7 @@ package final class LuaCore: @unchecked Sendable {
         }
     }
 
-    /// Pushes what a script sees of a Swift error. An error that came out of Lua is pushed as the value that was raised.
+    /// Pushes the value that a script sees for a Swift error. An error that came from Lua is pushed as the originally raised value.
     package func push(_ error: any Error) {
         if let error = error as? LuaError, let value = error.value, value.core === self {
             value.push(on: L)
@@ -385,7 +385,7 @@ package final class LuaCore: @unchecked Sendable {
         return LuaString(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// A string of an error: in a state with limits without what is beyond a megabyte, as what Swift keeps of it is not counted.
+    /// A string of an error. In a state with limits it is cut after a megabyte, because Swift's copy does not count against them.
     private func cutString(at index: CInt) -> LuaString? {
         let most: lua_Unsigned = 1 << 20
         guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else { return string(at: index) }

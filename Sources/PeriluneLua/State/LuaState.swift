@@ -12,7 +12,7 @@ internal import CPeriluneShim
 /// ```
 public final class LuaState {
     package let core: LuaCore
-    /// What the scripts of this state may use.
+    /// The limits of this state's scripts.
     public let limits: LuaLimits
     /// Which standard functions scripts have.
     package let libraries: LuaLibraries
@@ -26,9 +26,9 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - libraries: Which standard functions scripts have.
-    ///   - limits: What one run may use up.
-    ///   - isDeterministic: Whether what scripts see is the same in each process: `pairs` and `next` visit keys in a fixed order, numbers
-    ///     stand for addresses, and `table.sort` takes no pivots by the clock.
+    ///   - limits: The limits of one run.
+    ///   - isDeterministic: Whether scripts behave the same in each process: `pairs` and `next` visit keys in a fixed order, numbers
+    ///     replace addresses, and `table.sort` does not choose pivots by the clock.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough.
     public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none, isDeterministic: Bool = false) throws(LuaError) {
         core = try LuaCore(isDeterministic: isDeterministic)
@@ -44,7 +44,8 @@ public final class LuaState {
         limits.install(in: core.context)
     }
 
-    /// Loads what the state keeps: no garbage is collected meanwhile, and then as after a collection. Not for code of scripts.
+    /// Loads permanent values of the state. Collects no garbage in the meantime, and then continues as after a collection. Not for script
+    /// code.
     package func loading<Result>(_ load: () throws -> Result) throws -> Result {
         try core.prepare()
         plua_begin_loading(core.L)
@@ -56,12 +57,12 @@ public final class LuaState {
         core.close()
     }
 
-    /// Gives the runs to come another limit of time, in a state that has one.
+    /// Changes the time limit of future runs, in a state that has one.
     package func limitTime(to time: Duration) {
         if core.limits.time != nil { core.limits.time = time }
     }
 
-    /// Closes the state and releases what it holds; if a script runs, when that has ended. Handles throw `usage` from then on.
+    /// Closes the state and releases its values; if a script runs, after that has ended. Handles throw `usage` from then on.
     public func close() {
         core.close()
     }
@@ -72,8 +73,8 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: The text.
-    ///   - name: What errors and tracebacks call the chunk: a file name, for example.
-    ///   - environment: The globals that the chunk sees; `nil` means those of the state.
+    ///   - name: The name of the chunk in errors and tracebacks: a file name, for example.
+    ///   - environment: The globals of the chunk; `nil` means the state's globals.
     /// - Throws: ``LuaError`` with code `syntax`.
     public func load(
         _ source: LuaString, named name: String = "script", environment: LuaTable? = nil
@@ -85,8 +86,8 @@ public final class LuaState {
     ///
     /// - Parameters:
     ///   - source: The text.
-    ///   - name: What tracebacks call the chunk: a file name, for example.
-    ///   - environment: The globals that the chunk sees; `nil` means those of the state.
+    ///   - name: The name of the chunk in tracebacks: a file name, for example.
+    ///   - environment: The globals of the chunk; `nil` means the state's globals.
     /// - Throws: ``LuaError`` with code `syntax`.
     public func loadLibrary(
         _ source: String, named name: String, environment: LuaTable? = nil
@@ -126,7 +127,7 @@ public final class LuaState {
         try load(LuaString(source), named: name, environment: environment)
     }
 
-    /// Compiles and runs source text, and returns what it returns.
+    /// Compiles and runs source text, and returns its results.
     ///
     /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit.
     @discardableResult
@@ -179,13 +180,13 @@ public final class LuaState {
     /// The memory that Lua uses, in bytes.
     public var memoryInBytes: Int { core.isOpen ? core.context.pointee.used : 0 }
 
-    /// Bounds what `print` writes to standard output, in bytes. More is an error of kind `output`.
+    /// Limits the output of `print` to standard output, in bytes. More output is an error of kind `output`.
     package func limitOutput(toBytes bytes: Int) throws {
         try core.prepare()
         plua_limit_output(core.L, max(bytes, 0))
     }
 
-    /// Takes what a script writes by other means than `print` off that limit. Returns whether it may be written.
+    /// Subtracts a script's other output from that limit. Returns whether it may be written.
     package func takeOutput(ofBytes count: Int) -> Bool { plua_take_output(core.L, count) }
 
     /// Runs a full garbage collection.
@@ -211,16 +212,16 @@ public final class LuaState {
             core.cancel()
         }
 
-        /// Ends the runs that go on or wait, and none that comes.
+        /// Ends active and waiting runs, but no later ones.
         public func cancelRuns() {
             core.cancelWaitingRuns()
         }
 
-        /// Whether the current run goes on beyond its limit of time: for a moment, or as nothing ends it.
+        /// Whether the current run has passed its time limit: briefly, or because nothing ends it.
         package var isOverdue: Bool { core.isOverdue }
     }
 
-    /// What other threads may use to end the run.
+    /// A handle by which other threads can end the run.
     public var cancellation: Cancellation { Cancellation(core: core) }
 
     /// Makes runs of a state without limits cancellable in the middle of a loop.

@@ -1,6 +1,6 @@
-/// A key of a table as deterministic states order keys: numbers, strings by their bytes, booleans, objects as they were created.
+/// A table key, ordered as in deterministic states: numbers, strings by their bytes, booleans, objects by creation.
 ///
-/// The counterpart in C of `Order/traversal.c`.
+/// The C counterpart is `Order/traversal.c`.
 enum KeyOrder: Comparable {
     case number(LuaValue)
     case string(LuaString)

@@ -106,8 +106,8 @@ public struct LuaTable {
         var order: [KeyOrder] = []
         let isOrdered = plua_is_deterministic(L)
         lua_pushnil(L)
-        // Nothing changes the table meanwhile, so that lua_next cannot raise: making handles creates no object in Lua, and
-        // only that collects garbage, which could run finalizers of a script.
+        // The table does not change in the meantime, so lua_next cannot raise: making handles creates no Lua objects, and only that would
+        // collect garbage, which could run a script's finalizers.
         while lua_next(L, table) != 0 {
             try core.chargeCopy(textInBytes: textInBytes(at: -2) + textInBytes(at: -1))
             pairs.append((core.value(at: -2), core.value(at: -1)))
@@ -153,7 +153,7 @@ public struct LuaTable {
         try set(name) { lua_pushcclosure(core.L, function, 0) }
     }
 
-    /// Sets what a closure pushes, without a handle for it.
+    /// Sets a field to the value that a closure pushes, without a handle for it.
     private func set(_ name: String, pushing push: () -> Void) throws(LuaError) {
         try core.prepare()
         reference.push(on: core.L)

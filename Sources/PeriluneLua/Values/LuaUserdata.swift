@@ -35,7 +35,7 @@ private final class UserdataBox<Value> {
 /// try state.globals.set("origin", .userdata(point.make(Point(x: 0, y: 0))))
 /// ```
 public final class LuaUserdataType<Value> {
-    /// What messages call a value of the type.
+    /// The name of the type's values in messages.
     public let name: String
     private let core: LuaCore
     /// For C that makes values of the type, which is of the package.
@@ -44,7 +44,7 @@ public final class LuaUserdataType<Value> {
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]
-    /// Whether the bytes of a value stand in the userdata itself, and not in a box that it owns.
+    /// Whether the bytes of a value are stored in the userdata itself, and not in a box that it owns.
     private let isInline: Bool
 
     private struct Property {
@@ -199,16 +199,16 @@ public final class LuaUserdataType<Value> {
         return found(in: userdata) { index in holds(at: index) ? true : nil } != nil
     }
 
-    /// The Swift value in a value of Lua.
+    /// The Swift value in a Lua value.
     ///
     /// - Throws: ``LuaError`` with code `conversion` if it is not of this type, with code `usage` if its scope has ended.
     public func value(of value: LuaValue) throws(LuaError) -> Value {
         try self.value(of: value, for: name)
     }
 
-    /// The Swift value in a value of Lua.
+    /// The Swift value in a Lua value.
     ///
-    /// - Parameter user: What errors call the function that wants it.
+    /// - Parameter user: The name of the calling function in errors.
     package func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
         guard case .userdata(let userdata) = value, let held = found(in: userdata, held) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
@@ -224,7 +224,7 @@ public final class LuaUserdataType<Value> {
         return try living(held, for: user)
     }
 
-    /// What a userdata of the type holds: a value, unless its scope has ended.
+    /// The contents of a userdata of the type: a value, unless its scope has ended.
     private enum Held {
         case value(Value)
         case dead
@@ -345,8 +345,8 @@ extension LuaState {
         try makeUserdataType(name, of: type, isInline: false)
     }
 
-    /// Makes a type of userdata whose values are plain bytes, which stand in the userdata themselves: there is nothing to release
-    /// when one is collected, and C can make and read them.
+    /// Makes a type of userdata whose values are plain bytes, stored in the userdata itself: nothing needs to be released when one is
+    /// collected, and C code can make and read them.
     package func makeInlineUserdataType<Value: BitwiseCopyable>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {
@@ -366,7 +366,7 @@ extension LuaState {
         userdataTypes[ObjectIdentifier(type)] as? LuaUserdataType<Value>
     }
 
-    /// Runs Swift code with a scope; handles made in it are dead when this returns, also by an error.
+    /// Runs Swift code with a scope. Handles made in it are dead after the call, even if it throws.
     public func withScope<Result>(_ body: (LuaScope) throws -> Result) rethrows -> Result {
         let scope = LuaScope()
         defer { scope.end() }

@@ -3,20 +3,20 @@ internal import Foundation
 /// A folder of migrations: a file each, in Lua or SQL.
 package struct MigrationFolder {
     package struct File: Equatable, Sendable {
-        /// The name of the migration: that of the file without its extension.
+        /// The name of the migration: the file name without its extension.
         package let name: String
         package let path: String
         package let isSQL: Bool
         /// Of a migration in SQL the file that undoes it, `NAME.down.sql`, if there is one.
         package fileprivate(set) var downPath: String?
 
-        /// Reads the migration: of a file with sections that which applies it.
+        /// Reads the migration: if the file has sections, only the one that applies it.
         package func read() throws(MigrationFolderError) -> [UInt8] {
             let text = try Self.read(path)
             return isSQL ? MigrationSections(text)?.up ?? text : text
         }
 
-        /// Reads the SQL that undoes it: that of its own file, or of a section.
+        /// Reads the SQL that undoes it, from its own file or from a section.
         package func readDown() throws(MigrationFolderError) -> [UInt8]? {
             let section = isSQL ? MigrationSections(try Self.read(path))?.down : nil
             guard let downPath else { return section }
@@ -34,9 +34,9 @@ package struct MigrationFolder {
         }
     }
 
-    /// Of everything in the folder: also modules that migrations require, and what undoes them.
+    /// The names of all files in the folder, including modules that migrations require, and files that undo migrations.
     package let names: [String]
-    /// In the order in which they run: that of the bytes of their names.
+    /// The migrations in the order in which they run: by the bytes of their names.
     package let files: [File]
 
     /// Reads the names of the files. Those that are neither Lua nor SQL are left out, hidden ones too.
@@ -90,7 +90,7 @@ package struct MigrationFolder {
         files[index].downPath = path
     }
 
-    /// As `LC_ALL=C sort` has it; Swift's own order is that of Unicode.
+    /// Compares names by bytes, like `LC_ALL=C sort`; Swift's own order is Unicode's.
     private static func isBefore(_ name: String, _ other: String) -> Bool {
         name.utf8.lexicographicallyPrecedes(other.utf8)
     }

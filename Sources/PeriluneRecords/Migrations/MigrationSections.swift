@@ -5,7 +5,7 @@ struct MigrationSections {
     /// The SQL that undoes it; `nil` if there is no such section, or nothing in it.
     let down: [UInt8]?
 
-    /// Finds the markers: `-- migrate:up`, `-- +goose Up` or `-- +migrate Up`, and those of `down`.
+    /// Finds the markers: `-- migrate:up`, `-- +goose Up` or `-- +migrate Up`, and the same with `down`.
     ///
     /// - Returns: `nil` for a file without markers.
     init?(_ text: [UInt8]) {

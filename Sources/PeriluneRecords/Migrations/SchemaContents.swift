@@ -1,6 +1,6 @@
 package import GRDB
 
-/// What the schema of a database consists of: its tables, indexes, views and triggers, SQLite's, GRDB's and Perilune's own left out.
+/// The contents of a database's schema: its tables, indexes, views and triggers, without SQLite's, GRDB's and Perilune's own.
 package struct SchemaContents: Equatable, Sendable {
     package struct Object: Equatable, Sendable {
         /// `table`, `index`, `view` or `trigger`.
@@ -14,7 +14,7 @@ package struct SchemaContents: Equatable, Sendable {
 
     package struct Column: Equatable, Sendable {
         package let name: String
-        /// What the schema says of it, short.
+        /// A short form of its definition.
         package let definition: String
     }
 

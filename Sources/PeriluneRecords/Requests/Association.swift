@@ -6,7 +6,7 @@ package final class Association: Sendable {
     /// Whether a row can have several associated rows.
     package let isPlural: Bool
     package let origin: TableSchema
-    /// The tables along the association. The last one is that of the associated rows.
+    /// The tables along the association. The last one contains the associated rows.
     let hops: [Hop]
     /// A number of the caller, returned in the plan.
     package let tag: Int

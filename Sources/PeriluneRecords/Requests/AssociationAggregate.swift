@@ -26,7 +26,7 @@ package final class AssociationAggregate: Sendable {
         self.expression = expression
     }
 
-    /// That there are no rows, for that there are some, and the other way round.
+    /// Swaps "is empty" and "exists"; `nil` for other aggregates.
     var negated: AssociationAggregate? {
         switch function {
         case .isEmpty: AssociationAggregate(.exists, of: association, nil)

@@ -2,14 +2,13 @@
 ///
 /// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
 /// association leads to.
-/// 2. Any other column refers to the source that uses it: that of the request or of the derived association. An association with an
-/// alias uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong to,
-/// if that row is from the same table.
+/// 2. Any other column refers to the source that uses it: the request's source or the derived association's. An association with an alias
+/// uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong to, if that row
+/// is from the same table.
 /// 3. Otherwise it refers to the only source of its table: inside an association, first among the rows that the associated rows
 /// belong to and those joined to them; then in the SELECT that contains it; then in the surrounding ones.
 ///
 /// If several sources remain, the column is ambiguous.
-/// Where several sources are left, that is an error.
 extension CompilerWalk {
     /// Writes a column of its source.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {

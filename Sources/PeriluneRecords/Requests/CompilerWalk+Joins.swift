@@ -3,7 +3,7 @@ extension CompilerWalk {
     /// A joined association with the numbers of its sources.
     struct JoinNode {
         let join: Join
-        /// The hops from the origin on. The last one is that of the associated rows.
+        /// The hops from the origin on. The last one leads to the associated rows.
         let hops: [JoinedHop]
         var destination: JoinedHop { hops[hops.count - 1] }
     }

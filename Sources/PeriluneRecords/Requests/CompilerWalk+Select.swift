@@ -1,6 +1,6 @@
 /// The SQL of selections.
 extension CompilerWalk {
-    /// What a SELECT is for.
+    /// The purpose of a SELECT.
     enum Output {
         case columns
         /// Only whether there are rows.
@@ -16,7 +16,7 @@ extension CompilerWalk {
         case keyAndValues([Expression])
         /// The same, followed by all columns of the rows.
         case keyValuesAndColumns([Expression])
-        /// What identifies the rows of an association.
+        /// The columns that identify the rows of an association.
         case columnsOfChoice
 
         var isColumns: Bool { if case .columns = self { true } else { false } }
@@ -58,7 +58,7 @@ extension CompilerWalk {
         var joins: [JoinNode] = []
         /// Of the tables that are joined on any condition.
         var tableJoins: [Int] = []
-        /// Of the tables between those of an association, from the origin on; the last one is `own`.
+        /// Of the tables along an association, from the origin on; the last one is `own`.
         var reach: [Int] = []
         var reachJoins: [[JoinNode]] = []
     }
@@ -237,11 +237,11 @@ extension CompilerWalk {
         var isFirst = true
         try order(of: request, frame.own, frame.joins, isNamed: isNamed, &isFirst)
         let reach = request.parts.values.reach
-        // Rows that are found through other tables: those of these in their order.
+        // Rows that are found through other tables follow the order of these tables.
         for (index, hop) in (reach?.association.hops.dropLast() ?? []).enumerated() {
             try order(of: hop.request, frame.reach[index], frame.reachJoins[index], isNamed: false, &isFirst)
         }
-        // Which of several rows is the first, what is joined to them does not say.
+        // The order of joined rows does not determine which of several rows is the first.
         guard let reach, reach.isOrderedByKey else { return try order(of: frame.joins, isNamed: isNamed, &isFirst) }
         for column in reach.association.columnsOfChoice {
             tokens.add(isFirst ? .orderBy : .comma)
@@ -250,7 +250,7 @@ extension CompilerWalk {
         }
     }
 
-    /// What joined associations are ordered by comes after the order of the request itself.
+    /// The order of joined associations follows the request's own order.
     private mutating func order(of joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool) throws {
         for node in joins {
             for (index, hop) in node.hops.enumerated() {
@@ -273,7 +273,7 @@ extension CompilerWalk {
         }
     }
 
-    /// What a column of the result is, and the source whose columns it means first; `nil` for any other expression.
+    /// The expression of a result column, and the source to which its columns refer first; `nil` for any other expression.
     private func resultColumn(
         _ expression: Expression, of request: Request, _ number: Int, _ joins: [JoinNode]
     ) -> (expression: Expression, number: Int)? {

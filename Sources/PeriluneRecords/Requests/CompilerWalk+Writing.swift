@@ -1,4 +1,4 @@
-/// What an UPDATE does where a row would break a constraint.
+/// The reaction of an UPDATE to a row that would break a constraint.
 package enum ConflictPolicy: String, Sendable, CaseIterable {
     case abort, fail, ignore, replace, rollback
 }
@@ -14,7 +14,7 @@ package struct Assignment: Sendable {
     }
 }
 
-/// What an UPDATE or DELETE gives back of each row.
+/// The values of each row that an UPDATE or DELETE returns.
 package enum Returning: Sendable {
     case nothing
     case allColumns
@@ -66,7 +66,7 @@ extension Request {
         }
     }
 
-    /// The rows of a sub-request as rows of the table that it reads, found by their keys; `nil` if they are no rows of one table.
+    /// The rows of a sub-request as rows of the table that it reads, found by their keys; `nil` if they do not come from one table.
     private func rowsOfTable() throws -> Request? {
         guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else { return nil }
         var source = inner.source
@@ -75,8 +75,8 @@ extension Request {
         return Request(source: source, filter: try isAmong(keysOfRows(table.primaryKey), table.primaryKey.map(source.column)))
     }
 
-    /// The rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not those of a join. The joins
-    /// stay for the values that an update takes from them.
+    /// The rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not rows of a join. The joins
+    /// remain for the values that an update takes from them.
     private func rowsOfDistinct(_ verb: String) throws -> Request? {
         guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else { return nil }
         // Rows with NULL in their key, which no key identifies, are not written.
@@ -98,7 +98,7 @@ extension Request {
         try (columns.count == 1 ? columns[0] : Expression.row(columns)).isIn(keys)
     }
 
-    /// Whether a limit counts rows after those that are equal have been removed.
+    /// Whether a limit counts rows after duplicates have been removed.
     private var countsDistinctRows: Bool {
         let isPlain = parts.values.isOfOneTable && isOrderedByKey && !table.primaryKey.isEmpty
         return hasLimit && parts.values.isDistinct && !isPlain
@@ -192,8 +192,8 @@ extension Request {
         }
     }
 
-    /// Whether WHERE is all that an UPDATE or DELETE needs to find its rows. SQLite evaluates it while it writes: where it reads the
-    /// table that is written, the keys must be collected first.
+    /// Whether WHERE is sufficient for an UPDATE or DELETE to find its rows. SQLite evaluates it while it writes: if it reads the written
+    /// table, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
         return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
@@ -237,8 +237,8 @@ extension CompilerWalk {
 
     /// The rows to write: their keys, and values for them, by the names `made_0`, `made_1`...
     ///
-    /// Which rows a limit leaves, if its order does not say, depends on the index that SQLite reads, and so on the columns that are
-    /// selected. All columns are selected then, as they are when the rows are fetched, by a common table that SQLite keeps as it is.
+    /// If the order does not determine which rows a limit keeps, the result depends on the index that SQLite reads, and so on the
+    /// selected columns. Then all columns are selected, like when the rows are fetched, by a common table that SQLite keeps unchanged.
     private mutating func keysAndValues(of request: Request, _ values: [Expression], else output: Output) throws {
         let rows = request.withoutColumns
         guard request.hasLimit, !request.isOrderedByKey else { return try select(rows, output, isOrdered: request.hasLimit) }
@@ -291,7 +291,7 @@ extension CompilerWalk {
 }
 
 extension Request {
-    /// Without what brings columns, but no rows.
+    /// The request without the parts that add only columns, not rows.
     var withoutColumns: Request {
         with { parts in
             parts.prefetches = []

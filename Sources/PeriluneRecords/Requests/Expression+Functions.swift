@@ -52,7 +52,7 @@ package final class FunctionCall: Sendable {
         if Self.booleanFunctions.contains(name) { return true }
         if Self.keepingFunctions.contains(name) { return arguments.first?.isBoolean ?? false }
         guard Self.choosingFunctions.contains(name), arguments.contains(where: \.isBoolean) else { return false }
-        // Which values parameters have is not known here: integers other than 0 and 1 stay what they are.
+        // The values of parameters are not known here: integers other than 0 and 1 remain unchanged.
         return arguments.allSatisfy { $0.isBoolean || $0.isNull || $0.isParameter }
     }
 }
@@ -71,7 +71,7 @@ package final class Choice: Sendable {
 }
 
 extension Expression {
-    /// Any function of SQLite, of the host or of the script: `lower`, `json_extract`, `strftime`, `my_function`.
+    /// Any function, from SQLite, the host or the script: `lower`, `json_extract`, `strftime`, `my_function`.
     ///
     /// - Parameters:
     ///   - isAggregate: For aggregates that SQLite does not have itself.

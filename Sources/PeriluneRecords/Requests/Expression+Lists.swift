@@ -15,7 +15,7 @@ extension Expression {
         return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
     }
 
-    /// Returns whether the value is among those of a request. Several columns are compared with as many columns of the request.
+    /// Returns whether the value is among the values of a request. Several columns are compared with as many columns of the request.
     package func isIn(_ request: Request) throws -> Expression {
         let count = if case .row(let parts) = kind { parts.count } else { 1 }
         try request.checkColumnCount(count, for: "is_in")

@@ -87,7 +87,7 @@ extension Expression {
         return try .makeBinary(.binary(operation, self, other), [], cost: costOfOperands(operation, other), self, other)
     }
 
-    /// Only operands in parentheses need the parser's stack; those of a chain `a + b + c` do not.
+    /// Only operands in parentheses need the parser's stack; operands of a chain `a + b + c` do not.
     private func costOfOperands(_ operation: BinaryOperator, _ other: Expression) -> Int {
         if case .binary(let inner, _, _) = kind, inner.precedence >= operation.precedence, !other.isCompound { return 0 }
         return isCompound || other.isCompound ? 3 : 1

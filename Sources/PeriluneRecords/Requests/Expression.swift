@@ -10,7 +10,7 @@ package final class Expression: @unchecked Sendable {
     private(set) var kind: Kind
     /// How deep SQLite's tree of it is.
     let height: Int
-    /// How much of the stack of SQLite's parser it needs.
+    /// How much of SQLite's parser stack it needs.
     let nesting: Int
     let traits: Traits
 
@@ -20,7 +20,7 @@ package final class Expression: @unchecked Sendable {
         case parameter(String)
         /// A column, or the row id (``TableSchema/rowID``), of a source of that table.
         case column(TableSchema, Int, ColumnPlace)
-        /// What was said of a source before it got its alias: its table means that source in it.
+        /// An expression for a source before it got its alias: the table in it refers to that source.
         case bound(Expression)
         /// A column of the result, in ORDER BY.
         case resultColumn(String)
@@ -51,16 +51,16 @@ package final class Expression: @unchecked Sendable {
         let rawValue: UInt16
         /// Its value is true, false or NULL.
         static let boolean = Traits(rawValue: 1)
-        /// An aggregate of SQL stands in it, outside of sub-requests.
+        /// It contains an SQL aggregate, outside of sub-requests.
         static let aggregate = Traits(rawValue: 2)
         static let excluded = Traits(rawValue: 4)
         static let resultColumn = Traits(rawValue: 8)
         static let row = Traits(rawValue: 16)
-        /// A sub-request stands in it.
+        /// It contains a sub-request.
         static let request = Traits(rawValue: 32)
-        /// A value over a window of rows stands in it, outside of sub-requests.
+        /// It contains a value over a window of rows, outside of sub-requests.
         static let window = Traits(rawValue: 64)
-        /// What is in these holds for the expressions around it, too.
+        /// The traits that containing expressions inherit.
         static let inherited: Traits = [.aggregate, .excluded, .resultColumn, .request, .window]
     }
 
@@ -140,7 +140,7 @@ package final class Expression: @unchecked Sendable {
         if case .logical(isAnd, _, _) = kind { true } else { false }
     }
 
-    /// What a chain of AND or OR may add to the height, however long it is: it is written in balanced groups.
+    /// The height that a chain of AND or OR of any length may add: it is written in balanced groups.
     static let groupHeight = 100
     /// SQLite has 1000.
     static let greatestHeight = 800
@@ -188,19 +188,19 @@ extension Expression {
         return Expression(.value(value))
     }
 
-    /// What is given when a prepared request runs.
+    /// A value that is passed when a prepared request runs.
     package static func parameter(_ name: String) throws -> Expression {
         try checkName(name, of: "a parameter")
         return Expression(.parameter(name))
     }
 
-    /// `excluded.column`: what an insert that conflicts would have written.
+    /// `excluded.column`: the value that a conflicting insert would have written.
     package static func excluded(_ column: Int, of table: TableSchema) -> Expression {
         Expression(.excluded(table, column), .excluded)
     }
 
-    /// How a column of a table is found in a request: that of the request's own table, or of the only joined one of that table, or
-    /// else of a request around it. With an alias: of the source that has it.
+    /// A column of a table in a request: it belongs to the request's own table, or to the only joined table of that name, or else to a
+    /// surrounding request. With an alias, it belongs to the source that has it.
     package static func column(_ position: Int, of table: TableSchema, alias: String? = nil) -> Expression {
         Expression(.column(table, position, alias.map { .alias($0) } ?? .nearest))
     }

@@ -8,7 +8,7 @@ struct Join: Sendable {
     enum Role: UInt8, Sendable {
         /// Used in conditions and orders only.
         case joined
-        /// Its columns are added to those of the row.
+        /// Its columns are added to the row's columns.
         case annotated
         /// Its rows become tables in fields.
         case included

@@ -1,4 +1,4 @@
-/// What is wanted of a request.
+/// The desired form of a request's result.
 package enum RequestForm: Sendable {
     case rows
     /// At most one row.
@@ -12,7 +12,7 @@ package enum RequestForm: Sendable {
 }
 
 extension Request {
-    /// Compiles the request, or finds what it has been compiled to.
+    /// Compiles the request, or returns the cached result.
     package func compiled(by compiler: RequestCompiler, as form: RequestForm = .rows) throws -> CompiledRequest {
         if let known = memo.find(form, compiler.schema) { return known }
         let compiled =

@@ -2,8 +2,8 @@
 extension Request {
     // MARK: - UNION and the like
 
-    /// The rows of this request and of another one put together. The result is a request over these rows: what is derived from
-    /// it, filters, orders, limits them.
+    /// Combines the rows of this request and another one. The result is a request over these rows: derived requests filter, order and
+    /// limit them.
     package func compound(_ operation: CompoundOperator, _ other: Request) throws -> Request {
         try checkIsPlain("union, intersect, except")
         try other.checkIsPlain("union, intersect, except")
@@ -21,7 +21,7 @@ extension Request {
         return Request(source: RequestSource(result, body: .compound(compound), schema: isSame ? source.schema : nil))
     }
 
-    /// The rows of this request as a table of their own: what is derived from it comes after its limit, groups and so on.
+    /// The rows of this request as a separate table: derivations apply after its limit, groups and so on.
     package func nested() throws -> Request {
         try checkIsPlain("a sub-request")
         let result = isWhole ? table : try resultTable(named: table.name)

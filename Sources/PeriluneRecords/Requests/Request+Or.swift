@@ -1,7 +1,7 @@
 /// Combining the conditions of two requests over one table by OR.
 extension Request {
-    /// The rows of this request and those of another one, if both differ only in their conditions and orders. The caller has compared
-    /// the rest of their derivations (either.lua).
+    /// The rows of this request and of another one, if both differ only in their conditions and orders. The caller has compared the rest
+    /// of their derivations (either.lua).
     package func or(_ other: Request) throws -> Request {
         guard table.isSameTable(as: other.table), source.alias?.foldedName == other.source.alias?.foldedName else {
             throw RequestError.argument(

@@ -1,4 +1,4 @@
-/// What a request selects.
+/// The columns that a request selects.
 extension Request {
     // MARK: - Columns
 
@@ -14,10 +14,10 @@ extension Request {
         try annotated(with: [SelectedColumn(source.column(TableSchema.rowID), name: name, belongsToRecord: true)])
     }
 
-    /// All columns again, without those that were added.
+    /// Selects all columns again, without added columns.
     package func selectAll() -> Request { withColumns(nil, beside: []) }
 
-    /// Other columns in the same order: what is ordered by the name of a column that was selected keeps its meaning.
+    /// Replaces the columns in the same order: an order by the name of a selected column keeps its meaning.
     private func withColumns(_ selection: [SelectedColumn]?, beside annotations: [SelectedColumn]) -> Request {
         let stay = Set(annotations.compactMap { $0.name?.foldedName })
         let orders = orders.map { order in
@@ -31,7 +31,7 @@ extension Request {
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// These columns beside those that are there.
+    /// Adds these columns to the existing ones.
     package func annotated(with columns: [SelectedColumn]) throws -> Request {
         try checkSelected(columns)
         var names = Set(outputNames.compactMap { $0?.foldedName })
@@ -67,7 +67,7 @@ extension Request {
         return outputNames.contains { $0?.foldedName == folded }
     }
 
-    /// What `order("name")` means: a selected expression of that name, as in SQL; a column of the table; or a column that was added.
+    /// The meaning of `order("name")`: a selected expression of that name, as in SQL; a column of the table; or an added column.
     package func orderColumn(_ name: String) throws -> Expression {
         if parts.values.selection?.contains(where: { $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName }) == true {
             return Expression(.resultColumn(name), .resultColumn)
@@ -96,8 +96,8 @@ extension Request {
         return try with { $0.groups = expressions }.checkingWindowsOfGroups()
     }
 
-    /// Those groups only for which a condition holds. Conditions without aggregates of SQL, where there are no groups, are those
-    /// of `filter`: aggregates of associations are.
+    /// Keeps only groups that fulfil a condition. Without groups, conditions without SQL aggregates act like `filter`: for example
+    /// aggregates of associations.
     package func having(_ condition: Expression) throws -> Request {
         try condition.checkCondition("having")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -108,10 +108,10 @@ extension Request {
 
     // MARK: - The result
 
-    /// What the columns of a row are called, without those of included associations.
+    /// The column names of a row, without included associations.
     package var outputNames: [String?] { output.map(\.name) }
 
-    /// The columns of a row, without those of included associations.
+    /// The columns of a row, without included associations.
     var output: [(name: String?, type: DeclaredType)] {
         let base: [(String?, DeclaredType)] =
             parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
@@ -144,7 +144,7 @@ extension Request {
 
     // MARK: - Depth
 
-    /// What its expressions add to the height and the parser's stack when it stands inside another one.
+    /// The expressions that add to the height and the parser's stack when the request is inside another one.
     var expressions: [Expression] {
         let parts = parts.values
         var list = orders.map(\.expression) + parts.groups

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// What few requests have, so that deriving the others copies none of it.
+/// Parts that few requests have, so that deriving the others copies none of them.
 final class RequestParts: Sendable {
     let values: Values
 
     struct Values: Sendable {
         /// `nil`: all columns.
         var selection: [SelectedColumn]?
-        /// Columns beside the selection.
+        /// Columns in addition to the selection.
         var annotations: [SelectedColumn] = []
         var isDistinct = false
         var groups: [Expression] = []
@@ -20,7 +20,7 @@ final class RequestParts: Sendable {
         /// For the rows of an association.
         var reach: Reach?
 
-        /// Whether its rows are those of one table, each once.
+        /// Whether its rows come from one table, each once.
         var isOfOneTable: Bool { joins.isEmpty && tableJoins.isEmpty && reach == nil }
 
         mutating func mapExpressions(_ change: (Expression) -> Expression) {

@@ -34,7 +34,7 @@ package final class RequestSource: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    /// Whether `*` would return more columns than those of its table.
+    /// Whether `*` would return more columns than its table has.
     var hidesColumns: Bool {
         if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
     }

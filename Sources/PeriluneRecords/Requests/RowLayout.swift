@@ -64,7 +64,7 @@ struct RowLayout {
         for node in joins where node.join.role == .included { try add(node, to: segment, walk) }
     }
 
-    /// Adds the columns that a joined association adds to those of its parent.
+    /// Adds the columns that a joined association adds to its parent's columns.
     private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentBuilder, _ walk: CompilerWalk) {
         if node.join.role == .annotated {
             let columns = node.destination.request.selectedColumns

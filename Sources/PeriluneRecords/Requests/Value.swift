@@ -1,4 +1,4 @@
-/// A value of SQLite that a request binds. Text is bytes, as the strings of Lua are.
+/// An SQLite value that a request binds. Text is stored as bytes, like Lua strings.
 package enum Value: Sendable, Equatable {
     case null
     case integer(Int64)
@@ -36,7 +36,7 @@ extension Value {
         case .boolean(let value): output += value ? "1".utf8 : "0".utf8
         case .real(let value): output += FloatLiteral.text(value).utf8
         case .text(let bytes) where Self.isPlain(bytes): output.append(bytes, inQuotes: UInt8(ascii: "'"))
-        // SQL cannot carry NULs, and what compiles it wants UTF-8.
+        // SQL text cannot contain NULs, and its compiler expects UTF-8.
         case .text(let bytes): output += Array("CAST(".utf8) + Self.hexadecimal(bytes) + Array(" AS TEXT)".utf8)
         case .blob(let bytes): output += Self.hexadecimal(bytes)
         }
@@ -53,7 +53,7 @@ extension Value {
         return result
     }
 
-    /// Whether the text can stand in SQL and in JSON: UTF-8 without NULs.
+    /// Whether the text may appear in SQL and JSON: UTF-8 without NULs.
     static func isPlain(_ text: [UInt8]) -> Bool {
         text.withUnsafeBufferPointer { bytes in
             var isASCII = true

@@ -105,7 +105,7 @@ package enum OrderedAggregate {
             let result = compare(a, b, in: group)
             return result == 0 ? a < b : result < 0
         }
-        // In one piece of SQLite's memory, which becomes the result.
+        // Uses a single block of SQLite's memory, which becomes the result.
         let length = rows.dropFirst().reduce(bytes(group.values[rows[0] * group.width]).count) { length, row in
             length + bytes(group.values[row * group.width]).count + bytes(group.values[row * group.width + 1]).count
         }
@@ -188,7 +188,7 @@ package enum OrderedAggregate {
 
     private static func folded(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
-    /// Exactly, also where the integer is none that a floating-point number can be.
+    /// Compares exactly, even if no floating-point number equals the integer.
     private static func compare(_ a: Double, _ b: Int64) -> Int {
         if a < -0x1p63 { return -1 }
         if a >= 0x1p63 { return 1 }

@@ -1,4 +1,4 @@
-/// The names that stand in SQL text: words, which may be keywords, and names in quotes.
+/// The names in SQL text: words, which may be keywords, and names in quotes.
 package struct SQLNames {
     /// As SQLite compares names.
     private var folded: Set<String> = []
@@ -24,11 +24,11 @@ package struct SQLNames {
 
     /// All names, folded.
     package var all: Set<String> { folded }
-    /// Names in double quotes, as they are written.
+    /// Names in double quotes, with their original case.
     package var inDoubleQuotes: Set<String> { doubleQuoted }
 
     package func contains(_ name: String) -> Bool { folded.contains(name.foldedName) }
 
-    /// Whether a name stands in double quotes, as text does by mistake.
+    /// Whether a name is in double quotes, which are also used for text by mistake.
     package func containsInDoubleQuotes(_ name: String) -> Bool { doubleQuoted.contains(name) }
 }

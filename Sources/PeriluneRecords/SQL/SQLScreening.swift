@@ -1,4 +1,4 @@
-/// What is seen of a statement before SQLite compiles it: some PRAGMAs take effect while they are compiled.
+/// Classifies a statement before SQLite compiles it: some PRAGMAs take effect while they are compiled.
 ///
 /// Only words at fixed places decide, so that nothing in a string, a name or a comment misleads.
 package struct SQLScreening: Equatable, Sendable {
@@ -29,7 +29,7 @@ package struct SQLScreening: Equatable, Sendable {
     package var kind = Kind.empty
     /// For messages: the first word in upper case, and the name of a PRAGMA.
     package var words = ""
-    /// What PRAGMA it is, if it is one.
+    /// The PRAGMA, if it is one.
     package var pragma: Pragma?
     /// CREATE TEMP: readers of a pool would not see it.
     package var isTemporary = false
@@ -37,12 +37,12 @@ package struct SQLScreening: Equatable, Sendable {
     package var dependsOnConnection = false
     /// Whether it asks for `last_insert_rowid()`.
     package var readsRowID = false
-    /// Whether it asks `pragma_database_list`, which tells paths as the PRAGMA does.
+    /// Whether it reads `pragma_database_list`, which reveals paths like the PRAGMA.
     package var tellsFiles = false
     /// ATTACH of anything but `':memory:'`, and VACUUM INTO.
     package var opensFile = false
 
-    /// Looks at the first statement of a text. What comes after it is not read.
+    /// Examines the first statement of a text, and ignores the rest.
     package init(_ sql: UnsafeBufferPointer<UInt8>) {
         var scanner = SQLScanner(sql)
         guard let first = scanner.firstOfStatement() else { return }
@@ -84,7 +84,7 @@ package struct SQLScreening: Equatable, Sendable {
         return Self.verbs[word] ?? .other
     }
 
-    /// EXPLAIN runs nothing, but what it explains is compiled.
+    /// EXPLAIN runs nothing, but the explained statement is compiled.
     private mutating func explained(_ scanner: inout SQLScanner) -> Kind {
         var word = scanner.nextInStatement()
         if scanner.isWord(word, "query") {
@@ -158,7 +158,7 @@ extension SQLScreening {
         return !isMemory || !scanner.isWord(scanner.nextInStatement(), "as")
     }
 
-    /// Of what follows the common tables: the first word after a closing parenthesis that is not the AS of a common table.
+    /// Finds the statement after the common tables: the first word after a closing parenthesis that is not the AS of a common table.
     private static func kindAfterCommonTables(_ scanner: inout SQLScanner) -> Kind {
         var depth = 0, isAfterParentheses = false
         while let token = scanner.nextInStatement() {
@@ -176,8 +176,8 @@ extension SQLScreening {
 // MARK: - Bookkeeping
 
 extension SQLScreening {
-    /// Whether a statement begins or ends a transaction, sets or asks for something, or looks at the schema: what programs do for
-    /// the sake of other statements. GRDB makes and drops the table `grdb_issue_102` to give a new pool its `-wal` file.
+    /// Whether a statement begins or ends a transaction, sets or queries an option, or reads the schema: work that programs do for the
+    /// sake of other statements. GRDB makes and drops the table `grdb_issue_102` to give a new pool its `-wal` file.
     ///
     /// - Parameter sql: Ends with a NUL byte.
     package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
@@ -228,7 +228,7 @@ extension SQLScreening {
 extension SQLScanner {
     func word(_ token: SQLToken) -> String { name(token) ?? String(decoding: text[token.range], as: UTF8.self) }
 
-    /// Where a statement begins: the semicolons before it are passed over.
+    /// Returns the first token of the statement, after any semicolons.
     mutating func firstOfStatement() -> SQLToken? {
         while let token = nextSolid() {
             if !isSign(token, ";") { return token }

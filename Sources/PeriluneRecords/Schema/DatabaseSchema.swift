@@ -3,9 +3,8 @@ internal import Synchronization
 
 /// The tables of a database in one generation of its schema, read on first use.
 ///
-/// When the schema may have changed, a new object takes its place. An unchanged table is the same object in both, so that requests
-/// built on it, and their compiled forms, remain valid.
-/// both, so that requests built on it, and what has been compiled from them, stay good.
+/// When the schema may have changed, a new object replaces it. An unchanged table is the same object in both, so requests built on it,
+/// and their compiled forms, remain valid.
 package final class DatabaseSchema: Sendable {
     /// A number that grows whenever the schema may have changed.
     package let generation: Int64

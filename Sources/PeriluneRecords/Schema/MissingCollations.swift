@@ -2,7 +2,7 @@ internal import Glibc
 package import GRDB
 internal import GRDBSQLite
 
-/// Collations that a schema names, and nothing defines: those of an extension or a program.
+/// Collations that a schema uses but nothing defines, because they belong to an extension or a program.
 package enum MissingCollations {
     /// Gives each of them the order of bytes, so that schemas and rows can be read. For connections that write nothing: an index would
     /// get an order that it does not have elsewhere.
@@ -17,7 +17,7 @@ package enum MissingCollations {
         }
     }
 
-    /// The names of those that the indexes of the main database need, if nothing defines them.
+    /// The names of missing collations that indexes of the main database need.
     package static func names(in db: Database) throws -> [String] {
         let names = try String.fetchAll(
             db,
@@ -25,7 +25,7 @@ package enum MissingCollations {
                 SELECT DISTINCT x.coll FROM pragma_table_list AS t, pragma_index_list(t.name) AS i, pragma_index_xinfo(i.name) AS x
                 WHERE t.schema = 'main' AND t.type = 'table' ORDER BY 1
                 """)
-        // The list of collations has those that are missing, too.
+        // The list of collations contains missing ones too.
         return names.filter { (try? db.makeStatement(sql: "SELECT '' = '' COLLATE \($0.quotedName)")) == nil }
     }
 }

@@ -1,15 +1,15 @@
-/// The tables in which Perilune and GRDB keep what they do, beside those of scripts. What is written there sets nothing off: an automation
-/// would be triggered by the record of its own run.
+/// The internal tables of Perilune and GRDB. Changes in them trigger nothing: otherwise the record of an automation's run would trigger
+/// it again.
 package enum OwnTables {
     /// Which migrations a database has seen, by GRDB.
     package static let migrations = "grdb_migrations"
-    /// The checksums of those that came from files.
+    /// The checksums of migrations from files.
     package static let checksums = "perilune_migration"
     package static let automationRuns = "perilune_automation_run"
     /// The last commit of each client of a cluster, and which program has which right there.
     private static let commits = "perilune_commit", leases = "perilune_lease"
 
-    /// The tables of automations and jobs beside their runs.
+    /// The tables of automations and jobs, except their runs.
     private static let durable: Set<String> = [
         "perilune_schedule", "perilune_owner", "perilune_job", "perilune_job_queue", "perilune_once", "perilune_step", "perilune_signal",
         "perilune_change", "perilune_change_reader", "perilune_change_match",
@@ -17,7 +17,7 @@ package enum OwnTables {
 
     private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
 
-    /// What the names of the triggers begin with that follow tables for durable automations.
+    /// The prefix of the triggers' names that follow tables for durable automations.
     package static let triggerPrefix = "perilune_change_of_"
 
     /// Whether an object of a schema is one of Perilune's own, or belongs to such a table.

@@ -2,12 +2,12 @@ package import GRDB
 
 /// The SQL of a schema.
 package enum SchemaStatements {
-    /// The statements that make the schema of the main database again: tables, then indexes, views and triggers, each in the order in
-    /// which they were made. Without what SQLite and virtual tables make for themselves.
+    /// The statements that recreate the schema of the main database: tables, then indexes, views and triggers, each in the order of their
+    /// creation. Objects that SQLite and virtual tables create themselves are left out.
     ///
     /// - Parameters:
-    ///   - table: The name of the table or view whose statements are wanted alone, in any case.
-    ///   - leavesOutOwn: Whether tables in which Perilune keeps what it does are left out: they are not made by migrations.
+    ///   - table: Returns only the statements of this table or view; the case does not matter.
+    ///   - leavesOutOwn: Whether Perilune's internal tables are left out: migrations do not make them.
     package static func read(in db: Database, of table: String? = nil, leavesOutOwn: Bool = false) throws -> [String] {
         let rows = try Row.fetchAll(
             db,

@@ -4,9 +4,8 @@ package import GRDB
 extension TableDescription {
     /// The table or view of a name.
     ///
-    /// - Parameter name: In any case. Found as SQLite finds it: temporary tables first, then those of the main database, then
-    ///   those of attached ones.
-    /// - Returns: `nil` if there is none.
+    /// - Parameter name: In any case. Resolved in SQLite's order: temporary tables first, then the main database, then attached ones.
+    /// - Returns: `nil` if it does not exist.
     /// - Throws: The error of SQLite for a view that cannot be used.
     package static func read(_ name: String, in db: Database) throws -> TableDescription? {
         // The pragma knows the tables of schemas by their older name alone.
@@ -18,10 +17,10 @@ extension TableDescription {
         return try row.map { try read($0, sql: nil, in: db) }
     }
 
-    /// The tables and views of the main database, without those that SQLite and virtual tables make for themselves, by name. One that
+    /// The tables and views of the main database by name, without tables that SQLite and virtual tables create themselves. A table that
     /// SQLite cannot use has a ``flaw``.
     ///
-    /// - Parameter wanted: The name of the only one that is wanted, in any case.
+    /// - Parameter wanted: Returns only the table with this name; the case does not matter.
     package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {
         try Row.fetchAll(
             db,
@@ -75,7 +74,7 @@ private struct TableReader {
 
     func columns() throws -> [TableDescription.Column] {
         let rows = try rows("pragma_table_xinfo", of: name, order: "cid")
-        // A view that cannot be used has no columns here: let SQLite say why.
+        // A broken view has no columns here: compiling a statement raises SQLite's explanation.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
         return rows.map { row in
             TableDescription.Column(

@@ -1,4 +1,4 @@
-/// A table or view as the schema of its database describes it: what all readers of schemas begin with.
+/// A table or view as its database's schema describes it: the basis of all schema readers.
 package struct TableDescription: Equatable {
     package struct Column: Equatable {
         package let name: String
@@ -59,7 +59,7 @@ package struct TableDescription: Equatable {
     package let kind: String
     package let isWithoutRowID: Bool
     package let isStrict: Bool
-    /// The statement that makes it; empty for what is not in the main database, and for a table that was read by its name.
+    /// The statement that makes it; empty for objects outside of the main database, and for a table that was read by its name.
     package let sql: String
     package var columns: [Column]
     package var foreignKeys: [ForeignKey]

@@ -7,7 +7,7 @@ struct ScenarioCollector {
     let chunks: ChunkCache
     let options: ScenarioOptions
 
-    /// A file with what it defines, or why it does not load.
+    /// A file with its definitions, or the reason why it does not load.
     struct Collected: Sendable {
         let place: ScenarioLocation
         /// `nil` if it cannot be read.

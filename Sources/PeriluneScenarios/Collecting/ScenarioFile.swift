@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// A file of scenarios with those of `support.lua` that are loaded before it.
+/// A file of scenarios, and the `support.lua` files that are loaded before it.
 struct ScenarioFile: Sendable {
     struct Source: Sendable {
         /// The path that is shown.
@@ -14,10 +14,10 @@ struct ScenarioFile: Sendable {
     let supports: [Source]
     let place: ScenarioLocation
     var path: String { source.path }
-    /// With the empty one behind a last line break, where a cursor may stand.
+    /// Includes the empty line after a last line break, in which a cursor may be.
     var lineCount: Int { source.text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count }
 
-    /// Reads a file and what belongs to it.
+    /// Reads a file and its support files.
     init(_ place: ScenarioLocation) throws {
         self.place = place
         source = Source(path: place.path, text: try ScriptHost.read(place.path))
@@ -55,7 +55,7 @@ package enum ScenarioFiles {
         return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
     }
 
-    /// The Lua files under a folder whose names are not those of scenario files, in the order of these.
+    /// The Lua files under a folder that are not scenario files, in the same order as scenario files.
     package static func othersInFolder(_ path: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".lua") && !$0.hasSuffix(suffix) && !$0.hasSuffix("support.lua") }.sorted()

@@ -1,7 +1,7 @@
 internal import Foundation
 
-/// Where a file of scenarios is: how it is shown, what identifies it, and which folders belong to it. The last two are the same
-/// however its path was typed.
+/// The location of a scenario file: its displayed path, its identity, and its folders. The last two do not depend on how its path was
+/// typed.
 struct ScenarioLocation: Sendable, Equatable {
     /// As it was typed, from the current folder.
     let path: String
@@ -43,7 +43,7 @@ struct ScenarioLocation: Sendable, Equatable {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path of what is in a folder; the empty one is the current folder.
+    /// The path of an entry in a folder; the empty folder is the current one.
     static func path(_ name: String, in folder: String) -> String {
         folder.isEmpty ? name : folder == "/" ? "/" + name : folder + "/" + name
     }

@@ -40,9 +40,9 @@ public struct ScenarioSelection: Sendable {
     public var skips: [Pattern] = []
     /// One of them is needed, if there are any.
     public var tags: [String] = []
-    /// The identifiers of those to be run: what failed last time.
+    /// The identifiers of the scenarios to run: the ones that failed last time.
     public var identifiers: Set<String>?
-    /// The files to be run, from the current folder: what has changed.
+    /// The files to run, relative to the current folder: the changed ones.
     public var files: Set<String>?
 
     /// Selects all scenarios.

@@ -4,7 +4,7 @@ package import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Types for editors (LuaCATS): what scripts see, the words of the scenario language, and the tables of a project.
+/// Types for editors (LuaCATS): the scripts' API, the scenario language, and the tables of a project.
 public struct ScenarioTypes: Sendable {
     /// Text by the name of the file that it belongs into.
     public let files: [String: String]
@@ -39,10 +39,10 @@ public struct ScenarioTypes: Sendable {
             .filter { FileManager.default.contents(atPath: $0.path) != Data($0.text.utf8) }
     }
 
-    /// The types with those of the tables of a database, of which only the schema is read.
+    /// The types, including the tables of a database. Only its schema is read.
     ///
     /// - Parameter extensions: The extensions that the database needs.
-    /// - Throws: The error of GRDB if the file cannot be read.
+    /// - Throws: GRDB's error if the file cannot be read.
     package static func describing(database path: String, extensions: SQLiteExtensions = .none) async throws -> ScenarioTypes {
         var configuration = Configuration()
         configuration.readonly = true

@@ -1,13 +1,13 @@
-/// What a run consists of: the scenarios that were chosen, in the order in which they begin, and the files that do not load.
+/// The contents of a run: the selected scenarios in the order in which they begin, and the files that do not load.
 public struct SelectedScenarios: Sendable {
-    /// One to be run, with what it is run with.
+    /// A scenario to run, with its sources.
     struct Entry: Sendable {
         var scenario: Scenario
         let source: ScenarioDatabases.Source
     }
 
     var entries: [Entry] = []
-    /// What cannot be run, reported as failed scenarios.
+    /// Scenarios that cannot be run, reported as failed.
     var broken: [ScenarioResult] = []
     /// Those that were found, chosen or not.
     public private(set) var foundCount = 0
@@ -15,13 +15,13 @@ public struct SelectedScenarios: Sendable {
     private(set) var unreadCount = 0
     /// Whether some are left out because of `scenario.only`.
     public private(set) var isFocused = false
-    /// Where it stands.
+    /// The focused scenarios.
     public private(set) var focused: [Scenario] = []
-    /// The folders of projects, in which scripts and modules are, with those of scenarios.
+    /// The folders of projects, which contain scripts and modules, and their scenario folders.
     private(set) var projects: Set<ProjectFolder> = []
     /// The folders that were given.
     private(set) var folders: [String] = []
-    /// What the files define that were looked into as a whole, chosen or not.
+    /// The definitions of files that were loaded completely, selected or not.
     private var definitions: [(path: String, scenarios: [Scenario])] = []
     /// Whether every scenario that was found is run.
     var isWhole: Bool { unreadCount == 0 && broken.isEmpty && entries.count == foundCount }
@@ -78,7 +78,7 @@ public struct SelectedScenarios: Sendable {
         entries += chosen.map { Entry(scenario: $0, source: source) }
     }
 
-    /// The files of which all scenarios have been run, and passed: what they compare is known.
+    /// The files of which all scenarios have run and passed: the set of their snapshots is complete.
     func passedFiles(by results: [ScenarioResult]) -> [String] {
         let results = Dictionary(grouping: results) { "\($0.scenario.file) \($0.scenario.localID)" }
         return definitions.filter { file in
@@ -90,7 +90,7 @@ public struct SelectedScenarios: Sendable {
         }.map(\.path)
     }
 
-    /// Scenarios that know which of those at their line they are: the cases of one definition, or what a loop defines.
+    /// Numbers the scenarios that share a line: the cases of one definition, or definitions in a loop.
     private static func numbered(_ scenarios: [Scenario]) -> [Scenario] {
         let counts = Dictionary(grouping: scenarios, by: \.line).mapValues(\.count)
         var positions: [Int: Int] = [:]
@@ -141,7 +141,7 @@ public struct SelectedScenarios: Sendable {
     }
 
     private mutating func arrange(_ options: ScenarioOptions) {
-        // By what does not depend on how paths were typed: the order of a seed is the same then.
+        // Sorts by keys that do not depend on how paths were typed, so a seed always gives the same order.
         entries.sort {
             ($0.source.file.place.identity, $0.scenario.line, $0.scenario.id)
                 < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.id)

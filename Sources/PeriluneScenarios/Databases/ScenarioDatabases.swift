@@ -14,7 +14,7 @@ final class ScenarioDatabases: Sendable {
     private let options: ScenarioOptions
     /// Takes which lines of migrations, and of modules that templates use, have run; `nil` if coverage is not measured.
     private let coverage: CoverageCollector?
-    /// The names of images by what asks for them: computed once in a run.
+    /// The names of images by request, computed once in a run.
     private let names = Mutex<[String: String]>([:])
     /// How long making a template may take.
     private static let limits = LuaLimits(time: .seconds(30))
@@ -29,7 +29,7 @@ final class ScenarioDatabases: Sendable {
         let templates: [ScenarioTemplate]
     }
 
-    /// What a scenario begins with, and where; no image for an empty database.
+    /// The initial database of a scenario, and its place; no image for an empty database.
     func find(for scenario: Scenario, in source: Source) throws -> (place: ScenarioStage.Place, image: DatabaseImage?) {
         let template = { [self] in try layer(scenario.template ?? Self.base, in: source)?.image }
         switch scenario.database {
@@ -74,7 +74,7 @@ final class ScenarioDatabases: Sendable {
     /// The template that the migrations make.
     private static let base = "base"
 
-    /// The folder of the migrations; `nil` if there is none.
+    /// The folder of the migrations; `nil` if it does not exist.
     func migrations(of file: ScenarioFile) -> String? {
         if let folder = options.migrations { return folder }
         let folder = ScenarioLocation.path("migrations", in: file.place.project)
@@ -113,7 +113,7 @@ final class ScenarioDatabases: Sendable {
             guard name == Self.base else { throw unknown(name, in: source) }
             return try migrations(of: source.file).map(migrated)
         }
-        // A layer called as the base stands on an empty database unless it says more.
+        // A layer with the same name as the base begins with an empty database, unless it names a parent.
         let parent = template.parent ?? (name == Self.base ? "empty" : Self.base)
         let path = try chain(from: template, in: source)
         let below = try layer(parent, in: source)
@@ -128,7 +128,7 @@ final class ScenarioDatabases: Sendable {
         return try Layer(name: key, image: store.image(named: key) { try makeBase(folder) })
     }
 
-    /// The names from a template down to what it is put on.
+    /// The names from a template down to its lowest parent.
     private func chain(from template: ScenarioTemplate, in source: Source) throws -> [String] {
         var path = [template.name]
         var next = template

@@ -33,7 +33,7 @@ final class TemplateStore: Sendable {
         return try image.get()
     }
 
-    /// A name for what is made from these parts.
+    /// A name for a template made from these parts.
     static func name(_ parts: [[UInt8]]) -> String {
         // With their lengths, so that nothing can move from one part to the next.
         SHA256.hash(parts.flatMap { Array("\($0.count):".utf8) + $0 })

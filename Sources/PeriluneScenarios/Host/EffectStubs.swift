@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// What scripts would have done outside of the database, and what they get instead. Used on the thread of the scenario.
+/// The calls of scripts with external effects, and their substitute results. Used on the thread of the scenario.
 final class EffectStubs {
     /// A call of a function with effects outside.
     struct Call {
@@ -13,7 +13,7 @@ final class EffectStubs {
     }
 
     private(set) var calls: [Call] = []
-    /// What functions return, or what they do, in the state of the scenario.
+    /// The results or replacements of functions, in the state of the scenario.
     private var stubs: [String: [String: LuaValue]] = [:]
     private var unexpectedCalls: [Call] = []
 
@@ -29,7 +29,7 @@ final class EffectStubs {
     /// The modules that have stubs.
     var modules: [String] { stubs.keys.sorted() }
 
-    /// Keeps a call, and returns what it is answered with.
+    /// Records a call, and returns its substitute results.
     func record(_ call: Call) throws -> [LuaValue] {
         calls.append(call)
         switch stub(of: call.module, call.name) {

@@ -2,7 +2,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
 
-/// What a scenario has watched: changes and statements, from a beginning to an end.
+/// A scenario's recordings of changes and statements, each from a beginning to an end.
 struct HostRecordings {
     enum Recording {
         case changes(Result<RowChangeRecorder, any Error>)
@@ -25,7 +25,7 @@ struct HostRecordings {
         return recording
     }
 
-    /// Ends those that were left, since the scenario has ended in the middle.
+    /// Ends the remaining recordings of a scenario that ended in the middle.
     mutating func endAll(on stage: ScenarioStage) {
         for case .changes(.success(let recorder)) in recordings.values { stage.end(recorder) }
         for case .statements(let collection) in recordings.values { stage.trace.end(collection) }
@@ -34,7 +34,7 @@ struct HostRecordings {
 }
 
 extension ScenarioStage {
-    /// Begins to record which rows are changed; or says why that cannot be.
+    /// Begins to record row changes. Fails with the reason if that is not possible.
     func recordChanges() -> Result<RowChangeRecorder, any Error> {
         trace.pausing { Result { try writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } } }
     }

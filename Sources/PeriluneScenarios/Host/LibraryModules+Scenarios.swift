@@ -7,6 +7,6 @@ extension LibraryModules {
     /// The language of scenarios.
     package static let scenarios = LibraryModules(folder: "scenarios", embeddedScenariosModules)
 
-    /// The reference of what scripts and scenarios see, and what is made from it: types for editors, and help.
+    /// The reference for scripts and scenarios, and its generated forms: types for editors, and help.
     package static let reference = LibraryModules(folder: "reference", embeddedReferenceModules)
 }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Copies values from one Lua state to another: what a scenario gives to a script, and what it gets back.
+/// Copies values from one Lua state to another: arguments of a scenario to a script, and its results.
 struct LuaTransfer {
     let from: LuaState
     let to: LuaState
-    /// What is done about values that cannot be copied: functions, files, coroutines.
+    /// Whether values that cannot be copied are errors: functions, files, coroutines.
     var isStrict = false
 
     private static let deepest = 64
@@ -38,7 +38,7 @@ struct LuaTransfer {
         }
     }
 
-    /// A function cannot leave its state; one that says so takes its place.
+    /// Returns a placeholder for a function, which cannot leave its state. Calling it raises an explanation.
     private func standIn(for function: LuaValue) throws -> LuaFunction {
         try requireLeniency(for: function)
         return try to.makeFunction("function of a script") { _ in

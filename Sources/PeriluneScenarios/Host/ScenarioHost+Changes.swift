@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `begin_changes` and `end_changes`: what rows are changed between.
+/// `begin_changes` and `end_changes`: record the row changes between them.
 extension ScenarioHost {
     func installChanges() throws {
         try function("begin_changes") { host, arguments in
@@ -18,7 +18,7 @@ extension ScenarioHost {
     }
 }
 
-/// The rows that were changed, with what is needed to show them to Lua.
+/// The changed rows, with the details needed to show them to Lua.
 struct RecordedChanges {
     let tables: [TableChanges]
     /// Tables that were written to and cannot be recorded, with why.

@@ -6,7 +6,7 @@ internal import PeriluneLua
 /// `run_script`: a script in a state of its own on the database of the scenario.
 extension ScenarioHost {
     func installScripts() throws {
-        // (path, arguments) runs the main part of the script, and what it leaves that is due at once.
+        // (path, arguments) runs the main part of the script, and its callbacks that are due at once.
         try function("run_script", RunScript(host: self))
     }
 
@@ -22,7 +22,7 @@ extension ScenarioHost {
             return [.table(try run.finish())]
         }
 
-        /// The scenario waits meanwhile.
+        /// The scenario waits in the meantime.
         nonisolated(nonsending) private func perform(_ run: ScriptRun) async throws {
             run.loop.beginRun()
             defer { run.loop.endRun() }
@@ -32,7 +32,7 @@ extension ScenarioHost {
         }
     }
 
-    /// The path of a script, relative to the current folder, or beside the folder of the scenarios.
+    /// The path of a script, relative to the current folder or to the folder next to the scenarios.
     fileprivate func find(_ path: String) throws -> String {
         guard !path.hasPrefix("/"), !FileManager.default.fileExists(atPath: path) else { return path }
         let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
@@ -56,7 +56,7 @@ final class ScriptRun {
     private let statements: StatementTrace.Collection
     private let firstCall: Int
     private(set) var error: LuaError?
-    /// Whether it has come to its end: what it has left behind is the scenario's then.
+    /// Whether it has finished: its callbacks then belong to the scenario.
     private var isFinished = false
 
     init(_ host: ScenarioHost, _ path: String, _ given: LuaValue) throws {
@@ -77,7 +77,7 @@ final class ScriptRun {
         host.states.add(state)
     }
 
-    /// Runs its main part. What it raises is kept.
+    /// Runs its main part. Stores the raised error.
     nonisolated(nonsending) func run() async throws {
         let arguments = try LuaTransfer(from: outer, to: state, isStrict: true).copy(arguments())
         do {
@@ -166,7 +166,7 @@ final class ScriptRun {
         return true
     }
 
-    /// With fields that say where, since the value itself stays in the state of the script.
+    /// Adds fields with the position, since the value itself stays in the state of the script.
     private func described(_ error: LuaError) -> LuaError {
         var error = error
         error.fields["file"] = error.fields["file"] ?? error.file.map { .string(LuaString($0)) }
@@ -176,7 +176,7 @@ final class ScriptRun {
         return error
     }
 
-    /// Ends the recording. Returns what the scenario gets.
+    /// Ends the recording. Returns the scenario's result table.
     func finish() throws -> LuaTable {
         isFinished = true
         host.stage.trace.end(statements)

@@ -27,7 +27,7 @@ extension ScenarioHost {
     }
 }
 
-/// The snapshots of a file of scenarios: `__snapshots__/FILE/NAME.snap` beside it.
+/// The snapshots of a file of scenarios: `__snapshots__/FILE/NAME.snap` in the same folder.
 struct SnapshotFolder {
     private let folder: String
     private let mode: ScenarioOptions.Snapshots
@@ -37,7 +37,7 @@ struct SnapshotFolder {
         self.mode = mode
     }
 
-    /// Removes what a run has written beside when the value was another one: it must not be accepted any more.
+    /// Removes the new snapshot that a run wrote for a different value: it must not be accepted any more.
     func removeOutdated(_ text: LuaString, named name: String) throws {
         let path = try path(name)
         guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else { return }
@@ -51,7 +51,7 @@ struct SnapshotFolder {
         return "\(folder)/\(name).snap"
     }
 
-    /// The text of a snapshot; `nil` if there is none.
+    /// The text of a snapshot; `nil` if it does not exist.
     func read(_ name: String) throws -> LuaString? {
         let path = try path(name)
         guard let data = FileManager.default.contents(atPath: path) else { return nil }

@@ -30,7 +30,7 @@ extension ScenarioHost {
         }
     }
 
-    /// The names of tables and views, also in the middle of a block of the database.
+    /// The names of tables and views, even in the middle of a database block.
     private var tableNames: [String] {
         stage.trace.pausing {
             let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
@@ -53,14 +53,14 @@ extension ScenarioHost {
         return try stage.writer.writeWithoutTransaction { db in try QueryPlan.lines(of: sql, in: db) }
     }
 
-    /// Adds to a failure what is known of the last statement before it.
+    /// Adds details of the last statement before a failure.
     func complete(_ failure: inout ScenarioFailure) {
         failure.statement = failure.statement ?? stage.trace.last
         guard let sql = failure.statement?.sql else { return }
         failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? []
     }
 
-    /// Refuses what opens an access where one is open.
+    /// Rejects functions that open an access if one is already open.
     func requireNoAccess(_ state: LuaState, _ name: String) throws {
         let access = try state.withUnsafeStack { L, _ in pdb_current_access(L, nil) }
         guard access == nil else {

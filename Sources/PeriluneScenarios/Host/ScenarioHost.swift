@@ -5,7 +5,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What Swift offers to the library of scenarios while one runs: `scenarios.native.host`.
+/// The native functions for the scenario library while a scenario runs: `scenarios.native.host`.
 final class ScenarioHost {
     let attempt: ScenarioAttempt
     let stage: ScenarioStage
@@ -16,15 +16,15 @@ final class ScenarioHost {
     /// Those of the scenario, and of the scripts that it has run.
     let states = RunningStates()
     var effects: EffectStubs { state.effects }
-    /// What the scenario and its scripts wait for.
+    /// Schedules the callbacks of the scenario and its scripts.
     let loops: LoopGroup
-    /// What it has run so far: the timers and observations of scripts live as long as the scenario.
+    /// The scripts that it has run so far: their timers and observations live as long as the scenario.
     var scripts: [ScriptRun] = []
-    /// What is being watched, by the numbers that Lua has.
+    /// The active recordings, by their numbers in Lua.
     var recordings = HostRecordings()
     /// The lines that the states have run which are closed, if rounds are compared.
     private(set) var trace = ScenarioTrace()
-    /// Errors of what scripts have left behind.
+    /// Errors of the scripts' callbacks.
     private var callbackErrors: [LuaError] = []
 
     init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits, loops: LoopGroup) {
@@ -34,13 +34,13 @@ final class ScenarioHost {
         loops.add(state.loop)
         loops.onFailure = { [unowned self] loop, error in didFail(loop, error) }
         loops.willCall = { [unowned self] loop in
-            // What is called late has no more time than the scenario.
+            // A late callback has no more time than the scenario.
             let called = scripts.first { $0.loop === loop }?.state ?? state.state
             called.limitTime(to: remainingTime)
         }
     }
 
-    /// What is left to the scenario.
+    /// The remaining time of the scenario.
     var remainingTime: Duration { max(deadline - .now, .milliseconds(1)) }
 
     /// The time of the scenario begins.
@@ -69,7 +69,7 @@ final class ScenarioHost {
         state.interrupt()
     }
 
-    /// What is found out when the scenario has ended.
+    /// Adds the findings after the scenario has ended to its result.
     func finish(_ result: inout ScenarioResult) {
         for error in callbackErrors { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
         for index in result.failures.indices {
@@ -79,16 +79,16 @@ final class ScenarioHost {
         for failure in effects.unexpected() { result.add(failure) }
     }
 
-    /// Lets go of what no script can reach any more.
+    /// Releases objects that no script can reach any more.
     func collectGarbage() {
-        // What was collected is closed by the next access to the database.
+        // The next database access closes the collected objects.
         let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
         stage.trace.pausing {
             for state in [state.state] + scripts.map(\.state) { _ = try? state.load(source, named: "=collect").call([]) }
         }
     }
 
-    /// Ends what is left: timers, observations, calls that go on; and closes all states.
+    /// Ends the remaining timers, observations and active calls, and closes all states.
     nonisolated(nonsending) func close() async {
         await loops.end()
         recordings.endAll(on: stage)
@@ -116,7 +116,7 @@ final class ScenarioHost {
     // MARK: - Waiting
 
     private func installWaiting() throws {
-        // Whether anything goes by the clock and can be waited for here: not in the middle of a block of the database, for example.
+        // Whether callbacks wait for the clock and can be waited for here, which is not possible in the middle of a database block.
         try function("has_others") { host, arguments in
             [.boolean(host.loops.hasOthers && arguments.canWait)]
         }

@@ -4,9 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What scenarios, and the scripts that they run, get by `require` from Swift: what the program has registered, and what the
-/// scenario has stubs for. Functions with effects outside are not called; their calls are recorded, if they have the arguments that the
-/// function takes.
+/// The Swift modules that scenarios and their scripts get by `require`: the program's registered modules, and the scenario's stubs.
+/// Functions with external effects are not called. Their calls are recorded, if the arguments fit the function.
 struct ScenarioModules {
     let registered: [RegisteredModule]
     let effects: EffectStubs
@@ -77,7 +76,7 @@ struct ScenarioModules {
         }
     }
 
-    /// Records a call. Returns what the stub answers.
+    /// Records a call. Returns the stub's results.
     private func record(
         _ module: String, _ name: String, _ arguments: [LuaValue], in inner: LuaState, _ place: (file: String, line: Int)?
     ) throws -> [LuaValue] {
@@ -89,7 +88,7 @@ struct ScenarioModules {
     }
 }
 
-/// The folders of a project in which `require` looks: that of the file, that of all scenarios, and the one beside which it is.
+/// The folders of a project in which `require` looks: the file's folder, the scenario folder, and the folder that contains it.
 struct ScenarioModuleFolders {
     private let folders: [String]
     private let modules: ScenarioModules

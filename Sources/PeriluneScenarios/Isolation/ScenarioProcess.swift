@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneIsolation
 
-/// What a process that runs scenarios, and the one that has started it, send each other.
+/// Messages between a process that runs scenarios and the process that has started it.
 enum ScenarioMessage: UInt8 {
     /// To the process: the identifier of a scenario.
     case run = 1
@@ -32,7 +32,7 @@ final class ScenarioProcess: Sendable {
         process = try WorkerProcess(program)
     }
 
-    /// Runs a scenario, and blocks the thread meanwhile.
+    /// Runs a scenario, and blocks the thread until its end.
     ///
     /// - Returns: `nil` if the process has ended.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ tools: ScenarioTools) -> ScenarioResult? {

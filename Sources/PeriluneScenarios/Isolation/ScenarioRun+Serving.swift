@@ -25,7 +25,7 @@ extension ScenarioRun {
         }
     }
 
-    /// The identifiers that the other process sends. This one ends with it, also in the middle of a scenario.
+    /// The identifiers that the other process sends. This process ends with it, even in the middle of a scenario.
     private static func requests(on channel: FrameChannel) -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
@@ -55,10 +55,10 @@ extension ScenarioRun {
     }
 }
 
-/// Notes snapshots in the process that has started this one, which knows those of all scenarios.
+/// Registers snapshots in the parent process, which knows the snapshots of all scenarios.
 private struct SnapshotQuestions: SnapshotRegistry {
     let channel: FrameChannel
-    /// Where the answers come.
+    /// Asks, and blocks the thread until the answer arrives. One scenario runs at a time.
     let answers: FrameChannel
 
     /// Asks, and blocks the thread until there is an answer. One scenario runs at a time.

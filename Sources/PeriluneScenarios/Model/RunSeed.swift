@@ -1,4 +1,4 @@
-/// What the order of a run and all random values in it follow from.
+/// The seed that determines the order of a run and all its random values.
 public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
     /// The number.
     public let value: UInt64
@@ -13,7 +13,7 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
         RunSeed(.random(in: 0..<0x10000))
     }
 
-    /// Reads what ``description`` writes: hexadecimal digits.
+    /// Reads the text of ``description``: hexadecimal digits.
     public init?(_ text: String) {
         guard let value = UInt64(text, radix: 16) else { return nil }
         self.init(value)
@@ -24,7 +24,7 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
         return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// The seed of a scenario: whatever runs before it or beside it.
+    /// The seed of a scenario, which does not depend on the other scenarios of the run.
     ///
     /// - Parameter name: Its identifier.
     func seed(of name: String) -> UInt64 {
@@ -38,7 +38,7 @@ public struct RunSeed: Codable, Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Scenario {
-    /// What its random values follow from: the seed that it asks for, or else that of the run.
+    /// The seed of its random values: its own seed, or else one derived from the run's.
     func seed(in run: RunSeed) -> UInt64 {
         guard let seed else { return run.seed(of: localID) }
         return Int64(seed).map { UInt64(bitPattern: $0) } ?? RunSeed.hash(seed)

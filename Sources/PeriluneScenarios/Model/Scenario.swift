@@ -15,31 +15,31 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var caseName: String?
     /// As it was found from the current folder.
     public var file: String
-    /// Where it is defined, from 1.
+    /// The line of its definition, from 1.
     public var line: Int
-    /// Its tags, with those of its groups.
+    /// Its tags, including its groups' tags.
     public var tags: [String] = []
-    /// The seed data that its database begins with; `nil` means what the migrations make.
+    /// The initial seed data of its database; `nil` means only the migrations' data.
     public var template: String?
     /// `file`, `empty`, `fixture:NAME`; `nil` means in memory.
     public var database: String?
-    /// How long it may take; `nil` means what the options of the run say.
+    /// The time limit; `nil` means the limit of the run's options.
     public var timeout: Duration?
     /// How often it is tried again after a failure.
     public var retry = 0
     /// Why it has to fail.
     public var fails: String?
-    /// The kind of the error by which it has to fail, if it says how.
+    /// The kind of the error by which it must fail, if it specifies one.
     var failingKind: String?
     /// Whether it says by which error it has to fail.
     var failsInOneWay = false
-    /// What becomes of it if it passes without having stated anything.
+    /// The consequence if it passes without any check.
     public var noChecks: ScenarioOptions.NoChecks?
     /// Of those with the same one, never two run at once.
     public var lock: String?
     /// A seed of its own.
     public var seed: String?
-    /// What the scripts that it runs may do outside of the database.
+    /// Effects outside of the database that its scripts may have.
     public var grants: [String] = []
     /// Why it is not run.
     public var skip: String?
@@ -62,7 +62,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var title: String { (groups + [name] + [caseName].compactMap { $0 }).joined(separator: " > ") }
     /// `FILE:LINE`.
     public var place: String { "\(file):\(line)" }
-    /// What names this scenario alone: `FILE:LINE`, or `FILE:LINE:POSITION` where several are defined at one line.
+    /// A unique name of this scenario: `FILE:LINE`, or `FILE:LINE:POSITION` if several are defined at one line.
     public var uniquePlace: String { place + (positionAtLine.map { ":\($0)" } ?? "") }
 }
 

@@ -2,7 +2,7 @@ package import GRDB
 public import Perilune
 internal import PeriluneBindings
 
-/// What is run, and how.
+/// The selection of scenarios, and the options of the run.
 public struct ScenarioOptions: Sendable {
     /// The order in which scenarios run.
     public enum Order: String, Sendable, CaseIterable {
@@ -10,17 +10,17 @@ public struct ScenarioOptions: Sendable {
         case random, file
     }
 
-    /// What becomes of snapshots that are new or differ.
+    /// How to handle snapshots that are new or differ.
     public enum Snapshots: String, Sendable {
         /// Nothing is written.
         case none = "no"
-        /// They are written beside, as `NAME.snap.new`.
+        /// They are written next to the snapshot, as `NAME.snap.new`.
         case beside = "new"
-        /// They take the place of what was there.
+        /// They replace the existing snapshots.
         case replace = "all"
     }
 
-    /// What becomes of a scenario that passes without having stated anything.
+    /// How to handle a scenario that passes without any check.
     public enum NoChecks: String, Codable, Sendable, CaseIterable {
         /// It passes, it passes with a warning, or it fails.
         case allow, warn, fail
@@ -50,7 +50,7 @@ public struct ScenarioOptions: Sendable {
     var grace = Duration.seconds(5)
     /// For each Lua state.
     public var memoryInBytes = 512 << 20
-    /// What becomes of snapshots that are new or differ.
+    /// How to handle snapshots that are new or differ.
     public var snapshots = Snapshots.beside
     /// Whether snapshots are removed that nothing compares any more.
     public var removesObsoleteSnapshots = false
@@ -59,27 +59,27 @@ public struct ScenarioOptions: Sendable {
     /// Whether the run is unattended: then `scenario.only` is an error at once, and snapshots are not written.
     public var isCI = false
 
-    /// What becomes of snapshots in fact.
+    /// How snapshots are actually handled.
     var writtenSnapshots: Snapshots { isCI ? .none : snapshots }
 
-    /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.
+    /// The folder of migrations; `nil`: `migrations` next to the folder of scenarios.
     public var migrations: String?
-    /// The paths of SQLite extensions, which all databases of scenarios load: those that migrations and scripts need.
+    /// The paths of SQLite extensions that migrations and scripts need; all databases of scenarios load them.
     public var extensions: [String] = []
     /// Whether the databases of all scenarios stay when they have ended.
     public var keepsDatabases = false
-    /// Whether those of failures do.
+    /// Whether the databases of failed scenarios stay.
     public var keepsFailedDatabases = false
     /// Whether results have the statements and the changed rows of scenarios: reports of format `html` show them.
     public var keepsDetails = false
     /// Whether it is noted which lines of Lua have run.
     public var coversLines = false
-    /// What Swift offers to scenarios and their scripts.
+    /// Swift modules for scenarios and their scripts.
     public private(set) var modules: [RegisteredModule] = []
     /// How a scenario is run again, for reports; the place and the seed follow.
     public var command = "perilune test"
 
-    /// What makes the database of each scenario, if it is not to be in memory or in a file; it is given what the database begins with.
+    /// Makes the database of each scenario from its initial contents, if it is not in memory or in a file.
     package var databaseMaker: (@Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue)?
 
     /// The default options.
@@ -87,8 +87,8 @@ public struct ScenarioOptions: Sendable {
 
     var loadedExtensions: SQLiteExtensions { SQLiteExtensions(extensions) }
 
-    /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; as
-    /// `ScriptHost.register(module:_:_:)` does to those of a host.
+    /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; like
+    /// `ScriptHost.register(module:_:_:)` for a host.
     ///
     /// ```swift
     /// try Scenarios.all(under: "scenarios") { options in
@@ -98,7 +98,7 @@ public struct ScenarioOptions: Sendable {
     /// }
     /// ```
     ///
-    /// Functions with effects outside are not called: their calls are recorded, and answered by stubs of the scenario.
+    /// Functions with external effects are not called: their calls are recorded, and the scenario's stubs return results.
     public mutating func register(module name: String, _ documentation: String = "", _ define: (ScriptModule) -> Void) {
         let module = ScriptModule(name)
         define(module)

@@ -10,7 +10,7 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// It was still running when its time was up.
     case timedOut = "timed_out"
 
-    /// It could not be run: its file does not load, its database could not be made, or what runs it has failed.
+    /// It could not be run: its file does not load, its database could not be made, or the runner has failed.
     case errored
 
     /// The run was ended before the scenario was.

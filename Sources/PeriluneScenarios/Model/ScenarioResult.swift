@@ -1,10 +1,10 @@
 public import Perilune
 
-/// What has become of a scenario.
+/// The result of a scenario.
 public struct ScenarioResult: Codable, Sendable {
     /// The scenario.
     public let scenario: Scenario
-    /// What came of it.
+    /// The outcome.
     public var outcome: ScenarioOutcome
     /// Why it was skipped, or failed as it had to.
     public var reason: String?
@@ -18,7 +18,7 @@ public struct ScenarioResult: Codable, Sendable {
     public var duration = Duration.zero
     /// The seed of the run, by which it can be repeated.
     public var seed: RunSeed
-    /// What went wrong, in order.
+    /// The failures, in order.
     public var failures: [ScenarioFailure] = []
     /// The steps that it has taken, in order.
     public var steps: [ScenarioStep] = []
@@ -32,7 +32,7 @@ public struct ScenarioResult: Codable, Sendable {
     var failsOtherwise = false
     /// The values of `t.attach`.
     public var attachments: [ScenarioAttachment] = []
-    /// What it has printed, cut if that is much.
+    /// The printed text, shortened if it is long.
     public var output = ""
     /// How many statements were executed.
     public var queryCount = 0
@@ -53,17 +53,17 @@ public struct ScenarioResult: Codable, Sendable {
     }
 }
 
-/// What has become of one attempt at a scenario that was tried again.
+/// The result of one attempt at a scenario that was repeated.
 public struct ScenarioAttemptResult: Codable, Sendable {
-    /// What came of the attempt.
+    /// The outcome of the attempt.
     public var outcome: ScenarioOutcome
     /// How long it took.
     public var duration: Duration
-    /// What went wrong in it, in order.
+    /// The failures of the attempt, in order.
     public var failures: [ScenarioFailure]
     /// The steps that it has taken, in order.
     public var steps: [ScenarioStep]
-    /// What it has printed.
+    /// The printed text.
     public var output: String
     /// The seed of the attempt: each has another one.
     public var seed: RunSeed
@@ -76,9 +76,9 @@ public struct ScenarioAttemptResult: Codable, Sendable {
 
 /// Something that was to be true and was not, or an error.
 public struct ScenarioFailure: Codable, Sendable {
-    /// What went wrong, on one line.
+    /// The failure, on one line.
     public var message: String
-    /// What programs decide by: `check`, `expect`, `timeout`, `constraint_unique`.
+    /// Identifies the failure for programs: `check`, `expect`, `timeout`, `constraint_unique`.
     public var kind: String?
     /// The file in which it went wrong.
     public var file: String?
@@ -86,15 +86,15 @@ public struct ScenarioFailure: Codable, Sendable {
     public var line: Int?
     /// The step in which it happened.
     public var step: String?
-    /// What was stated, as the scenario says it.
+    /// The checked expression, as the scenario contains it.
     public var expression: String?
     /// The text of the line.
     public var source: String?
-    /// Lines that show what was expected and what came.
+    /// Lines that show the expected and the actual values.
     public var details: [String] = []
     /// The calls that led there.
     public var traceback: String?
-    /// The frames of scripts on the way to it, as `FILE:LINE`, that of the scenario first; none if there is but one.
+    /// The frames of scripts that led to it, as `FILE:LINE`, the scenario's first; empty if there is only one.
     public var frames: [String] = []
     /// The last statement before it.
     public var statement: StatementRecord?
@@ -135,7 +135,7 @@ public struct StatementRecord: Codable, Sendable {
     public var duration = Duration.zero
     /// How many rows it returned, or changed.
     public var rows = 0
-    /// Where the script called it.
+    /// The file of the script that called it.
     public var file: String?
     /// The line of the script that executed it, from 1.
     public var line: Int?

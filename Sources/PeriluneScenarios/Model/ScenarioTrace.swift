@@ -2,11 +2,11 @@ internal import PeriluneLua
 
 /// The way that a scenario went: with one seed it is the same each time.
 struct ScenarioTrace: Codable, Sendable {
-    /// The lines that each Lua state has run: that of the scenario last, those of its scripts before.
+    /// The lines that each Lua state has run: its scripts first, the scenario's state last.
     var lines: [LuaLineTrace] = []
     /// The statements, with their places and values.
     var statements: [String] = []
-    /// What was printed.
+    /// The printed text.
     var output = ""
     /// The outcome, and the messages of failures.
     var verdict: [String] = []
@@ -22,7 +22,7 @@ struct ScenarioTrace: Codable, Sendable {
         }
     }
 
-    /// Where this trace parts from that of another round, as lines for people; `nil` if they are the same.
+    /// The first difference between this trace and another round's, as lines for people; `nil` if they are the same.
     ///
     /// - Parameter rounds: The numbers of the other round and of this one.
     func parting(from other: ScenarioTrace, rounds: (other: Int, own: Int)) -> [String]? {

@@ -1,4 +1,4 @@
-/// A result as people read it: what failed, where, on which data, and how to run it again.
+/// A result as readable text: the failed check, its place, its data, and how to run it again.
 struct FailureText {
     let style: ScenarioReportStyle
 
@@ -36,7 +36,7 @@ struct FailureText {
         return labelled("attempt", text)
     }
 
-    /// Where the database was left, and how to look into it.
+    /// The path of the kept database, and how to look into it.
     func kept(_ result: ScenarioResult) -> [String] {
         guard let database = result.database else { return [] }
         let command = "perilune query --database \(Self.quoted(database)) 'SELECT name FROM sqlite_schema'"
@@ -64,7 +64,7 @@ struct FailureText {
 
     // MARK: - Failures
 
-    /// The lines of a failure, without those of the result.
+    /// The lines of a failure, without the lines of the result.
     func lines(of failure: ScenarioFailure) -> [String] {
         var lines: [String] = []
         let end = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
@@ -86,7 +86,7 @@ struct FailureText {
         return lines
     }
 
-    /// A line of a comparison: what is missing and what is too much begins with a sign.
+    /// A line of a comparison: missing and unexpected parts begin with a sign.
     private func detail(_ text: String) -> String {
         let line = "    " + Self.plain(text)
         if text.hasPrefix("- ") { return style.red("  " + Self.plain(text)).withPrefix("  ") }
@@ -139,7 +139,7 @@ struct FailureText {
         return text.count > 2000 ? text.prefix(2000) + "... (\(text.count) characters)" : text
     }
 
-    /// Text without what could harm a terminal; line breaks stay, and colors of our own.
+    /// Text without characters that could harm a terminal. Line breaks and our own colors remain.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -151,7 +151,7 @@ struct FailureText {
         }
     }
 
-    /// The same of what stands in one line: line breaks are shown, too.
+    /// Text for one line: like `plain`, but with visible line breaks.
     static func line(_ text: String) -> String {
         plain(text).replacing("\n", with: "\\n").replacing("\t", with: "\\t")
     }

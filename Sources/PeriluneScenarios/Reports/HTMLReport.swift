@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// A run as a page: scenarios with their steps, what was expected and found, statements and changed rows.
+/// A run as a page: scenarios with their steps, expected and found values, statements and changed rows.
 final class HTMLReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void

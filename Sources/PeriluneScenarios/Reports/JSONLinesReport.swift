@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// One object of JSON for each event, on a line of its own: for programs that follow a run.
+/// One JSON object for each event, on its own line: for programs that follow a run.
 final class JSONLinesReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
@@ -104,7 +104,7 @@ final class JSONLinesReport: ScenarioReport {
 }
 
 extension Scenario {
-    /// What lists and events say of a scenario.
+    /// The fields of a scenario in lists and events.
     var jsonFields: [(String, JSONText?)] {
         [
             ("id", .string(id)), ("name", .string(name)), ("groups", groups.isEmpty ? nil : .strings(groups)),

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// XML as JUnit's reports have it: a file is a suite, a scenario a case. Written at the end.
+/// XML in the format of JUnit's reports: a file is a suite, a scenario a case. Written at the end.
 ///
-/// What is written is valid by the schemas that are in use, which allow little: that of Ant (github.com/windyroad/JUnit-Schema) and
-/// that of Jenkins (`junit-10.xsd` of its xUnit plugin). An extended report says more of each case, in attributes and elements that
-/// servers read beyond these: `file`, `line` and `system-out`, and attempts as Maven Surefire writes them.
+/// The output is valid by the common schemas, which allow little: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's (`junit-10.xsd`
+/// of its xUnit plugin). An extended report adds details to each case, in attributes and elements that servers read beyond these: `file`,
+/// `line` and `system-out`, and attempts in the form of Maven Surefire.
 final class JUnitReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let isExtended: Bool
@@ -91,7 +91,7 @@ final class JUnitReport: ScenarioReport {
         return lines.isEmpty ? [head + "/>"] : [head + ">"] + lines + ["    </testcase>"]
     }
 
-    /// What has become of it; nothing if it has passed.
+    /// The elements for its outcome; empty if it has passed.
     private func elements(of result: ScenarioResult) -> [String] {
         switch result.outcome {
         case .passed: return []

@@ -3,7 +3,7 @@ final class PrettyReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
     private var failures: FailureText { FailureText(style: style) }
-    /// Errors that keep scenarios from running, such as that of a migration, and how often each was repeated.
+    /// Errors that keep scenarios from running, such as a migration's error, and how often each was repeated.
     private var errors: [String: Int] = [:]
 
     init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {

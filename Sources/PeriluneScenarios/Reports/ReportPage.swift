@@ -15,13 +15,13 @@ package struct ReportPage {
         }
     }
 
-    /// What opens.
+    /// An expandable entry.
     package struct Entry {
         package let kind: String
-        /// What the kind is called at the entry.
+        /// The label of the kind.
         package let mark: String
         package let title: String
-        /// Where it is, and how long it took.
+        /// Its place and duration.
         package let details: [String]
         package let isOpen: Bool
         /// HTML.
@@ -104,8 +104,8 @@ package struct ReportPage {
         body.isEmpty ? "" : "<section><h2>\(MarkupText.escaped(title))</h2>\n\(body)</section>\n"
     }
 
-    /// Text as it stands, whose lines are marked that begin with `+ `, what is missing, `- `, what was not expected, and `! `, a row of which
-    /// values differ.
+    /// Preformatted text that marks lines by their prefix: `+ ` for missing, `- ` for unexpected, and `! ` for rows with different
+    /// values.
     package static func lines(_ lines: [String]) -> String {
         guard !lines.isEmpty else { return "" }
         let marked = lines.map { line in

@@ -33,7 +33,7 @@ public final class ReportSet: @unchecked Sendable {
     private let sinks: [ReportSink]
 
     /// - Parameters:
-    ///   - style: Of those that go to standard output; files have no colors.
+    ///   - style: The style of reports to standard output; files have no colors.
     ///   - write: Writes to standard output.
     ///   - requests: The reports that are asked for.
     public init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
@@ -55,18 +55,18 @@ public final class ReportSet: @unchecked Sendable {
         }
     }
 
-    /// What could not be written, as messages.
+    /// Messages about reports that could not be written.
     public var failures: [String] {
         lock.withLock { sinks.compactMap(\.failure) }
     }
 }
 
-/// Where a report goes.
+/// The destination of a report.
 private final class ReportSink {
     private let path: String?
     private let output: (String) throws -> Void
     private var file: FileHandle?
-    /// What went wrong first: nothing is written after it.
+    /// The first failure: nothing is written after it.
     private(set) var failure: String?
 
     init(path: String?, _ output: @escaping (String) throws -> Void) {

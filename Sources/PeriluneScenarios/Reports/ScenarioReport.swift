@@ -1,6 +1,6 @@
-/// Writes what happens in a run, in one of the formats.
+/// Writes the events of a run, in one of the formats.
 public protocol ScenarioReport: AnyObject {
-    /// Takes what happens next.
+    /// Receives the next event.
     func receive(_ event: ScenarioEvent)
 }
 
@@ -18,7 +18,7 @@ public enum ScenarioReportFormat: String, Sendable, CaseIterable {
 public struct ScenarioReportStyle: Sendable {
     /// Whether colors are used.
     public var isColored = false
-    /// Whether all is shown, also of what has passed.
+    /// Whether everything is shown, including passed scenarios.
     public var isVerbose = false
     /// The duration from which scenarios are reported as slow.
     public var slow = Duration.seconds(1)

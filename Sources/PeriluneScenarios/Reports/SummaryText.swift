@@ -30,7 +30,7 @@ struct SummaryText {
         return lines
     }
 
-    /// The failures, each on a line, if there are several: those that were shown in full may have scrolled away.
+    /// The failures, each on a line, if there are several: the full reports may have scrolled away.
     var failures: [String] {
         let failures = summary.failures
         guard failures.count > 1 else { return [] }
@@ -61,7 +61,7 @@ struct SummaryText {
         return summary.unreadCount == 0 ? "no scenarios found" : "no scenario files have changed"
     }
 
-    /// `41 passed, 1 failed, 2 skipped`, and what else there is.
+    /// `41 passed, 1 failed, 2 skipped`, and further counts.
     private var counts: String {
         guard !summary.results.isEmpty || summary.wasInterrupted else {
             return style.red(nothing)

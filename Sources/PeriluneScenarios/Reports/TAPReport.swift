@@ -1,10 +1,9 @@
 internal import PeriluneRecords
 
-/// The Test Anything Protocol: steps are subtests, which version 14 has defined, and readers of version 13 take for what they may
-/// leave out.
+/// The Test Anything Protocol: steps are subtests, which version 14 defines. Readers of version 13 may ignore them.
 ///
-/// Programs that know only version 13, such as the `prove` of Perl before 5.40, refuse what says to be of a later one, and read
-/// the same lines if it does not: so 13 is what is said unless 14 is asked for.
+/// Programs that know only version 13, such as `prove` in Perl before 5.40, refuse output that announces a later version, but otherwise
+/// read the same lines. So the output announces version 13 unless 14 is requested.
 ///
 /// - SeeAlso: testanything.org/tap-version-13-specification.html and testanything.org/tap-version-14-specification.html
 final class TAPReport: ScenarioReport {
@@ -59,7 +58,7 @@ final class TAPReport: ScenarioReport {
         return lines + ["    1..\(result.steps.count)"]
     }
 
-    /// A block of YAML with what is known of a failure.
+    /// A YAML block with the details of a failure.
     private func diagnosis(_ result: ScenarioResult) -> [String] {
         guard !result.failures.isEmpty || result.isFlaky else { return [] }
         var lines = ["  ---", "  duration_ms: \(Int(result.duration / .milliseconds(1)))", "  seed: \"\(result.seed)\""]

@@ -2,7 +2,7 @@ internal import PeriluneRecords
 
 /// Finds the values that were bound to a statement in its text with them in place of the parameters.
 enum BoundValues {
-    /// The values as SQL writes them, in the order in which they stand in the text.
+    /// The values as SQL literals, in the order of the text.
     static func values(in expanded: String, of sql: String) -> [String] {
         Array(sql.utf8).withUnsafeBufferPointer { template in
             Array(expanded.utf8).withUnsafeBufferPointer { text in

@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 
-/// Statements that virtual tables, those of full-text search above all, run on the connection of a script for one of its statements.
+/// Statements that virtual tables, mainly for full-text search, run on a script's connection as part of its own statement.
 ///
-/// A script runs none itself meanwhile: its functions have no database while SQLite calls them.
+/// The script runs no statements in the meantime: its functions have no database while SQLite calls them.
 enum InnerStatements {
     /// Whether a statement that begins is one.
     ///
@@ -14,7 +14,7 @@ enum InnerStatements {
         return isReportedAsInner(text.assumingMemoryBound(to: CChar.self), sql) || isRead(whileConnecting: sql)
     }
 
-    /// SQLite reports what runs inside of another statement as a comment. So is a trigger, but by its name.
+    /// SQLite reports nested statements as comments. It also reports triggers so, but by name.
     private static func isReportedAsInner(_ text: UnsafePointer<CChar>, _ sql: UnsafePointer<CChar>) -> Bool {
         strncmp(text, "-- ", 3) == 0 && strcmp(text + 3, sql) == 0
     }

@@ -33,10 +33,10 @@ struct ProjectFolder: Hashable, Sendable {
     /// The folder of the scenarios, which is not covered.
     let scenarios: String
 
-    /// More entries than that are not looked at: the folder may be that of a user.
+    /// The maximum number of entries to examine: the folder may be a home folder.
     private static let mostEntries = 20_000
 
-    /// The paths of the Lua files in it, hidden folders and those of scenarios left out.
+    /// The paths of its Lua files, without hidden folders and scenario folders.
     var files: [String] {
         guard scenarios != path, let names = FileManager.default.enumerator(atPath: path.isEmpty ? "." : path) else { return [] }
         var files: [String] = []
@@ -59,21 +59,21 @@ struct ProjectFolder: Hashable, Sendable {
 final class CoverageCollector: Sendable {
     private let coverage = Mutex(LineCoverage())
 
-    /// Adds what has run in a state, before it is closed.
+    /// Adds the lines that a state has run, before it is closed.
     func add(_ state: LuaState) {
         var found: [String: [Int: Int]] = [:]
         state.readCoverage { file, line, count in found[file, default: [:]][line] = count }
         add(found.filter { !Self.isTest($0.key) })
     }
 
-    /// Adds what has run in another process: by file, then by line.
+    /// Adds the lines that another process has run: by file, then by line.
     func add(_ files: [String: [Int: Int]]) {
         coverage.withLock { coverage in
             for (file, counts) in files { coverage.files[file, default: [:]].merge(counts) { $0 + $1 } }
         }
     }
 
-    /// Takes what has run since it was taken before.
+    /// Removes and returns the lines that have run since the last call.
     func take() -> [String: [Int: Int]] {
         coverage.withLock { coverage in
             defer { coverage.files = [:] }
@@ -85,8 +85,8 @@ final class CoverageCollector: Sendable {
         file.hasSuffix(ScenarioFiles.suffix) || file == "support.lua" || file.hasSuffix("/support.lua")
     }
 
-    /// The sums, with the lines that could have run and have not, those of files in the projects that were never loaded as well. Needs a
-    /// large stack, since it compiles the files.
+    /// The sums, including lines that could have run but did not, and project files that were never loaded. Needs a large stack, since it
+    /// compiles the files.
     func finished(in projects: Set<ProjectFolder>) -> LineCoverage {
         coverage.withLock { coverage in
             for file in projects.flatMap(\.files) where coverage.files[file] == nil { coverage.files[file] = [:] }

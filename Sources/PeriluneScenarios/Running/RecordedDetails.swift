@@ -18,7 +18,7 @@ struct RecordedDetails {
         statements = stage.trace.collect()
     }
 
-    /// Ends that. What cannot be recorded is left out: a scenario may have done anything to its database.
+    /// Ends the recording. Changes that cannot be recorded are left out: a scenario may have done anything to its database.
     func finish(_ result: inout ScenarioResult) {
         stage.trace.end(statements)
         result.statements = Array(statements.statements.prefix(Self.mostStatements))

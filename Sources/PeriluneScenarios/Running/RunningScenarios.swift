@@ -2,14 +2,14 @@ internal import Foundation
 internal import PeriluneLua
 internal import Synchronization
 
-/// What is running: who asks for it to be shown, ends it, or notices that it does not end.
+/// The running scenarios: to list them, to end them, or to notice that one does not end.
 final class RunningScenarios: Sendable {
     /// A job that has begun.
     final class Token: Sendable {
         let job: ScenarioQueue.Job
         let seed: RunSeed
         let start = ContinuousClock.now
-        /// What ends the attempt that is going on.
+        /// Cancels the current attempt.
         fileprivate let attempt = Mutex<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
         /// By when the attempt that is going on should have ended by itself.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
@@ -76,7 +76,7 @@ final class RunningScenarios: Sendable {
         state.withLock { $0.workers = workers }
     }
 
-    /// What is running now, the oldest first.
+    /// The running scenarios, the oldest first.
     var tokens: [Token] { state.withLock { $0.running.values.sorted { $0.start < $1.start } } }
 
     /// Whether no worker is left.

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// The Lua states of an attempt, that of the scenario and those of the scripts that it has run: ended together, from any thread.
+/// The Lua states of an attempt, for the scenario and its scripts: ended together, from any thread.
 final class RunningStates: Sendable {
     private let list = Mutex<(cancellations: [LuaState.Cancellation], isCancelled: Bool)>(([], false))
 

@@ -12,7 +12,7 @@ struct ScenarioAttempt {
     /// From 1.
     let number: Int
     let makeLoops: ScenarioWorker.MakeLoops
-    /// Is given what ends the attempt, and how long it may take from now on: as the file is loaded, and as the scenario begins.
+    /// Called when the file is loaded, and when the scenario begins: with the states to cancel, and the time limit from now on.
     let didStart: (RunningStates, Duration) -> Void
 
     var databases: ScenarioDatabases { tools.databases }
@@ -113,7 +113,7 @@ struct ScenarioAttempt {
         return information
     }
 
-    /// What a scenario begins it has to end.
+    /// A scenario must end the transactions that it begins.
     private func checkTransaction(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
         let isOpen = try? stage.writer.unsafeReentrantWrite { db in
             guard db.isInsideTransaction else { return false }
@@ -155,7 +155,7 @@ struct ScenarioAttempt {
 }
 
 extension ScenarioResult {
-    /// Takes what the library reports of a scenario that has ended.
+    /// Takes the library's report of a scenario that has ended.
     mutating func take(_ report: LuaFields, limit: Duration) throws {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")
@@ -190,7 +190,7 @@ extension ScenarioResult {
             steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
         }
         if outcome == .timedOut { failure.message = Self.lateness(limit) }
-        // What the scenario has waited for may have taken its time.
+        // The operation that the scenario waited for may have taken its time.
         if let last = failures.indices.last, failures[last].kind == failure.kind, outcome == .timedOut {
             failures[last].message = failure.message
             if failures[last].file == nil {

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// The clock of a scenario, in Lua and in SQL: it stands still unless it is moved, or a script sleeps.
 final class ScenarioClock: Sendable {
-    /// What timers go by.
+    /// The clock for timers.
     let clock = ManualClock()
     /// By which it is later after each reading.
     private let step = Mutex<TimeInterval>(0)
@@ -19,7 +19,7 @@ final class ScenarioClock: Sendable {
         return now
     }
 
-    /// The present, as it was read last.
+    /// The current time, as last read.
     var now: Date { clock.now }
 
     func set(_ date: Date) { clock.set(date) }

@@ -1,4 +1,4 @@
-/// What reports receive, in this order, one after the other.
+/// The events that reports receive, in this order.
 public enum ScenarioEvent: Sendable {
     /// The run begins.
     case started(ScenarioRunInformation)
@@ -10,7 +10,7 @@ public enum ScenarioEvent: Sendable {
     case ended(ScenarioSummary)
 }
 
-/// What is known of a run before it begins.
+/// Facts about a run that are known before it begins.
 public struct ScenarioRunInformation: Sendable {
     /// How many results there will be.
     public let count: Int
@@ -22,7 +22,7 @@ public struct ScenarioRunInformation: Sendable {
     public let order: ScenarioOptions.Order
 }
 
-/// What a run has come to.
+/// The results of a run.
 public struct ScenarioSummary: Sendable {
     /// The results, in the order in which the scenarios ended.
     public internal(set) var results: [ScenarioResult] = []
@@ -42,7 +42,7 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var removedSnapshots: [String] = []
     /// How many there are, chosen or not.
     public internal(set) var foundCount = 0
-    /// How many files were not looked into, as they were not to be run.
+    /// How many files were not loaded, because the selection excludes them.
     var unreadCount = 0
     /// How many lines of Lua have run how often, by file.
     public internal(set) var coverage = LineCoverage()

@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps what a scenario prints: the beginning and the end, if that is much.
+/// Keeps the output of a scenario: only the beginning and the end, if it is long.
 final class ScenarioOutput: Sendable {
     private static let limit = 32 << 10
 
@@ -27,7 +27,7 @@ final class ScenarioOutput: Sendable {
         }
     }
 
-    /// What was printed; bytes that are not UTF-8 are replaced.
+    /// The printed text; bytes that are not UTF-8 are replaced.
     var text: String {
         let state = state.withLock { $0 }
         let end = state.end.suffix(Self.limit)

@@ -16,7 +16,7 @@ public final class ScenarioRun: Sendable {
     let store: TemplateStore
     let coverage: CoverageCollector?
     let snapshots = SnapshotUses()
-    /// What runs scenarios in processes of their own; see ``serve(on:answers:)``. `nil`: this process does.
+    /// The program that runs scenarios in separate processes; see ``serve(on:answers:)``. `nil`: they run in this process.
     package var program: WorkerProcess.Program? {
         get { elsewhere.withLock { $0 } }
         set { elsewhere.withLock { $0 = newValue } }
@@ -38,7 +38,7 @@ public final class ScenarioRun: Sendable {
         var nextJob = 0
     }
 
-    /// What several runs of one process share: templates and compiled files.
+    /// Objects shared by several runs of one process: templates and compiled files.
     public final class Cache: Sendable {
         let chunks = ChunkCache()
         let store = TemplateStore()
@@ -55,7 +55,7 @@ public final class ScenarioRun: Sendable {
     ) {
         self.options = options
         coverage = options.coversLines ? CoverageCollector() : nil
-        // What is made once for several runs would be covered in the first one alone.
+        // With coverage, shared templates would be covered in the first run only.
         (chunks, store) = (cache.chunks, options.coversLines ? TemplateStore() : cache.store)
         self.receive = receive
         progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
@@ -187,7 +187,7 @@ public final class ScenarioRun: Sendable {
         running.withLock { $0?.queue.close() }
     }
 
-    /// Ends the run: what is going on is ended, nothing more begins, and reports are finished.
+    /// Ends the run: cancels active scenarios, starts no more, and finishes the reports.
     public func interrupt() {
         let running = progress.withLock { progress in
             progress.isInterrupted = true
@@ -225,7 +225,7 @@ public final class ScenarioRun: Sendable {
         result.add(failure)
     }
 
-    /// What is running, and for how long, the oldest first.
+    /// The running scenarios and their durations, the oldest first.
     public var status: [(scenario: Scenario, duration: Duration)] {
         let tokens = running.withLock { $0?.tokens ?? [] }
         return tokens.map { ($0.job.entry.scenario, ContinuousClock.now - $0.start) }

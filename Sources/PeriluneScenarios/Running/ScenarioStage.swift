@@ -7,7 +7,7 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// What a scenario plays on: a database, a clock, random numbers. Used on one thread.
+/// The environment of a scenario: a database, a clock, random numbers. Used on one thread.
 final class ScenarioStage {
     let environment: ScriptEnvironment
     let clock: ScenarioClock
@@ -19,11 +19,11 @@ final class ScenarioStage {
     private let retainedFolder: PrivateFolder
     private let extensions: SQLiteExtensions
 
-    /// Where a database is.
+    /// The location of a database.
     enum Place {
         case memory
         case file
-        /// Where a function makes it, which is given what it begins with.
+        /// A function makes it from its initial contents.
         case elsewhere(MakeDatabase)
     }
 
@@ -149,7 +149,7 @@ extension UUID {
     }
 }
 
-/// Writes what scripts log to what the scenario prints.
+/// Writes log messages of scripts to the scenario's output.
 private struct OutputLogHandler: LogHandler {
     let output: ScenarioOutput
     var logLevel = Logger.Level.info

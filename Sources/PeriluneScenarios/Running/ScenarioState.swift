@@ -5,13 +5,13 @@ internal import PeriluneLua
 /// A Lua state into which a file of scenarios is loaded.
 final class ScenarioState {
     let state: LuaState
-    /// What the scenario waits for.
+    /// Schedules the callbacks that the scenario waits for.
     let loop: ScriptLoop
-    /// What modules of scenarios find as `scenarios.native.host`, to which more may be added before files are loaded.
+    /// The module `scenarios.native.host`. Functions may be added before files are loaded.
     let host: LuaTable
-    /// What has been done outside, or rather has not.
+    /// The recorded external effects, which were not executed.
     let effects = EffectStubs()
-    /// What Swift offers by `require`.
+    /// The Swift modules for `require`.
     let modules: ScenarioModules
     private let loader: LibraryLoader
     private let chunks: ChunkCache
@@ -55,12 +55,12 @@ final class ScenarioState {
         }
     }
 
-    /// Loads what runs scenarios, before the time of one begins.
+    /// Loads the runner, before the time of a scenario begins.
     func loadRunner() throws {
         _ = try loader.require("scenarios.running")
     }
 
-    /// Loads what fills templates, before the time of one begins.
+    /// Loads the module that fills templates, before the time of a scenario begins.
     func loadFiller() throws {
         _ = try loader.require("scenarios.given")
     }
@@ -69,7 +69,7 @@ final class ScenarioState {
         try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport), .string(LuaString(identity)))
     }
 
-    /// What the loaded files define.
+    /// The definitions in the loaded files.
     func definitions() throws -> (scenarios: [Scenario], templates: [ScenarioTemplate]) {
         let fields = try LuaFields(call("definitions").first ?? .nil)
         return try (fields.list("scenarios"), fields.list("templates"))
@@ -95,15 +95,15 @@ final class ScenarioState {
         return try await LuaFields(function("run").callAsync(arguments, as: run).first ?? .nil)
     }
 
-    /// Ends what the scenario waits for, or will wait for next: it gets an error of kind `cancelled`.
+    /// Ends the current or the next wait of the scenario: it gets an error of kind `cancelled`.
     func interrupt() {
         run?.interrupt()
     }
 
-    /// Where a scenario was when an error has ended it.
+    /// The position of a scenario when an error ended it.
     func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
-        // The limit of the scenario may be shorter than what it takes to describe where it was.
+        // The scenario's limit may be too short to describe its position.
         state.limitTime(to: ScenarioAttempt.loadingTime)
         let arguments: [LuaValue] = [
             error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,

@@ -9,7 +9,7 @@ public final class ScenarioSuite: Sendable {
         fileprivate let entry: SelectedScenarios.Entry?
         fileprivate let broken: ScenarioResult?
 
-        /// What it is called, and where it is.
+        /// Its name and location.
         public var scenario: Scenario { entry?.scenario ?? broken!.scenario }
 
         /// Runs it.
@@ -25,12 +25,12 @@ public final class ScenarioSuite: Sendable {
     private let databases: ScenarioDatabases
     private let selected: SelectedScenarios
 
-    /// Finds the scenarios. Blocks the calling thread meanwhile.
+    /// Finds the scenarios. Blocks the calling thread.
     ///
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public init(_ options: ScenarioOptions) throws {
         var options = options
-        // The order is that of the runner.
+        // The runner determines the order.
         options.order = .file
         self.options = options
         databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)

@@ -5,7 +5,7 @@ internal import PeriluneLua
 
 /// Runs scenarios one after the other, on a thread of its own whose stack is large.
 actor ScenarioWorker {
-    /// Makes what the loops of an attempt share. Called on the thread of the worker.
+    /// Makes the group that the loops of an attempt share. Called on the thread of the worker.
     typealias MakeLoops = (ManualClock) -> LoopGroup
 
     private nonisolated let thread = LuaThread()
@@ -85,7 +85,7 @@ actor ScenarioWorker {
     }
 }
 
-/// What the scenarios of a run share.
+/// Objects that the scenarios of a run share.
 struct ScenarioTools: Sendable {
     let databases: ScenarioDatabases
     let chunks: ChunkCache
@@ -93,6 +93,6 @@ struct ScenarioTools: Sendable {
     let snapshots: any SnapshotRegistry
     /// Takes which lines have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
-    /// What runs them in another process; `nil`: this one does.
+    /// The program that runs them in another process; `nil`: they run in this one.
     var program: WorkerProcess.Program?
 }

@@ -46,11 +46,10 @@ package enum SnapshotFiles {
         return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.sorted().map { folder + "/" + $0 }
     }
 
-    /// The snapshots that nothing compares any more: those of files of which all scenarios have passed, and those of files that
-    /// are no more.
+    /// The obsolete snapshots: unused ones in files of which all scenarios have passed, and snapshots of deleted files.
     ///
     /// - Parameters:
-    ///   - used: The paths of those that were compared.
+    ///   - used: The paths of the compared snapshots.
     ///   - passed: Files of which all scenarios have passed.
     ///   - roots: Folders of which all scenarios were run.
     static func obsolete(used: Set<String>, passed: [String], under roots: [String]) -> [String] {
@@ -74,7 +73,7 @@ package enum SnapshotFiles {
         }
     }
 
-    /// Removes snapshots, and folders that are empty then. Returns those that are left.
+    /// Removes snapshots, and folders that become empty. Returns the ones that could not be removed.
     static func remove(_ paths: [String]) -> [String] {
         let left = paths.filter { (try? FileManager.default.removeItem(atPath: $0)) == nil }
         for folder in Set(paths.map(ScenarioLocation.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {

@@ -5,11 +5,11 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
-/// scenario.
+/// The statements that the database of a scenario has run, with the place in the script that called them. Used on the thread that runs
+/// the scenario.
 ///
-/// Statements that begin and end transactions, PRAGMAs and looks at the schema are left out, those that virtual tables run for the ones of
-/// the script, and all that runs while the trace is paused. It must live longer than the connections that it traces.
+/// Leaves out statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part of the
+/// script's own, and everything that runs while the trace is paused. It must live longer than the connections that it traces.
 final class StatementTrace {
     /// How many have ended.
     private(set) var count = 0
@@ -55,14 +55,14 @@ final class StatementTrace {
     /// The last one.
     var last: StatementRecord? { ended.map(StatementRecord.init) }
 
-    /// Runs a closure whose statements are not those of the scenario.
+    /// Runs a closure whose statements do not belong to the scenario.
     func pausing<Result>(_ body: () throws -> Result) rethrows -> Result {
         pauses += 1
         defer { pauses -= 1 }
         return try body()
     }
 
-    /// Keeps statements from now on, until ``end(_:)``. Several may, one beside the other.
+    /// Collects statements from now on, until ``end(_:)``. Several collections may be active at once.
     func collect() -> Collection {
         let collection = Collection()
         collections.append(collection)
@@ -81,7 +81,7 @@ final class StatementTrace {
         case SQLITE_TRACE_ROW:
             if let index = index(of: statement) { active[index].rows += 1 }
         case SQLITE_TRACE_STMT:
-            // SQLite has asked for the present for the trace's sake: a clock that goes on with each reading takes it back.
+            // The trace itself has made SQLite read the time: a clock that advances with each reading undoes it.
             clock.forgetReading()
             if InnerStatements.include(statement, reportedAs: detail) { inner.insert(statement) } else { begin(statement) }
         default:
@@ -104,7 +104,7 @@ final class StatementTrace {
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
         guard pauses == 0, let traced = sqlite3_sql(statement) else { return }
-        // What stands for a statement in a cluster is shown as it was written.
+        // A statement that replaces another one in a cluster is shown in its original form.
         let sql = CarrierNames.source(of: String(cString: traced))
         guard !sql.withCString(SQLScreening.isBookkeeping), !OwnSQL.contains(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
@@ -129,7 +129,7 @@ private struct EndedStatement {
     let sql: String
     /// As SQLite has it, of which `expanded` is the text with values.
     let traced: String
-    /// With the bound values in place of the parameters; nil if there are none, or very many.
+    /// With the bound values in place of the parameters; nil without parameters, or with very many.
     let expanded: String?
     let nanoseconds: UInt64
     let rows: Int64
