@@ -1,4 +1,4 @@
-/* Threads that read one database at the same time, each on a connection of its own. */
+/* Threads that read one database at the same time, each on its own connection. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>

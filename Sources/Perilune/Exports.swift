@@ -1,3 +1,3 @@
-// One import gives all that the quick start needs.
+// One import provides everything that the quick start needs.
 @_exported public import PeriluneDependencies
 @_exported public import PeriluneLua

@@ -9,7 +9,7 @@ extension DefaultDatabase.Trace {
     /// Reports the statements of every connection that is opened with a configuration to where the context looks: standard output in a preview, else
     /// the log, at the level `debug`, and `warning` for slow statements.
     ///
-    /// - Returns: What watches for slow statements, if they are to be reported.
+    /// - Returns: The watcher for slow statements, if they are reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
         let (trace, slow) = make(environment)
         trace.install(in: &configuration)

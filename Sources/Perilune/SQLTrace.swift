@@ -12,9 +12,9 @@ public struct SQLTrace: Sendable {
             self.rawValue = rawValue
         }
 
-        /// As each statement begins.
+        /// Reports each statement when it begins.
         public static let statements = Events(rawValue: 1)
-        /// As each statement ends, with the time that it took.
+        /// Reports each statement when it ends, with its duration.
         public static let profile = Events(rawValue: 2)
     }
 
@@ -30,7 +30,7 @@ public struct SQLTrace: Sendable {
     public var events: Events
     /// Whether the SQL contains the bound values. They may be secret.
     public var showsValues: Bool
-    /// Is called on the thread that runs the statement.
+    /// Called on the thread that runs the statement.
     public var receive: @Sendable (Event) -> Void
 
     /// Makes a trace without bound values.

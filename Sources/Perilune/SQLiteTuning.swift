@@ -2,7 +2,7 @@ internal import PeriluneBindings
 
 /// Settings of SQLite for the whole process.
 public enum SQLiteTuning {
-    /// Has SQLite count no memory, which makes writes and scans up to a fifth faster and lets threads scale.
+    /// Turns off SQLite's memory statistics, which makes writes and scans up to a fifth faster and lets threads scale.
     ///
     /// For programs that own their process: call it before anything uses SQLite.
     ///
@@ -13,7 +13,7 @@ public enum SQLiteTuning {
         disableSQLiteMemoryStatistics()
     }
 
-    /// Has threads that wait for each other in SQLite look again for a while before they sleep.
+    /// Makes threads that wait for an SQLite mutex spin for a while before they sleep.
     ///
     /// The readers of one file share a mutex, which each statement outside of a transaction takes for some microseconds. With it,
     /// two hosts that read statement by statement read nearly twice as much as one; without it, no more than one.

@@ -38,7 +38,8 @@ extension ScriptHost {
         /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit restrains:
         /// list only extensions that are safe for scripts, even in a sandbox. Scripts cannot load any.
         public var extensions: [String] = []
-        /// Where `require` looks for modules, one after the other; Swift's (``ScriptHost/register(module:_:_:)``) come first.
+        /// The places in which `require` looks for modules, in this order; Swift modules (``ScriptHost/register(module:_:_:)``) come
+        /// first.
         public var modules: [ModuleSource] = []
         /// The folder in which `require` looks for modules last, as a script of the command line expects it: `package.path`
         /// begins as this folder, and scripts may change it. `nil`: nowhere.
@@ -54,7 +55,7 @@ extension ScriptHost {
         public var trace: SQLTrace?
         /// Records the calls of functions with external effects, instead of executing them; `nil` executes them.
         public var effects: EffectRecorder?
-        /// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
+        /// The receiver of unhandled errors in timers, observations and tasks of scripts.
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
         public var signals: [String] = []
@@ -62,7 +63,7 @@ extension ScriptHost {
         package var definesGlobalDatabase = true
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
         package var willLookForModule: (@Sendable (String) -> Void)?
-        /// Where scripts run: in the process of the host, by default.
+        /// The process in which scripts run: by default the host's.
         public var isolation = Isolation.none
         /// Whether `BEGIN` and `SAVEPOINT` open a transaction of the default database that lasts until SQL ends it, as at a prompt. For a
         /// database that the host opens, and for previews.

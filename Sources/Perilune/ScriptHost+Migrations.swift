@@ -19,7 +19,7 @@ extension ScriptHost {
         try migrations(inFolder: folder).migrate(upTo: target, didApply: didApply)
     }
 
-    /// Undoes the last migration of a folder that the default database has seen, or all that come after one.
+    /// Undoes the last applied migration of a folder in the default database, or all migrations after a given one.
     ///
     /// - Parameters:
     ///   - target: The last one that stays.

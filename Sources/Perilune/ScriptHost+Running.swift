@@ -65,7 +65,7 @@ extension ScriptHost {
         }
     }
 
-    /// Calls a function that a script has left in a global variable, and decodes its first result.
+    /// Calls a function in a script's global variable, and decodes its first result.
     ///
     /// ```swift
     /// let total: Double = try await host.call("orders.total", 42)
@@ -94,7 +94,7 @@ extension ScriptHost {
         }
     }
 
-    /// Whether a script has left a function of that name, which `call(_:_:)` would call.
+    /// Whether a script has defined a function of that name, which `call(_:_:)` would call.
     ///
     /// - Throws: `LuaError` if the state is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {

@@ -26,7 +26,7 @@ public actor ScriptHost {
     package let database: any DatabaseWriter
     /// The scripts' values from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
-    /// Who gets the errors of functions that the loop calls.
+    /// The receiver of errors in functions that the loop calls.
     let callbackErrors: CallbackErrors
     /// The texts that reports of errors may quote.
     var sourceTexts: SourceTexts
@@ -47,14 +47,14 @@ public actor ScriptHost {
     /// Through which the modules of the library are reached.
     let library: LibraryLoader
     nonisolated let loopSignals: LoopSignals
-    /// Wakes the waiters when nothing goes on.
+    /// Wakes the waiting callers when nothing is running.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
     /// The process in which the scripts run, if it is not this one. The state then runs no scripts: it encodes and decodes values, and
     /// calls Swift functions.
     nonisolated let worker: WorkerConnection?
-    /// Where `require` looks, for scripts in another process.
+    /// The places in which `require` looks, for scripts in another process.
     let moduleSources: [ModuleSource]
     /// The destination of output from scripts in another process.
     let output: ScriptOutput
@@ -62,7 +62,7 @@ public actor ScriptHost {
     var isolatedModules: [String: LuaTable] = [:]
     /// The pieces of a long line that have come so far.
     var printedLine: [UInt8] = []
-    /// Is given the statements of scripts in another process.
+    /// Receives the statements of scripts in another process.
     var isolatedTrace: SQLTrace?
     /// The time limit of a run in another process.
     var runTimeLimit: Duration?
@@ -144,7 +144,7 @@ public actor ScriptHost {
         hostCancellation = HostCancellation(queue: setup.loop.queue)
         loopSignals.names = configuration.signals
         callbackErrors = configuration.callbackErrors
-        // Who waits for the end of all is not ended by an automation that fails: it goes on, and will run again.
+        // An automation that fails does not end the wait for all of them: it continues, and will run again.
         if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         let scripts = HostScripts(loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
@@ -172,8 +172,8 @@ public actor ScriptHost {
         worker.limitTime(to: time)
     }
 
-    /// Ends the active run, and waits for the host to become idle; can be called from anywhere. Open transactions of the script are
-    /// rolled back. The call that runs it throws a `LuaError` with code `cancelled`. Later runs are not affected.
+    /// Ends the active run, and any wait for the host to become idle. Callable from anywhere. Open transactions of the script are rolled
+    /// back. The call that runs it throws a `LuaError` with code `cancelled`. Later runs are not affected.
     public nonisolated func cancel() {
         if let worker { return worker.cancel() }
         cancellation.cancelRuns()

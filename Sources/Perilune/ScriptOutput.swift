@@ -34,7 +34,7 @@ public enum ScriptOutput: Sendable {
         try print.function(in: state).call([.function(function)])
     }
 
-    /// As Lua's own, but for the writing.
+    /// Like Lua's own function, except for the writing.
     private static let print = LuaLibraryText(named: "print", """
         local write, tostring, select, concat = ..., tostring, select, table.concat
         function print(...)

@@ -203,7 +203,7 @@ public actor ScriptPool {
     /// How many hosts are ready to take the place of others.
     package var readySpareCount: Int { spares.count }
 
-    /// Takes a host back, or the place of one.
+    /// Returns a host to the pool, or frees its place.
     private func giveBack(_ host: ScriptHost?) {
         if isClosed, let host { Task { await host.close() } }
         if let host { free.append(host) } else { missing += 1 }

@@ -87,7 +87,7 @@ struct LuaItself {
         }
     }
 
-    /// The same Lua file under each.
+    /// Runs the same Lua file with each interpreter.
     mutating func measureProcessor() {
         let file = "\(scripts)/processor.lua"
         let unlimited = "perilune run", limited = "perilune run --timeout 60 --memory 512M"

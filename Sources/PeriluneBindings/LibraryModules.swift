@@ -24,7 +24,7 @@ package struct LibraryModules: Sendable {
     /// Returns the source text of a module such as `folder.records.writing`; `nil` if it does not exist.
     ///
     /// In debug builds, the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. Modules are then read from
-    /// it, and those of other folders from next to it, so that changes need no build.
+    /// it, and modules of other folders from next to it, so that changes need no build.
     package func source(of name: String) -> String? {
         guard hasName(name) else { return nil }
         #if DEBUG

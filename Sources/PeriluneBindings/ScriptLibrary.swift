@@ -15,7 +15,7 @@ final class ScriptLibrary {
 
     /// Puts the library together. The row path must be open.
     ///
-    /// - Parameter modules: Lua modules beside those of every state.
+    /// - Parameter modules: Lua modules in addition to the modules of every state.
     init(
         in state: LuaState, environment: ScriptEnvironment, modules: [LibraryModules], migrations: MigrationBinding,
         loop: ScriptLoop

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
 
-/// Gives a state what scripts see: `db`, `perilune` and their methods.
+/// Installs the scripts' API in a state: `db`, `perilune` and their methods.
 package struct ScriptSetup {
     /// The default database.
     package var database: any DatabaseWriter

@@ -68,7 +68,7 @@ extension Trait where Self == DependencyTrait {
         DependencyTrait { $0.defaultDatabase = .inMemory(migrations: migrations) }
     }
 
-    /// Gives the test a value for a dependency.
+    /// Sets a dependency for the test.
     ///
     /// - Parameters:
     ///   - property: The dependency.

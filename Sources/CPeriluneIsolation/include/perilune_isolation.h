@@ -110,7 +110,7 @@ int piso_restrict_calls(void);
 /* Returns the number of threads of the process, or 0 if it is unknown. */
 int piso_thread_count(void);
 
-/* Limits the memory of the process to what it uses now plus `more_in_bytes`. Returns 0, or an errno. */
+/* Limits the memory of the process to its current use plus `more_in_bytes`. Returns 0, or an errno. */
 int piso_limit_memory(uint64_t more_in_bytes);
 
 /* Forbids core dumps and limits the number of descriptors. Returns 0, or an errno. */

@@ -61,7 +61,7 @@ prec_decoder prec_begin_records(lua_State *L, int row_layout_index);
 /* Pushes the record of the statement's current row. [-0, +1, m] */
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 
-/* Pushes a single record. Returns false and pushes nothing if the columns differ from those of the row layout. [-0, +(0|1), m] */
+/* Pushes a single record. Returns false and pushes nothing if the columns differ from the row layout's. [-0, +(0|1), m] */
 bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index);
 
 /* Raises if the record or list on top of the stack has a field that does not match the type of its column, unless the class

@@ -6,7 +6,7 @@
 #include "CPeriluneRecords/Lists/lists.h"
 #include "CPeriluneRecords/Model/prefetch.h"
 
-/* Where two rows in a sequence were seen, the next ones follow too: SQLite takes ids at random only when there are no more. */
+/* If two rows had consecutive ids, the next ones will too: SQLite chooses random ids only when the largest id is taken. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
 
 /* Rows for one statement. On the stack from TOP on: a first record with its column set and table layout, the names of the table layout's columns, the
@@ -22,7 +22,7 @@ typedef struct {
     int rows, count;       /* wanted, and there */
 } batch;
 
-/* The least number of rows for which a statement of its own is worth it. Elsewhere, where each statement is a message, it is sent ahead. */
+/* The least number of rows for which a separate statement pays off. In a cluster, each statement is a message that is sent ahead. */
 static int fewest_rows_of(const prec_insertion *insertion) { return insertion->is_ahead ? 1 : fewest_rows; }
 
 /* How many rows the next statement is to have; 0 if records go one by one. (Measured: with more rows, none costs less.) */
@@ -31,7 +31,7 @@ static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer lef
     int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
     int values = most < most_values ? most : most_values, fewest = fewest_rows_of(insertion);
     if (columns == 0) return 0;
-    /* As many values as a message may have. */
+    /* The maximum number of values in a message. */
     if (insertion->is_ahead && values / columns < sizes[0] && values / columns <= left) return values / columns;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && sizes[i] >= fewest; i++) {
         if (sizes[i] <= left && columns <= values / sizes[i]) return sizes[i];
@@ -101,7 +101,7 @@ static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, l
     return true;
 }
 
-/* Has the records that come after the one at a position fetched: they are in no order in memory. */
+/* Prefetches the records after the one at a position: they are scattered in memory. */
 static void prefetch(lua_State *L, lua_Integer position) {
     enum { fields_ahead = 6, tables_ahead = 12 };
     int top = lua_gettop(L);
@@ -170,8 +170,8 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
     return true;
 }
 
-/* Takes the values of the record on top of the stack, and gives it its row id. Returns false, with anything pushed, if it is for
-** a statement of its own. */
+/* Reads the values of the record on top of the stack, and assigns its row id. Returns false, with any number of values pushed, if the
+ ** record needs its own statement. */
 static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
     prec_table_layout *layout = batch->work.layout;
     int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
@@ -198,7 +198,7 @@ static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
     return true;
 }
 
-/* Takes the records from a position on, as far as they can share a statement. */
+/* Collects records from a position on, as long as they can share a statement. */
 static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     prec_chunk *draft = lua_touserdata(L, DRAFT);
     for (; batch->count < batch->rows; batch->count++) {

@@ -272,7 +272,7 @@ static int changed_columns(lua_State *L) {
     return 1;
 }
 
-/* set_snapshot(record, values or nil): makes the values those of the row; without values, removes the snapshot. */
+/* set_snapshot(record, values or nil): replaces the snapshot by the values; without values, removes it. */
 static int set_snapshot(lua_State *L) {
     lua_settop(L, 2);
     if (prec_push_column_set_of(L, 1) == NULL) return 0;

@@ -132,7 +132,7 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
-/* Has the Lua part check the value at `index` for a column. The run ends if it raises. */
+/* Makes the Lua part check the value at `index` for a column. The run ends if it raises. */
 static void check_value(lua_State *L, prec_record_write *work, int column, int index) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_check_value);

@@ -90,7 +90,7 @@ void prec_check_fields(lua_State *L, prec_record_write *work);
 /* Pushes the values of the key. Returns false and pushes nothing if one of them is nil or null. [-0, +(0|n), m] */
 bool prec_push_key_of(lua_State *L, prec_record_write *work);
 
-/* Raises if the key of the record differs from that of its row, because another row would be written. [-0, +0, e] */
+/* Raises if the key of the record differs from its row's key, because another row would be written. [-0, +0, e] */
 void prec_check_key(lua_State *L, prec_record_write *work);
 
 /* Returns whether a key column is in the mask. */

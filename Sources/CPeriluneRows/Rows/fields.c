@@ -22,7 +22,7 @@ bool pdb_have_equal_fields(lua_State *L, int left, int right, int keys) {
     return are_equal;
 }
 
-/* As SQL writes it; of long ones the beginning. */
+/* The value as an SQL literal; long ones are cut. */
 static void add_blob(luaL_Buffer *buffer, const char *bytes, size_t length) {
     enum { longest = 32 };
     luaL_addstring(buffer, "x'");

@@ -51,7 +51,7 @@ int pdb_run_nested_access(pdb_access_request *request);
  ** function's arguments after the handle. [-0, +1, m] */
 void pdb_push_block(lua_State *L);
 
-/* A transaction of PDB_READ, without GRDB, so that observers hear nothing of it. Returns SQLite's code. */
+/* Begins a transaction of PDB_READ without GRDB, so that observers are not notified. Returns SQLite's code. */
 int pdb_begin_read(sqlite3 *handle);
 int pdb_end_read(sqlite3 *handle);
 

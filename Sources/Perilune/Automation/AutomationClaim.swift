@@ -102,7 +102,7 @@ final class AutomationClaim: Sendable {
         return String(cString: resolved)
     }
 
-    /// The same in all processes (FNV-1a).
+    /// A hash that is the same in all processes (FNV-1a).
     private static func number(of text: String) -> UInt32 {
         text.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }

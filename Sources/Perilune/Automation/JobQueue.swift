@@ -31,7 +31,7 @@ public struct JobQueue: Sendable {
         }
     }
 
-    /// Adds a job, in a transaction of its own.
+    /// Adds a job, in its own transaction.
     ///
     /// - Parameter payload: What the handler gets; JSON must be able to express it.
     /// - Parameter options: See ``Options``.

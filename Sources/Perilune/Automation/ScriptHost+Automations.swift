@@ -142,7 +142,7 @@ extension ScriptHost {
         eventSource = try loop.addSource("program", .nothing)
     }
 
-    /// Ends all automations, with all that their file has started: before the program ends, for example.
+    /// Ends all automations, and everything that their file has started: before the program ends, for example.
     ///
     /// Active runs are interrupted where they wait, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
     /// cancelled, or with its outcome.
@@ -179,7 +179,7 @@ extension ScriptHost {
         (eventSource, automationClaim) = (nil, nil)
     }
 
-    /// Gives a version of a file globals of its own.
+    /// Gives each version of a file its own globals.
     private func renewGlobals() throws {
         guard case .table(let automations) = try library.require("perilune.events.automation") else { return }
         let base = try globalsBeforeAutomations ?? state.globals

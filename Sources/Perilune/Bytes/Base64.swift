@@ -34,7 +34,7 @@ package enum Base64 {
             rest = []
         }
 
-        /// Takes a multiple of three bytes.
+        /// Encodes a multiple of three bytes.
         private static func encodeWhole(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
             let start = text.count
             text.append(contentsOf: repeatElement(0, count: bytes.count / 3 * 4))

@@ -100,7 +100,8 @@ private enum Recordings {
         let recording: Int
     }
 
-    /// By addresses, each of which is retained: they are used on the queue of their connection alone, where recordings begin and end too.
+    /// The entries by address, each of which is retained. Used only on the queue of their connection, on which recordings also begin and
+    /// end.
     private static let entries = Mutex<[Entry]>([])
 
     static func add(_ recording: ChangeRecording, on connection: SQLiteConnection) {

@@ -20,7 +20,7 @@ public struct ChangesetConflict: Sendable, Equatable {
     public let kind: Kind
     /// The change.
     public let change: ChangesetRow
-    /// The values of the row that is in the way, for kinds that have one.
+    /// The values of the conflicting row, for kinds that have one.
     public let found: [PreviewValue]?
 }
 
@@ -87,7 +87,7 @@ extension ChangesetOutline {
     /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
     ///
     /// - Parameter mismatch: The error for the name of such a table.
-    /// - Returns: How many changes there are to be made.
+    /// - Returns: The number of changes to make.
     func countChanges(in db: Database, only names: Set<String>? = nil, mismatch: (String) -> any Error) throws -> Int {
         let tables = tables.filter { $0.count > 0 && names?.contains($0.name.foldedName) != false }
         for table in tables {

@@ -40,7 +40,7 @@ extension SchemaSnapshot {
         Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
     }
 
-    /// Those of the tables that were written to whose rows recordings leave out, with why.
+    /// The changed tables whose rows recordings leave out, with the reasons.
     ///
     /// - Parameter nullKeys: The tables that have or had NULL in keys.
     func unrecorded(_ touched: [String], _ nullKeys: Set<String>) -> [(name: String, reason: String)] {

@@ -106,7 +106,7 @@ public struct Changeset: Sendable, Equatable {
             oldValue(column).map { PreviewValue($0) }
         }
 
-        /// The same, as SQLite has it.
+        /// The value before as an SQLite object.
         func oldValue(_ column: Int) -> OpaquePointer? {
             kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
@@ -116,7 +116,7 @@ public struct Changeset: Sendable, Equatable {
             newValue(column).map { PreviewValue($0) }
         }
 
-        /// The same, as SQLite has it.
+        /// The value afterwards as an SQLite object.
         func newValue(_ column: Int) -> OpaquePointer? {
             kind == .deleted ? nil : value(column, sqlite3changeset_new)
         }

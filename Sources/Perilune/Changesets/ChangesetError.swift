@@ -15,7 +15,7 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         public static let tooLarge = Code(value: .tooLarge)
         /// A table of the changeset is missing, or has other columns or another key.
         public static let schema = Code(value: .schema)
-        /// A row is in the way of a change.
+        /// A row conflicts with a change.
         public static let conflict = Code(value: .conflict)
         /// A row would refer to one that does not exist.
         public static let foreignKey = Code(value: .foreignKey)

@@ -11,7 +11,7 @@ struct ChangesetStream {
         self.bytes = bytes
     }
 
-    /// The same changeset, read as the one that undoes it.
+    /// The same changeset, read as its inverse.
     func inverted() -> ChangesetStream {
         var inverse = self
         inverse.isInverted.toggle()
@@ -76,9 +76,9 @@ struct ChangesetStream {
         let context: UnsafeMutableRawPointer
     }
 
-    /// Has SQLite make the changes.
+    /// Makes SQLite apply the changes.
     ///
-    /// - Parameter usesSavepoint: Whether SQLite undoes what it has done if it fails; else the transaction is to be rolled back.
+    /// - Parameter usesSavepoint: Whether SQLite undoes its changes if it fails; otherwise the caller must roll back the transaction.
     /// - Returns: SQLite's result code.
     /// - Throws: ``StorageError``.
     func apply(to connection: OpaquePointer?, usesSavepoint: Bool, _ callbacks: ApplicationCallbacks) throws -> CInt {
@@ -106,7 +106,7 @@ private final class ChangesetInput {
     /// Bytes that were read ahead: SQLite asks for a thousand bytes at a time.
     private var piece = [UInt8](repeating: 0, count: 64 << 10)
     private var (position, end) = (0, 0)
-    /// Of the next piece.
+    /// The offset of the next piece.
     private var offset = 0
     private(set) var error: (any Error)?
 

@@ -5,7 +5,7 @@ package import Foundation
 /// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: for each table a header, then changes with the values before and after.
 package struct ChangesetStructure {
     private var scanner: ByteScanner
-    /// Of the table whose changes are read: which of its columns make up the key.
+    /// For each column of the current table, whether it belongs to the key.
     private var isKey: [Bool] = []
     private var outline = ChangesetOutline()
 

@@ -10,7 +10,7 @@ internal import PeriluneRecords
 /// 1 and 1.0, inconsistently as one row or two: here a row has the stored key.
 final class RecordedRows {
     private final class Table {
-        /// As a definition of the table has it.
+        /// A column as the table's definition declares it.
         struct Column: Equatable {
             let name: String
             let type: String
@@ -37,7 +37,7 @@ final class RecordedRows {
     private let connection: SQLiteConnection
     private let memory: RecordingMemory
     private var tables: [Table] = []
-    /// Where values are put together.
+    /// A buffer for encoding values.
     private var scratch = ChangesetWriter()
     /// About how much memory the rows take.
     private(set) var memoryInBytes = 0
@@ -59,7 +59,7 @@ final class RecordedRows {
         memoryInBytes = 0
     }
 
-    /// Takes the change that SQLite reports now.
+    /// Records the change that SQLite reports now.
     func take(_ kind: CInt, of name: UnsafePointer<CChar>) {
         guard !hasFailed, let table = table(name) else { return }
         guard Int(sqlite3_preupdate_count(connection)) == table.columns.count else {
@@ -117,7 +117,7 @@ final class RecordedRows {
         return table.key.isEmpty ? nil : table
     }
 
-    /// SQLite lets a hook prepare statements: its own sessions do so, too. A trace knows the statement by its beginning.
+    /// SQLite allows hooks to prepare statements: its own sessions do so. A trace recognizes the statement by its beginning.
     private func columns(of table: String) -> [Table.Column]? {
         guard let statement = prepare("PRAGMA 'main'.table_info(\(table.quotedName))") else { return nil }
         defer { sqlite3_finalize(statement) }

@@ -3,7 +3,7 @@ internal import Foundation
 
 /// The source of a recording's memory.
 enum RecordingMemory {
-    /// The machine: the recording has a limit of its own.
+    /// The machine's memory: the recording has its own limit.
     case machine
     /// SQLite's allocations for the run that records, which count against the run's limit.
     case run
@@ -62,7 +62,7 @@ struct RecordedList<Element: BitwiseCopyable> {
         return true
     }
 
-    /// Gives the memory back, after which nothing else is done with it.
+    /// Frees the memory. The list must not be used afterwards.
     func release() {
         memory.free(elements.baseAddress)
     }

@@ -32,7 +32,7 @@ actor DatabaseTemplates {
 }
 
 extension ScriptEnvironment {
-    /// That of the migrations of a template.
+    /// The environment in which a template is migrated.
     fileprivate static var template: ScriptEnvironment {
         var environment = ScriptEnvironment.machine
         (environment.context, environment.date, environment.random, environment.uuid) = (.test, .year2000, .seeded(0), .counting)

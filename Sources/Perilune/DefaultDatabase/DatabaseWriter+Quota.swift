@@ -4,7 +4,7 @@ internal import PeriluneLua
 
 /// Bounds the size of a database.
 extension DatabaseWriter {
-    /// Limits the size that the database may have, for all who write through this object. One that is larger already does not grow.
+    /// Limits the size of the database for all writers that use this object. A database that is already larger does not grow.
     ///
     /// - Throws: `LuaError` with code `usage` if there is no room for a page; an error of GRDB.
     func limitSize(toBytes bytes: Int) throws {

@@ -71,7 +71,7 @@ public struct DefaultDatabase: Sendable {
             .queue(path), migrations: migrations, configuration: configuration ?? waitingForLocks, usesFilesInTests: usesFilesInTests)
     }
 
-    /// A database in a cluster of dqlite nodes. Tests get a database in memory of their own, previews a copy of the whole database.
+    /// A database in a cluster of dqlite nodes. Tests get their own database in memory, previews a copy of the whole database.
     ///
     /// - Parameters:
     ///   - servers: The addresses of nodes as `host:port`, of which one must answer.

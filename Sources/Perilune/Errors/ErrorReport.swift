@@ -10,7 +10,7 @@ internal import PeriluneRecords
 /// }
 /// ```
 public struct ErrorReport: Sendable, Equatable {
-    /// A call that was going on.
+    /// An active call.
     public struct Frame: Sendable, Equatable {
         /// The name of the function.
         public var name: String
@@ -102,7 +102,7 @@ extension ErrorReport {
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
         var lines = excerpt.lines.enumerated().map { index, line in Self.labelled(index == 0 ? label : "", line) }
         if let column = excerpt.caretColumn {
-            // As wide as the label is, which grows with the line number.
+            // At least as wide as the label, which grows with the line number.
             let margin = max(8, label.utf8.count + 3)
             lines.append(String(repeating: " ", count: margin + column) + color(.caret, "^"))
         }

@@ -3,7 +3,7 @@ public import PeriluneLua
 
 /// Errors of Lua as reports: the frames, the SQL and the cure that are shown to people.
 extension LuaError {
-    /// The error with all that helps to put it right: the line of the source, where in the SQL it is, the name that was probably meant.
+    /// The error with all details that help to fix it: the source line, the position in the SQL, the name that was probably meant.
     ///
     /// For errors that ``ScriptHost`` throws, the source line and the database's names are known. For others, the report has only the
     /// error's own details.

@@ -33,7 +33,7 @@ final class HostCancellation: Sendable {
         if areWaiting { queue.wake() }
     }
 
-    /// Has them look.
+    /// Makes the waiting callers check for a cancellation.
     func cancel() {
         counts.withLock { $0.cancelled += 1 }
         queue.wake()

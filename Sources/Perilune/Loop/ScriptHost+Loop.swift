@@ -2,7 +2,7 @@ internal import Logging
 internal import PeriluneBindings
 public import PeriluneLua
 
-/// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
+/// The receiver of unhandled errors in timers, observations and tasks of scripts.
 public enum CallbackErrors: Sendable {
     /// The logger of the container of dependencies.
     case log
@@ -53,7 +53,7 @@ extension ScriptHost {
         loop.endAll()
     }
 
-    /// Passes on a signal of the system to the scripts that want to hear of it. From any thread.
+    /// Passes on a system signal to the scripts that observe it. Callable from any thread.
     ///
     /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
     /// - Returns: Whether a script does.
@@ -78,7 +78,7 @@ extension ScriptHost {
         loop.announceChange()
     }
 
-    /// Gives errors to who wants them.
+    /// Passes errors to their receiver.
     private func settleFailures() {
         if case .fail = callbackErrors {
             // The scripts that wait are over as well.
@@ -94,7 +94,7 @@ extension ScriptHost {
     func report(callbackFailure error: LuaError) {
         if case .handle(let handle) = callbackErrors { return handle(error) }
         var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]
-        // Of an observation that could not be fetched.
+        // The error of an observation that could not be fetched.
         if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
         environment.logger.error("\(error)", metadata: metadata, source: "script")
     }

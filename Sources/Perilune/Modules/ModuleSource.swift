@@ -1,7 +1,7 @@
 public import Foundation
 internal import PeriluneLua
 
-/// Where `require` looks for modules written in Lua.
+/// A place in which `require` looks for Lua modules.
 public struct ModuleSource: Sendable {
     let find: @Sendable (_ name: String) throws -> (text: [UInt8], file: String)?
     /// The folder in which it looks, if it does.
@@ -60,7 +60,7 @@ public struct ModuleSource: Sendable {
 }
 
 extension LuaState {
-    /// Has `require` look there.
+    /// Makes `require` look there.
     package func add(_ source: ModuleSource) throws {
         try addModuleResolver { name in
             try source.find(name).map { .source(LuaString($0.text), name: $0.file) }

@@ -54,7 +54,7 @@ final class ModuleRegistry {
     private var modules: [String: RegisteredModule] = [:]
     /// The names of modules that scripts have required.
     private var required: Set<String> = []
-    /// Takes the calls of functions with effects outside; `nil`: they are done.
+    /// Handles the calls of functions with external effects; `nil` executes them.
     let effects: EffectHandler?
 
     init(effects: EffectHandler?) {
@@ -66,7 +66,7 @@ final class ModuleRegistry {
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 
-    /// Lets go of the functions, which may refer to the host.
+    /// Releases the functions, which may refer to the host.
     func removeAll() { modules = [:] }
 
     func add(_ module: RegisteredModule) throws(LuaError) {

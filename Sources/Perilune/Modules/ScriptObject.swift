@@ -75,7 +75,7 @@ extension ScriptHandle {
     }
 }
 
-/// Takes the methods and properties of a ``ScriptObject``.
+/// Collects the methods and properties of a ``ScriptObject``.
 ///
 /// Like functions of a ``ScriptModule`` they may have effects outside of the program and its database. In a preview a method that does not
 /// declare its effect is refused, and so is setting a property that does not: it may act for real.
@@ -281,14 +281,14 @@ package final class ObjectEffects {
         (refusesUndeclared, self.take) = (refusingUndeclared, take)
     }
 
-    /// Has the objects of a state act on nothing outside.
+    /// Prevents external effects of a state's objects.
     package func install(in state: LuaState) {
         state.attachments[ObjectIdentifier(ObjectEffects.self)] = self
     }
 }
 
 extension LuaState {
-    /// Holds a call back, if its effects are. Returns `nil` if it is to be done, else its results, if there are some.
+    /// Holds a call back, if its effects are held back. Returns `nil` if the call must be executed, else its results, if any.
     fileprivate func holdBack(
         _ effect: ScriptModule.Effect, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]
     ) throws -> [LuaValue]? {

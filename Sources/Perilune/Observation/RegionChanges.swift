@@ -2,7 +2,7 @@ public import GRDB
 
 /// The transactions of a database that may have changed a part of it, as a sequence of nothing but their number.
 ///
-/// Those that come while the loop is busy are one element. The sequence ends when its task is cancelled.
+/// Changes that arrive while the loop is busy are combined into one element. The sequence ends when its task is cancelled.
 public struct RegionChanges: AsyncSequence, Sendable {
     let writer: any DatabaseWriter
     let regions: [any DatabaseRegionConvertible & Sendable]

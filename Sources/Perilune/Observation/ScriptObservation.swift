@@ -172,7 +172,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 
             /// Waits for the next value.
             ///
-            /// - Throws: What the function raises, or `LuaError` with code `conversion` for a value of another type. The next call goes on.
+            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. The next call continues.
             public mutating func next() async throws -> Value? { try await base.next()?.get() }
         }
     }

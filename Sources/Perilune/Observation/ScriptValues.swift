@@ -36,7 +36,7 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 
         /// Waits for the next value.
         ///
-        /// - Throws: What the function raises, or `LuaError` with code `conversion` for a value of another type. The next call goes on.
+        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. The next call continues.
         public mutating func next() async throws -> Value? {
             if observed == nil { observed = try await host.observe(function, duplicates: duplicates) }
             guard let observed else { return nil }
@@ -84,7 +84,7 @@ extension ScriptHost {
             let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
             let results = try await take.callAsync([.table(observed.observation)])
             guard case .boolean(true)? = results.first else { return nil }
-            // Of this type: decoded as an optional, a value that is nil in Lua would be none.
+            // The annotation prevents decoding as an optional, for which Lua's nil would be a missing value.
             let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
             return value
         }

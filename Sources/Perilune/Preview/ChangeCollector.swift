@@ -17,7 +17,7 @@ struct ChangeCollector {
     private let usesRecording: Bool
     private var report = PreviewReport()
     private let formerState: FormerStateAttachment
-    /// Of the tables that are compared.
+    /// The changes of the compared tables.
     private let comparedChanges: PlanChangesWriter
 
     /// - Parameters:
@@ -35,7 +35,7 @@ struct ChangeCollector {
         schema = try SchemaSnapshot(db)
     }
 
-    /// Makes the report, and the changes for a plan if one can hold all that has changed.
+    /// Makes the report, and the changes for a plan if one can hold all of them.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_INTERRUPT` soon after the task was cancelled.
     consuming func collect() throws -> (report: PreviewReport, changes: PlanChanges?) {

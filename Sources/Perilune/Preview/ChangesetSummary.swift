@@ -3,7 +3,7 @@ internal import PeriluneRecords
 
 /// Counts the changes of a changeset, and keeps the first of each table.
 struct ChangesetSummary {
-    /// By name.
+    /// The tables, ordered by name.
     let tables: [TableChanges]
 
     /// Reads a changeset.
@@ -55,7 +55,7 @@ extension TableChanges {
             let cursor = try Row.fetchCursor(statement)
             guard try cursor.next() != nil else { continue }
             let row = columns.indices.map { PreviewValue(statement.sqliteStatement, column: $0) }
-            // Where both are the same, the row was not changed there.
+            // Equal values mean that the column was not changed there.
             rows[index].before = before.indices.map { before[$0] == after[$0] ? row[$0] : before[$0] }
             rows[index].after = row
         }

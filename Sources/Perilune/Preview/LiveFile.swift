@@ -47,7 +47,7 @@ struct LiveFile {
         ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
 
-    /// Reading from anything else may take for ever.
+    /// Reading from anything but a regular file may block forever.
     private func requireFile() throws {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
@@ -65,7 +65,7 @@ struct LiveFile {
         return header.count == 20 && header[18] == 2 && header[19] == 2
     }
 
-    /// Whether it has a write-ahead log that the last program has left behind when it was killed.
+    /// Whether it has a write-ahead log that a killed program left.
     private var hasLeftLog: Bool { Self.size(path + "-wal") > 0 && !isOpened }
 
     /// Whether a process has it open, or has not closed it.

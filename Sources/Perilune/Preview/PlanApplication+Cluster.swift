@@ -7,7 +7,7 @@ internal import PeriluneRecords
 /// Applies a plan to a database in a cluster, in one transaction, by statements that change a row only if it is unchanged.
 struct ClusterPlanApplication {
     let changeset: ChangesetStream
-    /// Of the changeset, inverted or not: the tables are the same.
+    /// The outline of the changeset, inverted or not: the tables are the same.
     let outline: ChangesetOutline
     /// Rows that must be unchanged, in addition to the changed ones.
     let seen: SeenRows?

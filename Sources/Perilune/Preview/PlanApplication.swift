@@ -103,7 +103,7 @@ extension PreviewPlan {
 /// Applies a changeset within a transaction that is open.
 private struct PlanApplication {
     let changeset: ChangesetStream
-    /// Of the changeset, inverted or not: the tables are the same.
+    /// The outline of the changeset, inverted or not: the tables are the same.
     let outline: ChangesetOutline
     /// Rows that must be unchanged, in addition to the changed ones.
     let seen: SeenRows?

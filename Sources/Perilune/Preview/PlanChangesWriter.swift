@@ -13,7 +13,7 @@ final class PlanChangesWriter {
     private let seenSpool: ByteSpool
     private var outline = ChangesetOutline()
     private var table = ""
-    /// Of the table, for each column.
+    /// For each column of the table.
     private var (isKey, keyFlags): ([Bool], [UInt8]) = ([], [])
 
     /// - Parameter limitInBytes: How large each of the files may become.

@@ -20,7 +20,7 @@ struct PlanHeader: Codable {
         (scripts, effects) = (plan.scripts, plan.effects)
     }
 
-    /// Of the changes, in the file.
+    /// The keys of the changes in the file.
     enum ChangesKey {
         static let changeset = "changeset"
         static let seen = "seen"

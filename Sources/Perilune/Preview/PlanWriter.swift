@@ -3,7 +3,7 @@ internal import PeriluneRecords
 
 /// Writes a plan as JSON, piece by piece: first the short parts, then the changes.
 struct PlanWriter {
-    /// Takes the next bytes of the file.
+    /// Receives the next bytes of the file.
     let output: (UnsafeRawBufferPointer) throws -> Void
 
     /// - Throws: ``StorageError`` if the changes cannot be read, what `output` throws.

@@ -139,7 +139,7 @@ private final class FormerState: @unchecked Sendable {
         (bytes, count) = (memory.assumingMemoryBound(to: UInt8.self), other.count)
     }
 
-    /// Gives the bytes to a connection.
+    /// Attaches the bytes to a connection.
     func attach(_ db: Database, as schema: String) throws {
         guard let bytes, count > 0 else { return }
         // A database in memory has no write-ahead log, whatever its header says.

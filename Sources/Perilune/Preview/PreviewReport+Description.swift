@@ -49,7 +49,7 @@ extension RowChange {
     }
 }
 
-/// As SQL writes it; long text and blobs are cut.
+/// The value as an SQL literal; long text and blobs are cut.
 extension PreviewValue: CustomStringConvertible {
     public var description: String {
         switch self {

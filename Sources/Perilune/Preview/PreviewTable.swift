@@ -5,7 +5,7 @@ internal import PeriluneRecords
 struct PreviewTable {
     enum Kind: String {
         case table, virtual
-        /// In which a virtual table keeps its rows.
+        /// A table in which a virtual table keeps its rows.
         case shadow
     }
 

@@ -78,7 +78,7 @@ public enum PreviewValue: Sendable, Hashable {
 }
 
 extension PreviewValue: Comparable {
-    /// As SQLite sorts: NULL, numbers, text, blobs.
+    /// Compares in SQLite's order: NULL, numbers, text, blobs.
     public static func < (left: PreviewValue, right: PreviewValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right

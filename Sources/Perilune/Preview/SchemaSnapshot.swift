@@ -53,7 +53,7 @@ struct SchemaSnapshot {
         }
     }
 
-    /// The objects but for the tables in which virtual ones keep their rows.
+    /// The objects except the tables in which virtual tables keep their rows.
     private var listed: [Object] {
         objects.filter { object in table(object.table)?.kind != .shadow }
     }

@@ -32,7 +32,7 @@ struct SeenRows {
         rows = ChangesetStream(try spool.finish())
     }
 
-    /// Finds the first row that is different now; one that is gone is left to who applies the changes.
+    /// Finds the first row that has changed. Deleted rows are found when the changes are applied.
     func firstDifference(in db: Database, schema: SchemaSnapshot) throws -> PlanConflict? {
         let finder = RowFinder(db, schema)
         var conflict: PlanConflict?
@@ -56,7 +56,7 @@ private final class RowFinder {
     private let schema: SchemaSnapshot
     private var statement: Statement?
     private var table = ""
-    /// Of the table whose row was searched for last: for each column whether it belongs to the key.
+    /// For each column of the last searched row's table, whether it belongs to the key.
     private(set) var isKey: [Bool] = []
 
     init(_ db: Database, _ schema: SchemaSnapshot) {

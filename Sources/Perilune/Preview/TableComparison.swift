@@ -23,7 +23,7 @@ struct TableComparison {
     /// - Parameters:
     ///   - new: The table now; `nil` if it is gone.
     ///   - old: The table before; `nil` if it is new.
-    ///   - keepsRowIDs: Whether row ids are known to stand for the same rows. VACUUM gives new ones to tables without a key.
+    ///   - keepsRowIDs: Whether equal row ids identify the same rows. VACUUM assigns new ones in tables without a key.
     init(_ db: Database, new: PreviewTable?, old: PreviewTable?, keepsRowIDs: Bool, rowLimit: Int) throws {
         self.db = db
         self.new = new

@@ -2,7 +2,7 @@ internal import PeriluneLua
 
 /// Records and requests of scripts, used from Swift.
 extension ScriptHost {
-    /// A record of a class that a script has left in a global variable, by its key. Nothing is fetched yet.
+    /// A record by its key. Its class is in a script's global variable. Nothing is fetched yet.
     ///
     /// ```swift
     /// let sale = host.record("Sale", key: 1)
@@ -79,7 +79,7 @@ extension ScriptHost {
         let host: ScriptHost
         let steps: ScriptSteps
 
-        /// The request that a method makes of this one: one that a script has named, or one of the library: `limit`, `order`.
+        /// The request that a method derives from this one: a request named by a script, or a library method such as `limit` or `order`.
         public func named<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {

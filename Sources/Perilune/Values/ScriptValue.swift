@@ -56,7 +56,7 @@ extension ScriptValue: LuaCoded {
         try value.copying { () throws(LuaError) in try copy(value, depth: 0) }
     }
 
-    /// As deep as values that are encoded may be nested; a table that holds itself is deeper.
+    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds it.
     private static let deepest = 100
 
     private static func copy(_ value: LuaValue, depth: Int) throws(LuaError) -> ScriptValue {
@@ -214,14 +214,14 @@ extension ScriptValue: Equatable {
 }
 
 extension ScriptValue: Hashable {
-    /// The same for values that are equal, such as 2 and 2.0.
+    /// Equal values such as 2 and 2.0 have the same hash.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .nil: hasher.combine(0)
         case .null: hasher.combine(1)
         case .boolean(let value): hasher.combine(value)
         case .integer(let value): hasher.combine(value)
-        // As the integer that it is equal to.
+        // A float that equals an integer is hashed like it.
         case .number(let value): if let integer = Int64(exactly: value) { hasher.combine(integer) } else { hasher.combine(value) }
         case .string(let value): hasher.combine(value)
         case .bytes(let value): hasher.combine(value)

@@ -22,7 +22,7 @@ struct EnvironmentBinding {
 
     // MARK: - Random numbers
 
-    /// As `math.random`: a float from 0 to 1, an integer from 1 to m, one from m to n; 0 stands for all integers.
+    /// Like `math.random`: a float from 0 to 1, an integer from 1 to m, or one from m to n; 0 requests an integer with all bits random.
     private static func random(_ arguments: LuaArguments, _ source: RandomSource) throws -> LuaValue {
         var source = source
         guard arguments.count > 0 else { return .number(Double(source.next() >> 11) * 0x1p-53) }
@@ -38,7 +38,7 @@ struct EnvironmentBinding {
         return .integer(.random(in: low...high, using: &source))
     }
 
-    /// Has `math.random` follow the source.
+    /// Makes `math.random` follow the source.
     private func seed() throws {
         guard case .table(let math) = try state.globals.get("math"), case .function(let seed) = try math.get("randomseed")
         else { return }

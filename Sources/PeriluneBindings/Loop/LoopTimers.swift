@@ -23,7 +23,7 @@ final class LoopTimers: Sendable {
 
     fileprivate struct State {
         var timers: [Int: Timer] = [:]
-        /// The deadlines, including those of removed timers.
+        /// The deadlines of all timers, including removed ones.
         var deadlines = Heap<Deadline>()
         var count = 0
         var alarm: (deadline: Double, task: Task<Void, Never>)?

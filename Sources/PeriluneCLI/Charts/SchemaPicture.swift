@@ -70,7 +70,7 @@ struct SchemaPicture {
             }
             if !hasChanged { break }
         }
-        // Place each table as close as possible to those that reference it: long lines run behind other tables.
+        // Place each table as close as possible to the tables that reference it: long lines run behind other tables.
         for table in ranks.indices.sorted(by: { ranks[$0] > ranks[$1] }) {
             let children = edges.filter { $0.to == table && $0.from != table && ranks[$0.from] > ranks[table] }.map { ranks[$0.from] }
             if let nearest = children.min() { ranks[table] = nearest - 1 }

@@ -17,7 +17,7 @@ struct ScriptRunner {
         // Before the database is opened, and perhaps made.
         let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0), isCode: $0.isCode) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
-        // Of previews that were killed.
+        // Removes the folders of killed previews.
         TemporaryFolder.removeAbandoned()
         let note = try checkDatabase()
         if request.preview != nil || request.usesCopy, let note { CommandOutput.note(note, colors) }

@@ -14,7 +14,7 @@ struct TestRequest: Sendable {
     var onlyFailed = false
     var onlyChanged = false
     var isWatching = false
-    /// Whether scenarios run in processes of their own.
+    /// Whether scenarios run in separate processes.
     var isIsolated = false
     var isReviewing = false
     /// Scenarios are only shown.

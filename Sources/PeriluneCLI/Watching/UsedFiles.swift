@@ -29,7 +29,7 @@ enum UsedFiles {
         }
     }
 
-    /// Records only the scripts, for those that run in another process and cannot load other files.
+    /// Records only the scripts, if they run in another process and cannot load other files.
     static func noteIfWatched(_ paths: [String]) {
         guard let list = EnvironmentVariables.ofProcess[variable] else { return }
         for path in paths + [Settings.current.file?.path].compactMap({ $0 }) { append(path, to: list) }

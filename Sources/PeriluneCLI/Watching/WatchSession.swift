@@ -24,7 +24,7 @@ final class WatchSession: Sendable {
         (self.arguments, self.file, self.colors) = (arguments, file, colors)
     }
 
-    /// Returns the `perilune` arguments for one run, derived from those of this process.
+    /// Returns the `perilune` arguments for one run, derived from this process's arguments.
     static func arguments(of process: [String]) -> [String] {
         var arguments = ["run"] + RunArguments.arranged(Array(process.dropFirst()))
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex

@@ -75,7 +75,7 @@ extension WireValue {
         return pairs.first { $0.key == .text(field) }?.value
     }
 
-    /// Returns a table with these fields, without those that are `nil`.
+    /// Returns a table with these fields, except fields that are `nil`.
     package static func fields(_ fields: [(String, WireValue?)]) -> WireValue {
         .table(fields.compactMap { name, value in value.map { Pair(.text(name), $0) } })
     }

@@ -80,7 +80,7 @@ extension LuaFunction {
         try await callAsync(arguments, as: LuaRun(of: reference.core))
     }
 
-    /// The same as a run that counts together with those before it.
+    /// Like the variant above, but the run counts together with the previous ones.
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], isCountingOn: Bool) async throws(LuaError) {
         _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
     }
@@ -119,7 +119,7 @@ extension LuaFunction {
     }
 }
 
-/// Runs a function in a coroutine of its own and resumes it with the outcome of each asynchronous call.
+/// Runs a function in its own coroutine and resumes it with the outcome of each asynchronous call.
 private final class AsyncDriver {
     let core: LuaCore
     /// The run that this is.

@@ -11,7 +11,7 @@ package final class LuaRun: @unchecked Sendable {
     @TaskLocal static var waiting: LuaRun?
 
     let core: LuaCore
-    /// Called, on the thread of the state, whenever it goes on, and whenever it waits or has ended.
+    /// Called on the state's thread whenever the run continues, waits or has ended.
     package var didResume: (() -> Void)?
     package var willSuspend: (() -> Void)?
     /// `nil`: it has not begun.
@@ -28,8 +28,8 @@ package final class LuaRun: @unchecked Sendable {
     /// The number of calls, each caused by the one before, that have led to it: for libraries that count them.
     /// Only touched on the thread of the state.
     package var chain: Int
-    /// Whether its SQLite allocations and writes are added to those of the previous runs: a script that could start runs with their own
-    /// limits would have no limits.
+    /// Whether its SQLite allocations and writes are added to the previous runs': a script that could start runs with their own limits
+    /// would have no limits.
     private let isCountingOn: Bool
 
     init(of core: LuaCore, isCountingOn: Bool = false) {
@@ -53,7 +53,7 @@ package final class LuaRun: @unchecked Sendable {
     }
 }
 
-/// Who runs, and who is to be ended. Under the lock of the core.
+/// The active runs, and the runs to end. Protected by the core's lock.
 struct RunList {
     /// The context while the state is open.
     ///
@@ -109,7 +109,7 @@ extension LuaCore {
     /// Whether some run is suspended, or can be.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
 
-    /// Lets the state count for a run, from now on.
+    /// Makes the state count for a run, from now on.
     func resume(_ run: LuaRun) {
         let isFirst = run.deadline == nil
         if limits.isLimited, isFirst {
@@ -141,7 +141,7 @@ extension LuaCore {
         }
     }
 
-    /// Lets a run go on, until it ends or waits.
+    /// Continues a run until it ends or waits.
     func beginStep(of run: LuaRun) {
         assertThread()
         depth += 1
@@ -170,7 +170,7 @@ extension LuaCore {
 
     // MARK: - Cancelling
 
-    /// Ends all runs, or the next one if none is going on, from any thread.
+    /// Ends all runs, or the next one if none is active. Callable from any thread.
     package func cancel(_ reason: LuaCancelReason = .cancelled) {
         let handlers = runs.withLock { runs in
             guard let context = runs.context?.pointer else { return [@Sendable () -> Void]() }

@@ -15,12 +15,12 @@ package final class LuaCore: @unchecked Sendable {
     @exclusivity(unchecked) package private(set) var L: OpaquePointer
     package let main: OpaquePointer
     package private(set) var isOpen = true
-    /// Whether the state is to be closed as soon as nothing runs in it.
+    /// Whether to close the state as soon as nothing runs in it.
     private var isClosing = false
 
     /// How many calls into Lua are on the stack.
     var depth = 0
-    /// How many calls from Lua into Swift are on the stack. A finalizer of a script may call where no run is going on.
+    /// The number of calls from Lua into Swift on the stack. A script's finalizer may make such a call while no run is active.
     private var swiftDepth = 0
     package internal(set) var limits = LuaLimits()
     var exitStatus: Int32 = 0
@@ -58,7 +58,7 @@ package final class LuaCore: @unchecked Sendable {
         close()
     }
 
-    /// Of a state that is open: it is freed with it.
+    /// The context of an open state, which is freed with the state.
     var context: UnsafeMutablePointer<plua_context> {
         assert(isOpen, "the context of a closed Lua state is used")
         return plua_context_of(main)
@@ -124,7 +124,7 @@ package final class LuaCore: @unchecked Sendable {
         return try run({ plua_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
     }
 
-    /// Runs an operation of the shim that may run Lua code: within the limits, and as a run of its own if none is going on.
+    /// Runs an operation of the shim that may run Lua code, within the limits, and as a separate run if none is active.
     ///
     /// - Parameter takingResults: Takes the results off the stack.
     /// - Throws: The error on top of the stack if the operation failed.
@@ -192,7 +192,7 @@ package final class LuaCore: @unchecked Sendable {
     /// Why the run is ended from outside.
     var cancelReason: LuaCancelReason { LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none }
 
-    /// Takes the error value off the stack.
+    /// Pops the error value.
     package func takeError(status: CInt) -> LuaError {
         plua_push_failure(L, -1)
         let traceback = string(at: -3)?.description
@@ -359,7 +359,7 @@ package final class LuaCore: @unchecked Sendable {
         plua_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
-    /// Gives the error object on top the Swift error that it stands for: thrown to Swift, it is its ``LuaError/underlying``.
+    /// Attaches a Swift error to the error object on top: in the thrown error it is ``LuaError/underlying``.
     package func attachToErrorObject(_ error: any Error) {
         guard let payload = plua_error_payload(L, -1), payload.pointee == nil else { return }
         payload.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
@@ -473,7 +473,7 @@ package final class LuaCore: @unchecked Sendable {
         throw LuaError(.usage, "\(value.typeName) of another Lua state cannot be used here")
     }
 
-    /// Takes the topmost values off the stack.
+    /// Pops the topmost values.
     package func takeValues(_ count: Int) -> [LuaValue] {
         guard count > 0 else { return [] }
         let values = (0..<count).map { value(at: CInt($0 - count)) }

@@ -25,7 +25,7 @@ extension LuaState {
         return trace
     }
 
-    /// Gives each line that has run to a closure, with its count.
+    /// Passes each line that has run to a closure, with its count.
     package func readCoverage(_ take: (_ file: String, _ line: Int, _ count: Int) -> Void) {
         guard core.isOpen else { return }
         withoutActuallyEscaping(take) { take in
@@ -48,7 +48,7 @@ package struct LuaLineTrace: Codable, Sendable, Equatable {
     package var entries: [UInt32] = []
     /// How many lines have run.
     package var count = 0
-    /// Of all lines that have run.
+    /// The hash of all lines that have run.
     package var hash: UInt64 = 0
 
     /// A line as `FILE:LINE`.

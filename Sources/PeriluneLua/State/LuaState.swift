@@ -17,7 +17,7 @@ public final class LuaState {
     /// Which standard functions scripts have.
     package let libraries: LuaLibraries
     let modules = ModuleRegistry()
-    /// By Swift type. They hold the core, not this object.
+    /// The types by Swift type. They retain the core, not this object.
     var userdataTypes: [ObjectIdentifier: AnyObject] = [:]
     /// Objects that users of the state keep with it, by their type.
     package var attachments: [ObjectIdentifier: AnyObject] = [:]
@@ -146,7 +146,7 @@ public final class LuaState {
         }
     }
 
-    /// Gives code that is loaded from now on other global variables.
+    /// Replaces the global variables of code that is loaded from now on.
     package func replaceGlobals(by table: LuaTable) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: .table(table))
@@ -204,7 +204,7 @@ public final class LuaState {
     public struct Cancellation: Sendable {
         let core: LuaCore
 
-        /// Ends the current run, or the next one if none is going on, with code `cancelled`.
+        /// Ends the current run, or the next one if none is active, with code `cancelled`.
         ///
         /// A script in a loop notices only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or
         /// after ``LuaState/listen(for:)``.

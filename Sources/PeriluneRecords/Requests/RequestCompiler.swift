@@ -79,7 +79,7 @@ package struct RequestCompiler {
         return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)
     }
 
-    /// Returns the requests for the rows fetched with those of a segment and of its inner segments.
+    /// Returns the requests for the rows that are fetched with the rows of a segment and its inner segments.
     private func prefetches(of root: SegmentBuilder, _ isFirst: Bool) throws -> [CompiledPrefetch] {
         var result: [CompiledPrefetch] = []
         var index = 0

@@ -48,7 +48,7 @@ struct ScenarioCollector {
         return collected.withLock { $0.compactMap { $0 } }
     }
 
-    /// Loads a file in a state of its own, within limits: nothing in it runs but its main part.
+    /// Loads a file in its own state, within limits: only its main part runs.
     func collect(_ place: ScenarioLocation) -> Collected {
         var collected = Collected(place: place)
         do {

@@ -25,7 +25,7 @@ struct ScenarioFile: Sendable {
             .filter { FileManager.default.fileExists(atPath: $0) }.map { Source(path: $0, text: try ScriptHost.read($0)) }
     }
 
-    /// Gives a failure the full name of its file, of which Lua may show only the end, after three dots.
+    /// Restores the full file name in a failure. Lua may show only its end, after three dots.
     func restoreName(in failure: inout ScenarioFailure) {
         guard let name = failure.file, name.hasPrefix("...") else { return }
         let end = name.dropFirst(3)

@@ -3,9 +3,10 @@ internal import Foundation
 /// The location of a scenario file: its displayed path, its identity, and its folders. The last two do not depend on how its path was
 /// typed.
 struct ScenarioLocation: Sendable, Equatable {
-    /// As it was typed, from the current folder.
+    /// The path as typed, relative to the current folder.
     let path: String
-    /// The path from the folder of scenarios, with the name of that. It stands for the file in identifiers, from which seeds follow.
+    /// The path from the folder of scenarios, including that folder's name. It identifies the file in identifiers, from which seeds are
+    /// derived.
     let identity: String
     /// The folder under which all scenarios are, in the form that is shown; empty for the current folder.
     let root: String

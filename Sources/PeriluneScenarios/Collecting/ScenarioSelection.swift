@@ -27,7 +27,7 @@ public struct ScenarioSelection: Sendable {
             }
         }
 
-        /// Names are looked at alone, too, so that `^` and `$` can mean their ends.
+        /// Names are also matched alone, so that `^` and `$` can match their ends.
         private static func finds(_ expression: String, in texts: [String]) -> Bool {
             guard let regex = try? Regex(expression) else { return false }
             return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
@@ -94,7 +94,7 @@ public struct ScenarioPath: Sendable, Equatable {
                 : "no scenario is at \(path):\(line), behind the end of the file; its last scenario is at line \(last)")
     }
 
-    /// Those that are meant by the line: at it, else the nearest before it.
+    /// The scenarios that the line selects: at the line, else the nearest before it.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
         guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }
         return scenarios.filter { $0.line == nearest && (position == nil || ($0.positionAtLine ?? 1) == position) }

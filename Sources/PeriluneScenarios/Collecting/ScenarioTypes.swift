@@ -11,7 +11,7 @@ public struct ScenarioTypes: Sendable {
     /// The tables and views that cannot be used and are left out, for people.
     package private(set) var flaws: [String] = []
 
-    /// Those that are the same for all projects.
+    /// The types that are the same for all projects.
     package static let reference = ScenarioTypes(files: [
         "perilune.d.lua": LibraryModules.reference.source(of: "reference.types.perilune") ?? "",
         "scenarios.d.lua": LibraryModules.reference.source(of: "reference.types.scenarios") ?? "",

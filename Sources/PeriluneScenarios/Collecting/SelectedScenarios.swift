@@ -9,7 +9,7 @@ public struct SelectedScenarios: Sendable {
     var entries: [Entry] = []
     /// Scenarios that cannot be run, reported as failed.
     var broken: [ScenarioResult] = []
-    /// Those that were found, chosen or not.
+    /// The number of found scenarios, selected or not.
     public private(set) var foundCount = 0
     /// How many files of scenarios were not looked into, as the selection does not name them.
     private(set) var unreadCount = 0
@@ -32,7 +32,7 @@ public struct SelectedScenarios: Sendable {
     }
     /// Why files or scenarios cannot be run.
     public var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
-    /// Whether no scenario is to be run.
+    /// Whether no scenario will run.
     public var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
 
     /// Loads the files and chooses.

@@ -12,7 +12,7 @@ final class ScenarioDatabases: Sendable {
     private let store: TemplateStore
     private let chunks: ChunkCache
     private let options: ScenarioOptions
-    /// Takes which lines of migrations, and of modules that templates use, have run; `nil` if coverage is not measured.
+    /// Collects the lines run by migrations, and by modules that templates use; `nil` if coverage is not measured.
     private let coverage: CoverageCollector?
     /// The names of images by request, computed once in a run.
     private let names = Mutex<[String: String]>([:])
@@ -47,7 +47,7 @@ final class ScenarioDatabases: Sendable {
     // MARK: - Fixtures
 
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
-        // Copied once for all that begin with it, which then have the same rows.
+        // Copied once for all scenarios that begin with it, which then have the same rows.
         if ClusterAddress.isMeant(by: name) { return try store.image(named: "fixture:" + name) { try copyOfCluster(name) } }
         let place = file.place
         let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
@@ -101,7 +101,7 @@ final class ScenarioDatabases: Sendable {
 
     // MARK: - Templates
 
-    /// A database with the name by which it was found, which stands for all that it was made from.
+    /// A database with a name that identifies everything that it was made from.
     private struct Layer {
         let name: String
         let image: DatabaseImage

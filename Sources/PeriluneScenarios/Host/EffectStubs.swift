@@ -41,7 +41,7 @@ final class EffectStubs {
         }
     }
 
-    /// Those that no stub has expected, as failures.
+    /// The calls that no stub has expected, as failures.
     func unexpected() -> [ScenarioFailure] {
         unexpectedCalls.map { call in
             var failure = ScenarioFailure(

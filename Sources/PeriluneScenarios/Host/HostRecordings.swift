@@ -19,7 +19,7 @@ struct HostRecordings {
         return count
     }
 
-    /// Takes one out.
+    /// Removes and returns a recording.
     mutating func take(_ number: Int) throws -> Recording {
         guard let recording = recordings.removeValue(forKey: number) else { throw BindingError("usage", "unknown recording \(number)") }
         return recording

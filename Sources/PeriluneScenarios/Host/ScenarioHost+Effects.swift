@@ -7,7 +7,7 @@ extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in
             let (module, name): (String, String) = (try arguments.get(1), try arguments.get(2))
-            // Of a module that is not registered nothing is known but its stubs.
+            // For a module that is not registered, only its stubs are known.
             if host.state.modules.isRegistered(module) { try host.require(name, of: module) }
             host.effects.stub(module, name, arguments[3])
             return []

@@ -3,7 +3,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `run_script`: a script in a state of its own on the database of the scenario.
+/// `run_script`: runs a script in its own state on the database of the scenario.
 extension ScenarioHost {
     func installScripts() throws {
         // (path, arguments) runs the main part of the script, and its callbacks that are due at once.
@@ -46,7 +46,7 @@ final class ScriptRun {
     private let path: String
     private let source: [UInt8]
     private let given: LuaValue
-    /// That of the scenario.
+    /// The state of the scenario.
     private let outer: LuaState
     let state: LuaState
     let loop: ScriptLoop
@@ -102,7 +102,7 @@ final class ScriptRun {
         return true
     }
 
-    /// As the command, it ends with the first error.
+    /// Like the command, it ends with the first error.
     private func end(_ error: LuaError) {
         loop.endAll()
         self.error = isQuiet(error) ? nil : described(error)
@@ -131,7 +131,7 @@ final class ScriptRun {
         return (state, loop)
     }
 
-    /// The effects that the names in the option `grants` of a scenario stand for.
+    /// The effects for the names in a scenario's option `grants`.
     private static func granted(by names: [String]) -> OutsideEffects {
         names.reduce(into: []) { effects, name in
             switch name {

@@ -13,7 +13,7 @@ final class ScenarioHost {
     let limits: LuaLimits
     /// When the time of the scenario is up.
     private(set) var deadline: ContinuousClock.Instant
-    /// Those of the scenario, and of the scripts that it has run.
+    /// The states of the scenario and its scripts.
     let states = RunningStates()
     var effects: EffectStubs { state.effects }
     /// Schedules the callbacks of the scenario and its scripts.
@@ -97,7 +97,7 @@ final class ScenarioHost {
         state.state.close()
     }
 
-    /// Takes the lines that a state has run, before it is closed.
+    /// Adds the lines that a state has run, before it is closed.
     func didRun(_ state: LuaState) {
         attempt.coverage?.add(state)
         if attempt.options.comparesRounds { trace.lines.append(state.lineTrace()) }
@@ -108,7 +108,7 @@ final class ScenarioHost {
         try state.host.setFunction(name) { [unowned self] arguments in try body(self, arguments) }
     }
 
-    /// The same for a function that waits.
+    /// Defines a function that waits.
     func function(_ name: String, _ operation: some LuaAsyncOperation) throws {
         try state.host.set(.string(LuaString(name)), .function(state.state.makeAsyncFunction(name, operation)))
     }
@@ -120,14 +120,14 @@ final class ScenarioHost {
         try function("has_others") { host, arguments in
             [.boolean(host.loops.hasOthers && arguments.canWait)]
         }
-        // (seconds) waits until all that is due by then has been done, and sets the clock to it.
+        // (seconds) waits until everything due by then has been done, and sets the clock to it.
         try function("wait_until_quiet", WaitUntilQuiet(host: self))
         try function("interrupt") { host, _ in
             host.state.interrupt()
             return []
         }
         try function("was_interrupted") { host, _ in [.boolean(!host.callbackErrors.isEmpty)] }
-        // (name of who asks) raises inside a block of the database.
+        // (name of the caller) raises inside a block of the database.
         try function("require_no_access") { host, arguments in
             try host.requireNoAccess(arguments.state, arguments.get(1))
             return []

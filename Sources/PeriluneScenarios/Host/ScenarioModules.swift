@@ -9,7 +9,7 @@ internal import PeriluneRecords
 struct ScenarioModules {
     let registered: [RegisteredModule]
     let effects: EffectStubs
-    /// That of the scenario, in which stubs are.
+    /// The state of the scenario, which contains the stubs.
     unowned let outer: LuaState
 
     func install(in state: LuaState) throws {

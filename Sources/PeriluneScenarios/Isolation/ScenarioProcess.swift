@@ -79,7 +79,7 @@ final class ScenarioProcess: Sendable {
         return result
     }
 
-    /// Lets it end by itself, and waits for that.
+    /// Waits until the process ends by itself.
     func end() {
         process.end(within: .seconds(10))
     }

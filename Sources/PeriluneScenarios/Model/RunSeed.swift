@@ -44,7 +44,7 @@ extension Scenario {
         return Int64(seed).map { UInt64(bitPattern: $0) } ?? RunSeed.hash(seed)
     }
 
-    /// The same as scenarios see it: never negative by itself.
+    /// The seed as scenarios see it: never negative, unless they set it so.
     func shownSeed(in run: RunSeed) -> Int64 {
         seed.flatMap { Int64($0) } ?? Int64(bitPattern: seed(in: run) >> 1)
     }

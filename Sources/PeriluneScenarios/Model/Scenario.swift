@@ -13,7 +13,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var groups: [String] = []
     /// The name of the case.
     public var caseName: String?
-    /// As it was found from the current folder.
+    /// The path relative to the current folder.
     public var file: String
     /// The line of its definition, from 1.
     public var line: Int
@@ -35,9 +35,9 @@ public struct Scenario: Codable, Sendable, Identifiable {
     var failsInOneWay = false
     /// The consequence if it passes without any check.
     public var noChecks: ScenarioOptions.NoChecks?
-    /// Of those with the same one, never two run at once.
+    /// Scenarios with the same lock never run at the same time.
     public var lock: String?
-    /// A seed of its own.
+    /// The scenario's own seed.
     public var seed: String?
     /// Effects outside of the database that its scripts may have.
     public var grants: [String] = []
@@ -45,7 +45,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var skip: String?
     /// Whether it is still to be written.
     public var isTodo = false
-    /// Whether nothing but this and others like it is to be run.
+    /// Whether only this scenario and others marked like it will run.
     public var isOnly = false
     /// The position in its file of the `scenario` call that defines it.
     var ordinal: Int?

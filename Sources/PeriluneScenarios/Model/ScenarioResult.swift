@@ -6,7 +6,7 @@ public struct ScenarioResult: Codable, Sendable {
     public let scenario: Scenario
     /// The outcome.
     public var outcome: ScenarioOutcome
-    /// Why it was skipped, or failed as it had to.
+    /// Why it was skipped, or was expected to fail.
     public var reason: String?
     /// Whether it passed only after a failure.
     public var isFlaky = false
@@ -14,7 +14,7 @@ public struct ScenarioResult: Codable, Sendable {
     public var attempts = 1
     /// The attempts before the last one: all have failed.
     public var earlierAttempts: [ScenarioAttemptResult] = []
-    /// Of the last attempt.
+    /// The duration of the last attempt.
     public var duration = Duration.zero
     /// The seed of the run, by which it can be repeated.
     public var seed: RunSeed

@@ -12,7 +12,7 @@ final class HTMLReport: ScenarioReport {
 
     func receive(_ event: ScenarioEvent) {
         guard case .ended(let summary) = event else { return }
-        // As people look for them, not as they ended.
+        // Ordered for readers, not by end time.
         let results = summary.results.enumerated().sorted { first, second in
             let (a, b) = (first.element.scenario, second.element.scenario)
             return (a.file, a.line, first.offset) < (b.file, b.line, second.offset)

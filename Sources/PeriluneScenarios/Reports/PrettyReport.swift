@@ -1,4 +1,4 @@
-/// For people: failures as they happen, with all that is known of them, and the counts at the end.
+/// A report for people: failures as they happen, with all known details, and the counts at the end.
 final class PrettyReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void

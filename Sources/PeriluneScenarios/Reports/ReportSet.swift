@@ -46,7 +46,7 @@ public final class ReportSet: @unchecked Sendable {
         }
     }
 
-    /// Gives an event to all reports.
+    /// Passes an event to all reports.
     public func receive(_ event: ScenarioEvent) {
         lock.withLock {
             for report in reports { report.receive(event) }

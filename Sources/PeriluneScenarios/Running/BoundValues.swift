@@ -23,7 +23,7 @@ enum BoundValues {
         }
     }
 
-    /// `NULL`, a number, `'text'`, `x'00'`, or a comment that stands for something else.
+    /// `NULL`, a number, `'text'`, `x'00'`, or a comment that replaces another value.
     private static func lengthOfLiteral(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         var scanner = SQLScanner(text)
         // A negative number is a sign and a number.

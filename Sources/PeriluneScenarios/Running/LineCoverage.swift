@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// How often lines of Lua have run: of scripts and modules, not of the scenarios themselves.
 public struct LineCoverage: Sendable {
-    /// By file, then by line: 0 for lines that could have run.
+    /// The counts by file and line: 0 for lines that could have run.
     public internal(set) var files: [String: [Int: Int]] = [:]
 }
 

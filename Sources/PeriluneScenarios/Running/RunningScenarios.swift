@@ -11,7 +11,7 @@ final class RunningScenarios: Sendable {
         let start = ContinuousClock.now
         /// Cancels the current attempt.
         fileprivate let attempt = Mutex<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
-        /// By when the attempt that is going on should have ended by itself.
+        /// The time by which the current attempt should have ended by itself.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
         /// Called with the time that it has, as an attempt begins.
@@ -94,7 +94,7 @@ final class RunningScenarios: Sendable {
         return token
     }
 
-    /// Takes a result. Returns whether it was still waited for: a worker that was given up is to end.
+    /// Stores a result. Returns whether it was still expected: a worker that was given up must end.
     func end(_ token: Token, _ result: ScenarioResult) -> Bool {
         let isCurrent = state.withLock { $0.running.removeValue(forKey: token.job.number) != nil }
         guard isCurrent else { return false }
@@ -112,7 +112,7 @@ final class RunningScenarios: Sendable {
         if isLast { didFinish() }
     }
 
-    /// Ends all that runs and lets no more begin.
+    /// Cancels all active scenarios and starts no more.
     func interrupt() {
         queue.close()
         state.withLock { $0.isInterrupted = true }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// Runs a scenario once: in a state of its own, on a database of its own. Used on the thread of a worker.
+/// Runs a scenario once, in its own state and on its own database. Used on the thread of a worker.
 struct ScenarioAttempt {
     let scenario: Scenario
     let source: ScenarioDatabases.Source
@@ -175,7 +175,7 @@ extension ScenarioResult {
 
     private static func lateness(_ limit: Duration) -> String { "timed out: still running after \(TimeText.text(limit))" }
 
-    /// Takes the error by which a scenario was ended.
+    /// Adds the error that ended a scenario to its result.
     mutating func take(_ error: LuaError, _ progress: LuaFields?, limit: Duration) {
         outcome = error.code == .timeout ? .timedOut : error.code == .cancelled ? .interrupted : .failed
         var failure = ScenarioFailure(error, file: scenario.file)

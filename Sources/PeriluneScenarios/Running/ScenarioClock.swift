@@ -6,7 +6,7 @@ internal import Synchronization
 final class ScenarioClock: Sendable {
     /// The clock for timers.
     let clock = ManualClock()
-    /// By which it is later after each reading.
+    /// The time that each reading adds.
     private let step = Mutex<TimeInterval>(0)
 
     var source: DateSource { .manual(clock) { [self] in read() } }
@@ -26,7 +26,7 @@ final class ScenarioClock: Sendable {
     func advance(by seconds: TimeInterval) { clock.advance(by: seconds) }
     func tick(by seconds: TimeInterval) { step.withLock { $0 = seconds } }
 
-    /// Takes the last reading back.
+    /// Undoes the last reading.
     func forgetReading() {
         let step = step.withLock { $0 }
         if step != 0 { clock.advance(by: -step) }

@@ -30,7 +30,7 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var duration = Duration.zero
     /// The seed of the run.
     public internal(set) var seed: RunSeed
-    /// Where `scenario.only` was left in.
+    /// The scenarios that still use `scenario.only`.
     public internal(set) var focused: [Scenario] = []
     /// Whether the run was ended before all scenarios had run.
     public internal(set) var wasInterrupted = false
@@ -38,7 +38,7 @@ public struct ScenarioSummary: Sendable {
     public var notRun: Int { count(.notRun) }
     /// Snapshots that no scenario compares any more: known of files of which all scenarios have passed.
     public internal(set) var obsoleteSnapshots: [String] = []
-    /// Those of them that were removed.
+    /// The removed ones among them.
     public internal(set) var removedSnapshots: [String] = []
     /// How many there are, chosen or not.
     public internal(set) var foundCount = 0
@@ -53,9 +53,9 @@ public struct ScenarioSummary: Sendable {
 
     /// Counts the results with an outcome.
     public func count(_ outcome: ScenarioOutcome) -> Int { results.count { $0.outcome == outcome } }
-    /// Those that passed after a failure.
+    /// The results that passed after a failure.
     public var flaky: [ScenarioResult] { results.filter(\.isFlaky) }
-    /// Those that did not pass.
+    /// The results that did not pass.
     public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome.isVerdict } }
 
     /// How the command ends.

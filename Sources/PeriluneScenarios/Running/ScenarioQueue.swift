@@ -20,7 +20,7 @@ final class ScenarioQueue: @unchecked Sendable {
         waiting = jobs[...]
     }
 
-    /// The next one; waits while all that are left are locked. `nil` at the end.
+    /// The next job; waits while all remaining ones are locked. `nil` at the end.
     func take() -> Job? {
         condition.lock()
         defer { condition.unlock() }
@@ -50,7 +50,7 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Lets no more begin.
+    /// Starts no more jobs.
     func close() {
         condition.lock()
         isClosed = true
@@ -58,7 +58,7 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Those that were not taken.
+    /// The jobs that were not taken.
     var left: [Job] {
         condition.lock()
         defer { condition.unlock() }

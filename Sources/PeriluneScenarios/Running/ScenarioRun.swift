@@ -31,7 +31,7 @@ public final class ScenarioRun: Sendable {
         var isInterrupted = false
         var isDone = false
         var failureCount = 0
-        /// By scenario: the first round that has a trace.
+        /// The first round with a trace, by scenario.
         var traces: [String: (round: Int, trace: ScenarioTrace)] = [:]
         /// Results that wait for those before them, by the number of the job; for the order of files.
         var early: [Int: ScenarioResult] = [:]
@@ -182,7 +182,7 @@ public final class ScenarioRun: Sendable {
         if isEnough { stop() }
     }
 
-    /// Lets no more begin.
+    /// Starts no more scenarios.
     private func stop() {
         running.withLock { $0?.queue.close() }
     }

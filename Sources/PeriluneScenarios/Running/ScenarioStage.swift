@@ -64,7 +64,7 @@ final class ScenarioStage {
 
     private static func environment(clock: ScenarioClock, seed: UInt64, output: ScenarioOutput) -> ScriptEnvironment {
         let random = RandomSource.seeded(seed)
-        // A source of their own: that a scenario asks for one does not change the random numbers after it.
+        // A separate source: a scenario that requests an identifier does not change the random numbers after it.
         let identifiers = RandomSource.seeded(seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let uuid = UUIDSource { UUID(bits: identifiers.next(), identifiers.next()) }
         var logger = Logger(label: "scenario", factory: { _ in OutputLogHandler(output: output) })

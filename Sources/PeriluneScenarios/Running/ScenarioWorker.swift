@@ -3,7 +3,7 @@ internal import PeriluneIsolation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// Runs scenarios one after the other, on a thread of its own whose stack is large.
+/// Runs scenarios one after the other, on its own thread with a large stack.
 actor ScenarioWorker {
     /// Makes the group that the loops of an attempt share. Called on the thread of the worker.
     typealias MakeLoops = (ManualClock) -> LoopGroup
@@ -11,7 +11,7 @@ actor ScenarioWorker {
     private nonisolated let thread = LuaThread()
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Those of the attempt that is going on.
+    /// The loops of the current attempt.
     private var loops: LoopGroup?
     /// The process that runs the scenarios, if they run in another one.
     private var process: ScenarioProcess?
@@ -26,7 +26,7 @@ actor ScenarioWorker {
         }
     }
 
-    /// Takes jobs until there are no more, or until this worker was given up.
+    /// Runs jobs until none is left, or until this worker is given up.
     func work(_ run: RunningScenarios, with tools: ScenarioTools) async {
         while let job = run.queue.take() {
             let token = run.begin(job)
@@ -68,7 +68,7 @@ actor ScenarioWorker {
         return group
     }
 
-    /// Calls a source in a task of its own.
+    /// Calls a source in its own task.
     private func start(_ loop: ScriptLoop, _ source: LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never> {
         Task {
             await withTaskExecutorPreference(thread.preference) {
@@ -91,7 +91,7 @@ struct ScenarioTools: Sendable {
     let chunks: ChunkCache
     let options: ScenarioOptions
     let snapshots: any SnapshotRegistry
-    /// Takes which lines have run; `nil` if coverage is not measured.
+    /// Collects the lines that have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
     /// The program that runs them in another process; `nil`: they run in this one.
     var program: WorkerProcess.Program?

@@ -29,7 +29,7 @@ final class SnapshotUses: SnapshotRegistry {
     var paths: Set<String> { uses.withLock { Set($0.keys) } }
 }
 
-/// Where snapshots are.
+/// The snapshot files.
 package enum SnapshotFiles {
     static let folderName = "__snapshots__"
 
@@ -58,7 +58,7 @@ package enum SnapshotFiles {
         return Set(ofFiles + roots.flatMap(orphans)).sorted()
     }
 
-    /// Those under a folder to which no file of scenarios belongs.
+    /// The snapshots under a folder that belong to no scenario file.
     private static func orphans(under root: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: root.isEmpty ? "." : root)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.compactMap { name in

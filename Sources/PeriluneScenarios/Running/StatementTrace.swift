@@ -16,7 +16,7 @@ final class StatementTrace {
     private let clock: ScenarioClock
     private var ended: EndedStatement?
     private var active: [ActiveStatement] = []
-    /// Of virtual tables.
+    /// The active statements of virtual tables.
     private var inner: Set<OpaquePointer> = []
     private var pauses = 0
     private var collections: [Collection] = []
@@ -33,7 +33,7 @@ final class StatementTrace {
         self.clock = clock
     }
 
-    /// Has every connection that is opened with a configuration traced.
+    /// Traces every connection that is opened with a configuration.
     func install(in configuration: inout Configuration) {
         // Connections are opened and used on the thread of the scenario.
         nonisolated(unsafe) let trace = self
@@ -119,7 +119,7 @@ final class StatementTrace {
 private struct ActiveStatement {
     let statement: OpaquePointer
     let start: UInt64
-    /// Of the connection, before it began.
+    /// The connection's count before the statement began.
     let changes: Int64
     var rows: Int64 = 0
 }
@@ -127,7 +127,7 @@ private struct ActiveStatement {
 /// A statement that has ended, of which a record is made only on demand.
 private struct EndedStatement {
     let sql: String
-    /// As SQLite has it, of which `expanded` is the text with values.
+    /// SQLite's text, of which `expanded` is the form with values.
     let traced: String
     /// With the bound values in place of the parameters; nil without parameters, or with very many.
     let expanded: String?

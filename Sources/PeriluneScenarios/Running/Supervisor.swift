@@ -6,7 +6,7 @@ final class Supervisor: Sendable {
     private let running: RunningScenarios
     /// How long after its time was up a scenario may still run.
     private let grace: Duration
-    /// Whether scenarios run in processes of their own.
+    /// Whether scenarios run in separate processes.
     private let isIsolated: Bool
     private let startWorker: @Sendable () -> Void
 
@@ -14,7 +14,7 @@ final class Supervisor: Sendable {
         (self.running, self.grace, self.isIsolated, self.startWorker) = (running, grace, isIsolated, startWorker)
     }
 
-    /// Looks after the workers until they have left: on a thread of its own, which no script can block.
+    /// Watches the workers until they have ended, on its own thread, which no script can block.
     func start() {
         Thread.detachNewThread { [self] in
             while !running.isFinished {

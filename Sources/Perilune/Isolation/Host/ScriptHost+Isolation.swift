@@ -142,7 +142,7 @@ extension ScriptHost {
         }
     }
 
-    /// The function that is to be called, and its arguments.
+    /// The function to call, and its arguments.
     private func function(of question: WorkerQuestion) throws -> (LuaFunction, [LuaValue]) {
         let values = question.values
         guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
@@ -270,7 +270,7 @@ extension ScriptHost.Configuration {
         }
     }
 
-    /// Why a script in a process of its own has no database in a cluster.
+    /// The error of scripts in a separate process that use a database in a cluster.
     package static let noNetwork = LuaError(
         .usage, "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation")
 
@@ -281,7 +281,7 @@ extension ScriptHost.Configuration {
         let source = OpenedDatabases.source(of: writer)
         var settings = try ConnectionSettings(source?.configuration ?? writer.configuration)
         if isReadonly { settings.isReadonly = true }
-        // Where SQLite is interrupted as it prepares a statement it gives its general error.
+        // If SQLite is interrupted while it prepares a statement, it returns its general error.
         let path = try await Task.preferringCancellation {
             // Not its path, which is an URI in tests.
             try await writer.read { db in

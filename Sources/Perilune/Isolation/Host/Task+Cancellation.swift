@@ -1,6 +1,6 @@
 /// Prefers cancellation errors to the errors of cancelled operations.
 extension Task where Success == Never, Failure == Never {
-    /// Runs an operation; if the current task is cancelled by its end, throws that in place of whatever has come of it.
+    /// Runs an operation. If the current task has been cancelled by its end, throws a cancellation instead of the operation's outcome.
     nonisolated(nonsending) static func preferringCancellation<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {

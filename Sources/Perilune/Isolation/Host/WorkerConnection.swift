@@ -30,7 +30,7 @@ final class WorkerConnection: Sendable {
     private struct State {
         var count: UInt32 = 0
         var requests: [UInt32: PendingRequest] = [:]
-        /// Those that were cancelled.
+        /// The cancelled requests.
         var cancelled: Set<UInt32> = []
         /// The questions that are being answered.
         var questions: [UInt32: Question] = [:]
@@ -43,7 +43,7 @@ final class WorkerConnection: Sendable {
         var reason: LuaError?
         var hasEnded = false
         var lastCall: String?
-        /// The signals that scripts want to hear of.
+        /// The signals that scripts observe.
         var signals: Set<String> = []
         /// The clock of scripts, if it is set by hand.
         var clock: ClockLink?
@@ -72,7 +72,7 @@ final class WorkerConnection: Sendable {
     /// More questions at once, or larger ones, end the process: they fill the memory of the host.
     private static let questionLimit = 1 << 16
     private static let questionLimitInBytes = 1 << 30
-    /// As many errors are kept, the oldest go first: a script that keeps more gets their text only.
+    /// The number of kept errors; the oldest are dropped first. A script that keeps more only has their text.
     private static let errorLimit: Int64 = 1000
 
     private init(process: WorkerProcess, grace: Duration, layers: Set<IsolationLayer>) {
@@ -134,7 +134,7 @@ final class WorkerConnection: Sendable {
         }
     }
 
-    /// Hands a new connection to who waits for it, and keeps it no longer than that.
+    /// Passes a new connection to its waiting caller, and then releases it.
     private static func begin(
         _ process: WorkerProcess, _ grace: Duration, _ layers: Set<IsolationLayer>,
         _ continuation: CheckedContinuation<WorkerConnection, any Error>
@@ -163,7 +163,7 @@ final class WorkerConnection: Sendable {
                 // A state that is made has a clock, and numbers at random.
                 let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
                 try? process.answers.send(Frame(.answer, frame.request, answer))
-            // Of the opening: no statement of a script's.
+            // A statement of the opening, not of a script.
             case .statement: break
             default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
             }
@@ -224,7 +224,7 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Does something on the thread of the host, in the order in which it has come. Where much waits for that, the process waits as well.
+    /// Runs a closure on the host's thread, in the order of arrival. If too much is waiting, the process waits too.
     private func enqueue(of sizeInBytes: Int, _ body: @escaping @Sendable (isolated ScriptHost) -> Void) {
         guard let host = host.value else { return }
         printing.enter(sizeInBytes)
@@ -380,7 +380,7 @@ final class WorkerConnection: Sendable {
         state.withLock { $0.clock = link }
     }
 
-    /// Passes on a signal. Returns whether a script wants to hear of it.
+    /// Passes on a signal. Returns whether a script observes it.
     func deliver(signal name: String) -> Bool {
         guard state.withLock({ $0.signals.contains(name) }) else { return false }
         tell(Frame(.signal, 0, [.text(name)]))
@@ -524,7 +524,7 @@ struct WorkerQuestion: Sendable {
     /// Whether a thread of the process waits for the answer, and not a task.
     var isWaitedFor: Bool { message != .callFunction }
 
-    /// The function that is to be called.
+    /// The function to call.
     var functionName: String? {
         guard message == .callFunction || message == .callAtOnce, values.count >= 2, let module = values[0].text, let name = values[1].text else { return nil }
         return "\(module).\(name)"

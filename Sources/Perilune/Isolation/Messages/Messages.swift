@@ -11,7 +11,7 @@ enum HostMessage: UInt8 {
     case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure
     /// The answer to a question of the worker: of the number of the question.
     case answer
-    /// Cancels the request of the number; 0: all that goes on.
+    /// Cancels the request with the number; 0 cancels all active ones.
     case cancel
     case limitTime
     case signal
@@ -34,7 +34,7 @@ enum WorkerMessage: UInt8 {
     case print
     case log
     case callbackFailure
-    /// The signals that scripts want to hear of.
+    /// The signals that scripts observe.
     case signals
     /// A statement that is traced: its SQL, and how long it took.
     case statement

@@ -5,7 +5,7 @@ internal import PeriluneRecords
 
 /// Values of Lua on their way to another process: as copies.
 extension WireValue {
-    /// As deep as values that are encoded may be nested; a table that contains itself is deeper.
+    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds it.
     private static let deepest = 100
 
     init(_ value: LuaValue) throws(LuaError) {

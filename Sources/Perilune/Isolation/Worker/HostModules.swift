@@ -6,7 +6,7 @@ internal import PeriluneLua
 struct HostModules {
     let questions: HostQuestions
 
-    /// Has `require` ask the host first.
+    /// Makes `require` ask the host first.
     func install(in state: LuaState) throws {
         // The state belongs to the owner of the resolver.
         try state.addModuleResolver { [unowned state] name in

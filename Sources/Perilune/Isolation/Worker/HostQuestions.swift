@@ -10,7 +10,7 @@ final class HostQuestions: Sendable {
     @TaskLocal static var servedRequest: UInt32 = 0
 
     let channel: FrameChannel
-    /// Where answers come for which a thread waits. Held by that thread, so that the next answer is its own.
+    /// The channel of answers for which a thread waits. That thread holds the lock, so that the next answer is its own.
     private let answers: Mutex<FrameChannel>
     private let state = Mutex((count: UInt32(0), waiters: [UInt32: Waiter]()))
 
@@ -60,7 +60,7 @@ final class HostQuestions: Sendable {
         try? channel.send(Frame(.abandon, number))
     }
 
-    /// The number of a question, and who waits for its answer if that is a task.
+    /// Returns the number of a new question, and registers the task that waits for its answer, if any.
     private func add(_ waiter: Waiter?) -> UInt32 {
         state.withLock { state in
             repeat { state.count &+= 1 } while state.count == 0 || state.waiters[state.count] != nil
@@ -82,7 +82,7 @@ final class HostQuestions: Sendable {
 
     private static var closed: LuaError { LuaError(.cancelled, "the host of the script has ended") }
 
-    /// Takes an answer for which a task waits.
+    /// Receives an answer for which a task waits.
     func take(_ frame: Frame) {
         settle(frame.request, Result { try Self.values(of: frame) })
     }

@@ -85,7 +85,7 @@ final class WorkerServer: Sendable {
         configuration.limits = setup.limits
         configuration.signals = setup.signals
         configuration.output = .none
-        // Those of the host, which is asked first.
+        // The host's modules: the host is asked first.
         if setup.hasModules { configuration.modules = [.closure { _ in nil }] }
         configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
         configuration.extending = { _, state in
@@ -220,7 +220,7 @@ extension ScriptHost {
         _ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]
     ) async throws -> [WireValue] {
         try await perform { host in
-            // As the host decodes one result.
+            // Only the first result, which is the one that the host decodes.
             guard let result = try await run(host).first else { return [] }
             return [try WireValue(result)]
         }

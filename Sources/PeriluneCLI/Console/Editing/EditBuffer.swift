@@ -14,7 +14,7 @@ struct EditBuffer: Equatable {
     var textBeforeCursor: String { String(characters[..<cursor]) }
     var isEmpty: Bool { characters.isEmpty }
 
-    /// Returns the text with all line endings, including those of terminal pastes, converted to line feeds.
+    /// Returns the text with all line endings converted to line feeds, including line endings of terminal pastes.
     private static func normalized(_ text: String) -> String {
         guard text.utf8.contains(0x0D) else { return text }
         return text.replacing("\r\n", with: "\n").replacing("\r", with: "\n")
