@@ -1,26 +1,26 @@
 ---@meta _
 -- Made from lib/reference by scripts/reference: not to be edited.
 
----NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
+---NULL in places that cannot hold `nil`: a table field, a list element, or an assigned value.
 ---@class perilune.null: userdata
 
----Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` gives them as a string, `#blob` how many there are.
+---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. `tostring(blob)` returns them as a string, and `#blob` their number.
 ---
----Fetched BLOBs are strings, but for fields of records whose column is not declared for bytes, as in `CREATE TABLE note (content)`: there a text
----is a string and a BLOB is a `perilune.blob`, so that a record which is written back leaves the BLOB one.
+---Fetched BLOBs are strings, with one exception: a record field whose column is not declared for bytes, as in
+---`CREATE TABLE note (content)`. There a text is a string and a BLOB is a `perilune.blob`, so that writing the record back keeps the BLOB.
 ---@class perilune.blob: userdata
 
 ---@class perilune
----@field null perilune.null NULL where `nil` cannot stand
+---@field null perilune.null NULL in places that cannot hold `nil`
 ---@field context "live"|"test"|"preview" the context in which the host runs the script
----@field database perilune.database the database of the host, which `db` also is; an override by `perilune.with` is in `db` only
+---@field database perilune.database the host's database, which is also `db`; an override by `perilune.with` affects only `db`
 ---@field json perilune.json
 ---@field log perilune.log
----@field date perilune.date_type makes dates, and can be given wherever a type is expected
+---@field date perilune.date_type makes dates, and is also a type
 ---@field date_components perilune.date_components_type makes parts of dates and times
 ---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
----@field excluded perilune.excluded the row that an upsert was to insert
----@field row perilune.row_methods the methods of rows, for rows with a column that hides one
+---@field excluded perilune.excluded the row that an upsert could not insert
+---@field row perilune.row_methods the methods of rows, for rows with a column that hides a method
 perilune = {}
 
 ---Makes a value that is bound as a BLOB. A plain string is bound as TEXT.
@@ -33,17 +33,17 @@ perilune = {}
 ---@return perilune.blob
 function perilune.blob(bytes) end
 
----Makes a blob of a list of numbers, as 32-bit floats: what extensions of SQLite's for vector search store.
+---Makes a blob from a list of numbers, as 32-bit floats, the format of SQLite extensions for vector search.
 ---```lua
 ---print(#perilune.vector{ 0.5, 1.5, 2 })  --> 12
 ---```
 ---
 ---- Raises `argument` if the list is empty, or an element is not a number that a 32-bit float holds
----@param list number[]|perilune.blob a blob of 32-bit floats is returned as it is
+---@param list number[]|perilune.blob a blob of 32-bit floats is returned unchanged
 ---@return perilune.blob
 function perilune.vector(list) end
 
----Returns the numbers that a blob of 32-bit floats holds, or a fetched one, which is a string.
+---Returns the numbers in a blob of 32-bit floats, or in a fetched blob, which is a string.
 ---```lua
 ---print(perilune.vector_numbers(perilune.vector{ 0.5, 1.5 })[2])  --> 1.5
 ---```
@@ -90,7 +90,7 @@ function perilune.random(m, n) end
 ---@return perilune.date
 function perilune.now() end
 
----Calls a function while another database is the default one: for `db`, and for records and requests that name no database.
+---Calls a function with another default database: for `db`, and for records and requests that name no database.
 ---```lua
 ---local other = perilune.queue(":memory:")
 ---perilune.with({ database = other }, function(db)
@@ -105,7 +105,7 @@ function perilune.now() end
 ---@param overrides { database: perilune.database }
 ---@param body fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for `body`
----@return any ... what `body` returns
+---@return any ... the results of `body`
 function perilune.with(overrides, body, ...) end
 
 ---Makes an enumeration: a fixed set of values that columns store as integers or strings.
@@ -116,7 +116,7 @@ function perilune.with(overrides, body, ...) end
 ---```
 ---
 ---- Raises `argument` if no case is given, or two cases have the same value
----@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
+---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both name and value
 ---@return perilune.enum
 function perilune.enum(cases) end
 
@@ -134,11 +134,11 @@ function perilune.enum(cases) end
 ---```
 ---
 ---- Raises `argument` if a function is missing
----@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for what does not fit
+---@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for a value that does not fit
 ---@return perilune.value_type
 function perilune.value_type(definition) end
 
----Makes a type of values that a function builds from rows. It is fetched like a record class, and needs no table.
+---Makes a type whose values a function builds from rows. It is fetched like a record class, and needs no table.
 ---```lua
 ---local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
 ---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
@@ -149,7 +149,7 @@ function perilune.value_type(definition) end
 ---@return perilune.row_type
 function perilune.row_type(definition) end
 
----Opens a database on one connection, which reads and writes in turn.
+---Opens a database with one connection, which both reads and writes.
 ---```lua
 ---local queue = perilune.queue(":memory:")
 ---queue:execute("CREATE TABLE note (text)")
@@ -166,7 +166,7 @@ function perilune.row_type(definition) end
 ---@return perilune.database
 function perilune.queue(path, options) end
 
----Opens a database on several connections: one writes, the others read meanwhile. The file uses a write-ahead log.
+---Opens a database with several connections: one writes, and the others can read at the same time. The file uses a write-ahead log.
 ---```lua
 ---local path = temporary_path("shop.sqlite")
 ---local pool = perilune.pool(path, { reader_count = 2 })
@@ -185,8 +185,8 @@ function perilune.queue(path, options) end
 ---@return perilune.database
 function perilune.pool(path, options) end
 
----Opens a database in a cluster of dqlite nodes, which is made there if it does not exist. Statements run in the node that leads, which is
----looked for again when it changes. The page "Running a cluster" says what works there and what is refused.
+---Opens a database in a cluster of dqlite nodes, and creates it if it does not exist. Statements run on the leader; when the leader
+---changes, the connection finds the new one. The page "Running a cluster" lists supported and refused features.
 ---```lua
 ---local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
 ---print(ok, err.kind)  --> false	cluster_unreachable
@@ -202,7 +202,7 @@ function perilune.pool(path, options) end
 ---@return perilune.database
 function perilune.cluster(name, options) end
 
----Opens a database in memory that is filled from a string, which `db:serialize` returns, or which a database file holds.
+---Opens a database in memory from a string: a result of `db:serialize`, or the contents of a database file.
 ---```lua
 ---local copy = perilune.deserialize(db:serialize())
 ---copy:execute("DELETE FROM book")
@@ -213,20 +213,20 @@ function perilune.cluster(name, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `sandbox` if the script may not open databases of others
----@param bytes string they are checked as a whole first
+---@param bytes string checked completely before use
 ---@param options? perilune.database_options
 ---@return perilune.database
 function perilune.deserialize(bytes, options) end
 
----Makes a pattern for full-text search from text that users type; nothing in the text is an operator.
+---Makes a pattern for full-text search from text that users type. Operators in the text have no effect.
 ---```lua
 ---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
 ---```
 ---
 ---- Raises `argument` if `text` is not a string, or the kind is unknown
 ---@param text string
----@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` stands at the beginning of a column
----@return string pattern one that matches nothing if the text contains no word
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" the words that must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` matches at the beginning of a column
+---@return string pattern matches nothing if the text contains no word
 function perilune.fts5_pattern(text, kind) end
 
 ---Makes a migrator.
@@ -239,15 +239,16 @@ function perilune.fts5_pattern(text, kind) end
 ---- Raises `argument` if an option is not valid, or two files have one name
 ---- Raises `cannot_open` if the folder cannot be read
 ---- Raises `sandbox` if the script may not read files
----@param options? { folder?: string } a folder whose files it begins with
+---@param options? { folder?: string } a folder of migrations to add first
 ---@return perilune.migrator
 function perilune.migrator(options) end
 
----Makes a record class of a table. Each call makes another class: make it in one file, return it there, and `require` that file.
+---Makes a record class for a table. Each call makes a new class, so make it in one file, return it there, and `require` that file.
 ---
----A value that a column does not declare to hold, such as a word in an INTEGER column or `true` in a TEXT column, is an error of kind
----`conversion` when a record is written. What SQLite converts without loss is stored: `"12"` and `12.0` in an INTEGER column, numbers in a
----TEXT column. Columns without a type, and columns of BLOB, ANY and other types than these, take any value, and so do SQL and conditions.
+---Writing a record raises an error of kind `conversion` if a value does not fit the declared type of its column, such as a word in an
+---INTEGER column or `true` in a TEXT column. Values that SQLite converts without loss are stored: `"12"` and `12.0` in an INTEGER column,
+---numbers in a TEXT column. Columns without a type, and columns of BLOB, ANY and other unchecked types, take any value. SQL and conditions
+---are not checked either.
 ---```lua
 ---local Tag = perilune.record("tag")
 ---function Tag:label() return "#" .. self.name end
@@ -261,8 +262,8 @@ function perilune.migrator(options) end
 ---@return perilune.record_class
 function perilune.record(table_name, options) end
 
----Makes a class for a table with one row at most: settings, for example. A column that is NULL reads as its default, and an update
----inserts the row that it needs.
+---Makes a class for a table with at most one row, such as settings. A column that is NULL reads as its default, and an update inserts the
+---row if necessary.
 ---```lua
 ---db:create_table("settings", function(t)
 ---  t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
@@ -275,7 +276,7 @@ function perilune.record(table_name, options) end
 ---
 ---- Raises `argument` if an option is not valid
 ---@param table_name string
----@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
+---@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and the options of `perilune.record`; `key` is `"id"` by default
 ---@return perilune.single_row_class
 function perilune.single_row(table_name, options) end
 
@@ -298,7 +299,7 @@ function perilune.single_row(table_name, options) end
 ---@return perilune.history
 function perilune.history(class) end
 
----Reads a changeset from the string that `changeset:serialize` returned. The string need not be trusted.
+---Reads a changeset from the string that `changeset:serialize` returned. The string does not need to be trusted.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
 ---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
@@ -310,7 +311,7 @@ function perilune.history(class) end
 ---@return perilune.changeset
 function perilune.changeset(bytes) end
 
----Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
+---Makes a common table: one that exists for a single statement, defined by a request, or by SQL, which may read the table itself.
 ---```lua
 ---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
 ---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
@@ -319,11 +320,11 @@ function perilune.changeset(bytes) end
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
 ---@param definition perilune.request|string[] a request, or the names of the columns
----@param ... any behind columns SQL and its arguments; behind a request a function that gets the table so far and returns the request for further rows
+---@param ... any after columns: SQL and its arguments; after a request: a function that gets the table so far and returns the request for further rows
 ---@return perilune.common_table
 function perilune.common_table(name, definition, ...) end
 
----Returns a column by its name, wherever the request has one.
+---Returns a column by its name, from any table of the request that has it.
 ---```lua
 ---print(Book:filter(perilune.column("year"):gt(1850)):fetch_count())  --> 2
 ---```
@@ -354,7 +355,7 @@ function perilune.value(value) end
 ---@return perilune.expression
 function perilune.sql(text, ...) end
 
----Returns a parameter, whose value is given when a prepared request runs.
+---Returns a parameter, whose value is passed when a prepared request runs.
 ---```lua
 ---local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year"))):prepare()
 ---print(by_year:fetch_count{ year = 1850 })  --> 2
@@ -372,7 +373,7 @@ function perilune.parameter(name) end
 ---@return perilune.expression
 function perilune.count() end
 
----Returns the value of the first condition that is true.
+---Returns the value that belongs to the first true condition.
 ---```lua
 ---local age = perilune.case{ { Book.c.year:lt(1850), "old" }, otherwise = "new" }
 ---print(Book:select(age:as("age")):order("id"):fetch_values()[1])  --> old
@@ -383,7 +384,7 @@ function perilune.count() end
 ---@return perilune.expression
 function perilune.case(branches) end
 
----Returns the condition that a request has a row.
+---Returns the condition that a request has at least one row.
 ---```lua
 ---print(Author:filter(perilune.exists(Book:filter("book.author_id = author.id"))):fetch_count())  --> 2
 ---```
@@ -393,52 +394,52 @@ function perilune.case(branches) end
 ---@return perilune.expression
 function perilune.exists(request) end
 
----Returns the number of the row in its partition, from 1. It has a value only over a window.
+---Returns the number of the row in its partition, from 1. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---
----- Raises `argument` if it is given an argument
+---- Raises `argument` if an argument is given
 ---@return perilune.expression
 function perilune.row_number() end
 
----Returns the rank of the row; equal rows share one, and leave gaps. It has a value only over a window.
+---Returns the rank of the row; equal rows share a rank, and the ranks after them have gaps. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---
----- Raises `argument` if it is given an argument
+---- Raises `argument` if an argument is given
 ---@return perilune.expression
 function perilune.rank() end
 
----Returns the rank of the row, without gaps. It has a value only over a window.
+---Returns the rank of the row, without gaps. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
 ---```
 ---
----- Raises `argument` if it is given an argument
+---- Raises `argument` if an argument is given
 ---@return perilune.expression
 function perilune.dense_rank() end
 
----Returns the rank of the row from 0 to 1. It has a value only over a window.
+---Returns the rank of the row as a number from 0 to 1. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
 ---```
 ---
----- Raises `argument` if it is given an argument
+---- Raises `argument` if an argument is given
 ---@return perilune.expression
 function perilune.percent_rank() end
 
----Returns the share of the rows up to this one. It has a value only over a window.
+---Returns the share of the rows up to this one. It is only valid over a window.
 ---```lua
 ---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
 ---```
 ---
----- Raises `argument` if it is given an argument
+---- Raises `argument` if an argument is given
 ---@return perilune.expression
 function perilune.cume_dist() end
 
----Returns the number of the row's share, where the rows of a window are divided into a number of shares.
+---Returns the number of the row's bucket, if the rows of a window are divided into `count` buckets.
 ---```lua
 ---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
 ---```
@@ -464,7 +465,7 @@ function perilune.ntile(count) end
 ---@return perilune.timer
 function perilune.after(delay, f, ...) end
 
----Calls a function again and again. Calls that would come while a former one still runs are one call, when that has ended.
+---Calls a function repeatedly. Calls that become due during a running call are combined into one, which follows it.
 ---```lua
 ---local count = 0
 ---local timer
@@ -483,24 +484,24 @@ function perilune.after(delay, f, ...) end
 ---@return perilune.timer
 function perilune.every(period, f, ...) end
 
----Calls a function at the times of a schedule as cron has it, in local time or that of a zone. When clocks are put forward, a time of day that is
----left out comes at the moment of the change; when they are put back, a time of day that comes twice is the first one. If the minute or the
----hour begins with a star, the schedule follows the clock.
+---Calls a function at the times of a cron schedule, in local time or in a given time zone. When clocks are put forward, a skipped time of
+---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
+---begins with a star, the schedule follows the clock.
 ---```lua
 ---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
 ---schedule:cancel()
 ---```
 ---
----- Raises `argument` if the schedule cannot be read, or the function is not one
----- Raises `unknown_time_zone` if there is no such time zone
+---- Raises `argument` if the schedule cannot be read, or `f` is not a function
+---- Raises `unknown_time_zone` if the time zone does not exist
 ---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
 ---@param f fun(due: perilune.date)
----@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default that of the process; `jitter`: the longest random delay of a call
+---@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default the time zone of the process; `jitter`: the longest random delay of a call
 ---@return perilune.schedule
 function perilune.at(schedule, f, options) end
 
----Waits. Other tasks go on meanwhile.
+---Waits for a duration. Other tasks run in the meantime.
 ---```lua
 ---perilune.sleep("1ms")
 ---print("awake")  --> awake
@@ -515,7 +516,7 @@ function perilune.at(schedule, f, options) end
 ---@param duration perilune.duration
 function perilune.sleep(duration) end
 
----Starts a function that runs beside this one: whenever one of them waits, the other goes on.
+---Starts a function as a concurrent task: whenever one task waits, the others run.
 ---```lua
 ---local task = perilune.spawn(function(a, b)
 ---  perilune.sleep("1ms")
@@ -530,7 +531,7 @@ function perilune.sleep(duration) end
 ---@return perilune.task
 function perilune.spawn(f, ...) end
 
----Calls a function when the program gets a signal that would otherwise end it.
+---Calls a function when the program receives a signal that would otherwise end it.
 ---```lua
 ---local handle = perilune.on_signal("HUP", function(name) print(name) end)
 ---print(handle:cancel())  --> true
@@ -544,7 +545,7 @@ function perilune.spawn(f, ...) end
 ---@return perilune.timer
 function perilune.on_signal(name, f) end
 
----Sets the function that gets errors which timers, tasks and observers leave unhandled. Without one such an error ends the script.
+---Sets the handler for errors that timers, tasks and observers leave unhandled. Without a handler, such an error ends the script.
 ---```lua
 ---perilune.on_error(function(err) print(err) end)
 ---perilune.after(0, function() error("oops", 0) end)
@@ -555,7 +556,7 @@ function perilune.on_signal(name, f) end
 ---@param f? fun(err: any) nil removes it
 function perilune.on_error(f) end
 
----Defines an automation, which is live from then on.
+---Defines an automation and activates it.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "welcome",
@@ -575,15 +576,15 @@ function perilune.on_error(f) end
 ---@return perilune.automation
 function perilune.automation(options) end
 
----Returns the automations in the order of their definition.
+---Returns the automations in order of definition.
 ---```lua
 ---print(#perilune.automations())  --> 0
 ---```
 ---@return perilune.automation[]
 function perilune.automations() end
 
----Triggers the automations that wait for an event; returns how many. Runs of durable automations are recorded in the open transaction, also for
----automations that another process runs.
+---Triggers the automations that wait for an event, and returns their number. Runs of durable automations are recorded in the open
+---transaction, even for automations that another process runs.
 ---```lua
 ---print(perilune.emit("order_placed", { id = 7 }))  --> 0
 ---```
@@ -594,8 +595,8 @@ function perilune.automations() end
 ---@return integer
 function perilune.emit(name, data) end
 
----Sends a signal to the run of a durable automation that has a key: to its `run:wait_for`, whether it waits already or will do so. The signal
----is part of the open transaction.
+---Sends a signal to the run of a durable automation with a given key. Its `run:wait_for` receives the signal, whether it already waits or
+---waits later. The signal is part of the open transaction.
 ---```lua
 ---print(perilune.signal("close order", 7, "feedback", { stars = 5 }))  --> false
 ---```
@@ -605,11 +606,11 @@ function perilune.emit(name, data) end
 ---@param automation string its name
 ---@param key string|integer the key of the run
 ---@param name string
----@param value? any what JSON can express
+---@param value? any a value that JSON can express
 ---@return boolean is_awaited whether a run with the key waits for a signal now
 function perilune.signal(automation, key, name, value) end
 
----Returns the queue of a name, which is made when it is first used.
+---Returns the queue with a name, and creates it on first use.
 ---```lua
 ---local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
 ---local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
@@ -622,15 +623,15 @@ function perilune.signal(automation, key, name, value) end
 ---```
 ---
 ---- Raises `argument` if an option is not valid
----- Raises `unknown_option` if there is no option of that name
+---- Raises `unknown_option` if no option has that name
 ---- To be called outside blocks that only read
 ---@param name string
 ---@param options? perilune.jobs_options
 ---@return perilune.jobs
 function perilune.jobs(name, options) end
 
----Calls a block in a transaction, unless it was called for this key in the life of the database. Its writes and the mark of the key are
----committed together.
+---Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
+---together.
 ---```lua
 ---local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
 ---print(perilune.once("seed 2026-11", seed))  --> 1	true
@@ -640,20 +641,20 @@ function perilune.jobs(name, options) end
 ---- Raises `argument` if an argument or the result is not valid
 ---- To be called outside blocks that only read
 ---@param key string at most 500 bytes
----@param block fun(db: perilune.database): any its result must be what JSON can express
+---@param block fun(db: perilune.database): any its result must be a value that JSON can express
 ---@param db? perilune.database the default database unless given
 ---@return any result of the block, this time or the first time
 ---@return boolean was_called
 function perilune.once(key, block, db) end
 
 do
----The type that `perilune.enum` makes. Each case is a field.
+---A type made by `perilune.enum`. Each case is a field.
 ---@class perilune.enum
 ---@field name string
 ---@field [string] perilune.case
 local members = {}
 
----Returns all cases, in the order of their stored values.
+---Returns all cases, sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
 ---for _, case in ipairs(Grape.cases()) do print(case) end
@@ -673,14 +674,14 @@ function members.cases() end
 ---@return perilune.case
 function members.from(raw) end
 
----Converts a stored value. Wherever a type is expected, this is what the library calls.
+---Converts a stored value. The library calls it wherever a type is expected.
 ---```lua
 ---local Color = perilune.enum{ red = 0 }
 ---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
 ---```
 ---@param raw integer|string
 ---@return perilune.case? case
----@return string? message what is wrong, if no case has the value
+---@return string? message an error message, if no case has the value
 function members:from_database(raw) end
 
 ---Returns the stored value of a case.
@@ -697,16 +698,16 @@ end
 ---A case of an enumeration. `tostring` returns its name.
 ---@class perilune.case
 ---@field name string
----@field raw integer|string what is stored
+---@field raw integer|string the stored value
 
----The type that `perilune.value_type` makes.
+---A type made by `perilune.value_type`.
 ---@class perilune.value_type
 ---@field name string
 ---@overload fun(value: any): perilune.argument
 
 do
----The type that `perilune.row_type` makes. It is fetched from SQL, from a prepared statement, or from a request, whose records (rows, if it
----selects columns) `from_row` gets. A database may be given first.
+---A type made by `perilune.row_type`. It is fetched from SQL, from a prepared statement, or from a request, which passes its records (or
+---rows, if it selects columns) to `from_row`. The first argument may be a database.
 ---@class perilune.row_type
 local members = {}
 
@@ -767,8 +768,8 @@ function members:from(values) end
 end
 
 do
----Tables as JSON text, and back. Integers and floats stay what they are. The members of an object are written in the order of their
----names, so that equal values have equal texts.
+---Conversion between tables and JSON text. Integers remain integers, and floats remain floats. The members of an object are sorted by name,
+---so that equal values have equal texts.
 ---@class perilune.json
 local members = {}
 
@@ -783,7 +784,7 @@ local members = {}
 ---@return string
 function members.encode(value) end
 
----Returns the value of a JSON text. `null` is `perilune.null`.
+---Returns the value of a JSON text, in which `null` becomes `perilune.null`.
 ---```lua
 ---print(perilune.json.decode('{"list": [1, 2]}').list[2])  --> 2
 ---```
@@ -793,7 +794,7 @@ function members.encode(value) end
 ---@return any
 function members.decode(text) end
 
----Marks a table as an array, so that it is `[]` even if it is empty.
+---Marks a table as an array, so that it is `[]` even if empty.
 ---```lua
 ---print(perilune.json.encode(perilune.json.array()))  --> []
 ---```
@@ -801,7 +802,7 @@ function members.decode(text) end
 ---@return any[]
 function members.array(list) end
 
----Marks a table as an object. An empty table without a mark is one as well.
+---Marks a table as an object. An empty table without a mark is also an object.
 ---```lua
 ---print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
 ---```
@@ -812,7 +813,7 @@ function members.object(members) end
 end
 
 do
----Writes to the log of the host, with the script's file and line. Levels below that of the logger cost next to nothing.
+---The host's log. Entries have the script's file and line. Levels below the logger's level cost next to nothing.
 ---@class perilune.log
 local members = {}
 
@@ -826,7 +827,7 @@ local members = {}
 ---@param fields? table<string, any> metadata of the log entry
 function members.trace(message, fields) end
 
----Logs what helps to find a mistake.
+---Logs information for debugging.
 ---```lua
 ---perilune.log.debug("stock was counted", { count = 3 })
 ---```
@@ -836,7 +837,7 @@ function members.trace(message, fields) end
 ---@param fields? table<string, any> metadata of the log entry
 function members.debug(message, fields) end
 
----Logs what happens.
+---Logs a normal event.
 ---```lua
 ---perilune.log.info("stock was counted", { count = 3 })
 ---```
@@ -846,7 +847,7 @@ function members.debug(message, fields) end
 ---@param fields? table<string, any> metadata of the log entry
 function members.info(message, fields) end
 
----Logs what is worth attention.
+---Logs an event that deserves attention.
 ---```lua
 ---perilune.log.notice("stock was counted", { count = 3 })
 ---```
@@ -856,7 +857,7 @@ function members.info(message, fields) end
 ---@param fields? table<string, any> metadata of the log entry
 function members.notice(message, fields) end
 
----Logs what may become an error.
+---Logs a condition that may become an error.
 ---```lua
 ---perilune.log.warning("stock was counted", { count = 3 })
 ---```
@@ -866,7 +867,7 @@ function members.notice(message, fields) end
 ---@param fields? table<string, any> metadata of the log entry
 function members.warning(message, fields) end
 
----Logs what failed.
+---Logs a failure.
 ---```lua
 ---perilune.log.error("stock was counted", { count = 3 })
 ---```
@@ -876,7 +877,7 @@ function members.warning(message, fields) end
 ---@param fields? table<string, any> metadata of the log entry
 function members.error(message, fields) end
 
----Logs what makes the program useless.
+---Logs a failure that makes the program unusable.
 ---```lua
 ---perilune.log.critical("stock was counted", { count = 3 })
 ---```
@@ -888,24 +889,24 @@ function members.critical(message, fields) end
 
 end
 
----How `perilune.queue` and `perilune.pool` open a database.
+---Options of `perilune.queue` and `perilune.pool`.
 ---@class perilune.database_options
 ---@field readonly? boolean false by default
 ---@field foreign_keys? boolean whether foreign keys are enforced; true by default
----@field busy_timeout? number seconds to wait for the lock of another connection; 0 by default, which raises at once
+---@field busy_timeout? number seconds to wait for another connection's lock; 0, the default, raises at once
 ---@field journal_mode? "default"|"wal"
 ---@field label? string the name of the connection in logs
----@field reader_count? integer connections of a pool that read, from 1 to 64; 5 by default
----@field prepare? fun(db: perilune.database) called with a handle of each connection before the script uses it first
----@field observer? perilune.transaction_observer_options an observer from the beginning on
+---@field reader_count? integer read connections of a pool, from 1 to 64; 5 by default
+---@field prepare? fun(db: perilune.database) called with a handle of each connection before its first use
+---@field observer? perilune.transaction_observer_options an observer that is active from the start
 ---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
 
 do
----A database, or a handle of it inside a block.
+---A database, or a handle to it inside a block.
 ---@class perilune.database
 local members = {}
 
----Returns the nodes of the cluster that the database is in.
+---Returns the nodes of the database's cluster.
 ---```lua
 ---local ok, err = pcall(db.cluster_nodes, db)
 ---print(ok, err.kind)  --> false	usage
@@ -915,7 +916,7 @@ local members = {}
 ---- Raises `cluster_unreachable` if no node answers
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return perilune.cluster_node[]
 function members:cluster_nodes() end
 
@@ -930,7 +931,7 @@ function members:cluster_nodes() end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument one for each `?`, or one table: a list, or values by name
 ---@return perilune.execute_result
@@ -946,7 +947,7 @@ function members:execute(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.row[]
@@ -961,13 +962,13 @@ function members:fetch_all(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.row?
 function members:fetch_one(sql, ...) end
 
----Returns the first column of the first row. Both no row and NULL are nil.
+---Returns the first column of the first row. A missing row and NULL are both nil.
 ---```lua
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
@@ -976,7 +977,7 @@ function members:fetch_one(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any
@@ -991,7 +992,7 @@ function members:fetch_value(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any[]
@@ -1006,7 +1007,7 @@ function members:fetch_values(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any[]
@@ -1021,13 +1022,13 @@ function members:fetch_optional_values(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return table<any, true>
 function members:fetch_set(sql, ...) end
 
----Returns the first column of the first row, converted to a type. Both no row and NULL are nil.
+---Returns the first column of the first row, converted to a type. A missing row and NULL are both nil.
 ---```lua
 ---print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
 ---```
@@ -1036,7 +1037,7 @@ function members:fetch_set(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param type perilune.type
 ---@param sql string
 ---@param ... perilune.argument
@@ -1052,7 +1053,7 @@ function members:fetch_value_as(type, sql, ...) end
 ---- Raises `null` if a value is NULL
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param type perilune.type
 ---@param sql string
 ---@param ... perilune.argument
@@ -1071,7 +1072,7 @@ function members:fetch_values_as(type, sql, ...) end
 ---- Raises `dead_handle` if the iterator is used after its block
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return fun(): perilune.row?
@@ -1088,13 +1089,13 @@ function members:rows(sql, ...) end
 ---- Raises `dead_handle` if the iterator is used after its block
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return fun(): ...
 function members:tuples(sql, ...) end
 
----Compiles a statement, to be run several times with other arguments.
+---Compiles a statement that can run several times with different arguments.
 ---```lua
 ---local insert = db:prepare("INSERT INTO tag (name) VALUES (?)")
 ---for _, name in ipairs{ "ship", "island" } do insert:execute(name) end
@@ -1105,12 +1106,12 @@ function members:tuples(sql, ...) end
 ---- Raises `argument` if `sql` is not one statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string one statement
 ---@return perilune.statement
 function members:prepare(sql) end
 
----Calls a function with a handle that may only read. It sees one state of the database.
+---Calls a function with a read-only handle, which sees a single state of the database.
 ---```lua
 ---local books, authors = db:read(function(db)
 ---  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
@@ -1122,16 +1123,17 @@ function members:prepare(sql) end
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:read(block, ...) end
 
----Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
----With the option `note` the transaction has a note in the histories of all tables (`perilune.history`). With the option `retry` a block in a
----cluster runs again, up to that number of times, after a change of leader before its commit.
+---Calls a function with a handle in a transaction. If the function raises an error, the transaction is rolled back and the error is raised
+---again.
+---With the option `note`, the histories of all tables record the note with the transaction (`perilune.history`). With the option `retry`, a
+---block in a cluster runs again, up to that number of times, if the leader changes before the commit.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
@@ -1146,19 +1148,19 @@ function members:read(block, ...) end
 ---- Raises `history` if the database has no history for a note
 ---- Raises `cluster_moved` if the leader of the cluster changed, and nothing was committed
 ---- Raises `cluster_timeout` if the cluster did not answer, and nothing was committed
----- Raises `cluster_unknown` if whether the commit has happened could not be found out
+---- Raises `cluster_unknown` if the result of the commit could not be determined
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
 ---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:write(options, block, ...) end
 
----Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
----`"rollback"`. What it returns behind that is returned.
+---Calls a function with a handle in a transaction of a chosen kind. The first result of the function ends the transaction: `"commit"` or
+---`"rollback"`. Its further results are returned.
 ---```lua
 ---db:in_transaction("immediate", function(db)
 ---  db:execute("DELETE FROM book WHERE id = 3")
@@ -1172,15 +1174,16 @@ function members:write(options, block, ...) end
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database, or directly inside `write_without_transaction`
 ---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
 ---@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns behind that
+---@return any ... the further results of the block
 function members:in_transaction(kind, block, ...) end
 
----Calls a function in a savepoint: if it raises, what it did is undone, and the transaction around it goes on if the error is caught.
+---Calls a function in a savepoint. If the function raises an error, its changes are undone; the surrounding transaction continues if the
+---error is caught.
 ---```lua
 ---db:write(function(db)
 ---  pcall(db.in_savepoint, db, function(db)
@@ -1195,13 +1198,13 @@ function members:in_transaction(kind, block, ...) end
 ---- Raises `argument` if `block` is not a function
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:in_savepoint(block, ...) end
 
----Calls a function with a handle on the connection that writes, without a transaction: for `PRAGMA`, `VACUUM` and the like.
+---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.
 ---```lua
 ---db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
 ---print(db:fetch_value("PRAGMA user_version"))  --> 7
@@ -1211,11 +1214,11 @@ function members:in_savepoint(block, ...) end
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:write_without_transaction(block, ...) end
 
 ---Returns whether a transaction is open.
@@ -1226,11 +1229,11 @@ function members:write_without_transaction(block, ...) end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return boolean
 function members:is_inside_transaction() end
 
----Returns how SQLite would run a query. Printed, the plan is a tree.
+---Returns SQLite's plan for a query. Printed, the plan is a tree.
 ---```lua
 ---print(db:explain("SELECT * FROM book WHERE id = 1"))
 -----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
@@ -1239,25 +1242,25 @@ function members:is_inside_transaction() end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.query_plan
 function members:explain(sql, ...) end
 
----Returns the path of the database file; in memory `":memory:"`.
+---Returns the path of the database file, or `":memory:"` for a database in memory.
 ---```lua
 ---print(perilune.queue(":memory:"):path())  --> :memory:
 ---```
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return string
 function members:path() end
 
----Adds an SQL function, or replaces the one with that name and number of arguments. It belongs to the script, and must not use the
----database.
+---Adds an SQL function, or replaces the function with the same name and number of arguments. The function belongs to the script, and must
+---not use the database.
 ---```lua
 ---db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
 ---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
@@ -1267,10 +1270,10 @@ function members:path() end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
----@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
----@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error that it raises ends the statement, as does NaN as a result
+---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, or -1, the default, for any number; indexes and generated columns need `deterministic = true`
+---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error or the result NaN ends the statement
 function members:add_function(name, options, f) end
 
 ---Adds an SQL aggregate.
@@ -1282,10 +1285,10 @@ function members:add_function(name, options, f) end
 ---- Raises `argument` if the name, the number or the definition is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean }
----@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or makes it; `inverse` removes a row, which makes the aggregate fast as a window function
+---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
 function members:add_aggregate(name, options, definition) end
 
 ---Adds a collation.
@@ -1297,13 +1300,13 @@ function members:add_aggregate(name, options, definition) end
 ---- Raises `argument` if the name or the function is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
----@param compare fun(a: string, b: string): integer returns a number below, equal to or above 0
+---@param compare fun(a: string, b: string): integer returns a negative number, 0 or a positive number
 function members:add_collation(name, compare) end
 
----Removes an SQL function or aggregate. A function of SQLite's that a script has replaced comes back when the database is opened again: SQLite
----does not restore it, so removing it is refused.
+---Removes an SQL function or aggregate. If it replaced a built-in function, the removal is refused, because SQLite restores the built-in
+---function only when the database is opened again.
 ---```lua
 ---db:add_function("twice", 1, function(x) return 2 * x end)
 ---db:remove_function("twice", 1)
@@ -1313,7 +1316,7 @@ function members:add_collation(name, compare) end
 ---- Raises `argument` if the name or the number is not valid, or the function is built into SQLite
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param count? integer its number of arguments; -1 by default
 function members:remove_function(name, count) end
@@ -1328,12 +1331,12 @@ function members:remove_function(name, count) end
 ---- Raises `argument` if the name is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 function members:remove_collation(name) end
 
----Calls a function in a transaction, then another with a handle that reads what the first one has left. Other writers of a pool go on
----while the second one reads.
+---Calls a function in a transaction, then another function with a handle that reads the state after it. Other writers of a pool can
+---continue while the second function reads.
 ---```lua
 ---local count = db:write_then_read(
 ---  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
@@ -1346,15 +1349,15 @@ function members:remove_collation(name) end
 ---- Raises `argument` if an argument is not a function
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database
 ---@param write fun(db: perilune.database): ...
----@param read fun(db: perilune.database, ...: any): ... also gets what `write` returns
----@return any ... what `read` returns
+---@param read fun(db: perilune.database, ...: any): ... also gets the results of `write`
+---@return any ... the results of `read`
 function members:write_then_read(write, read) end
 
----Returns a database that shows the present state of a pool to as many reads as there are, whatever is written meanwhile. It ends when it is
----closed or collected. As long as it is open, the write-ahead log grows.
+---Returns a snapshot: a database that shows the current state of a pool in all reads, regardless of later writes. It ends when it is closed
+---or collected. Until then, the write-ahead log grows.
 ---```lua
 ---local pool = perilune.pool(temporary_path("snapshot.sqlite"))
 ---pool:execute("CREATE TABLE note (text)")
@@ -1368,23 +1371,23 @@ function members:write_then_read(write, read) end
 ---- Raises `closed` if the database is closed
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return perilune.database snapshot
 function members:snapshot() end
 
----Returns whether `db:snapshot` can be called: whether the database is a pool.
+---Returns whether the database is a pool, so that `db:snapshot` can be called.
 ---```lua
 ---print(perilune.queue():has_snapshots())  --> false
 ---```
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return boolean
 function members:has_snapshots() end
 
----Returns the time of the transaction: that at which it was first asked for. Outside of transactions it is the present. It comes from the
----clock of the context, as `perilune.now` does.
+---Returns the time of the transaction: the time of its first call in the transaction. Outside of transactions it is the current time. It
+---uses the clock of the context, as `perilune.now` does.
 ---```lua
 ---db:write(function(db)
 ---  local time = db:transaction_date()
@@ -1395,11 +1398,11 @@ function members:has_snapshots() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return perilune.date
 function members:transaction_date() end
 
----Moves what the write-ahead log holds into the database file.
+---Moves the contents of the write-ahead log into the database file.
 ---```lua
 ---local pool = perilune.pool(temporary_path("log.sqlite"))
 ---pool:execute("CREATE TABLE note (text)")
@@ -1408,18 +1411,18 @@ function members:transaction_date() end
 ---```
 ---
 ---- Raises `unknown_checkpoint` if the kind does not exist
----- Raises `busy` if a reader or writer is in the way
+---- Raises `busy` if a reader or writer holds the lock
 ---- Raises `readonly` if the database may only be read
 ---- Raises `nested_access` if in a block of the database
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database
----@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then have the log begin anew; `"truncate"` also empties its file
----@return { frames: integer, checkpointed: integer } how many frames the log has, and how many of them are in the database; both are 0 without a log
+---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then restart the log; `"truncate"` also empties its file
+---@return { frames: integer, checkpointed: integer } the number of frames in the log, and of those already in the database; both are 0 without a log
 function members:checkpoint(kind) end
 
----Copies the whole database over another one.
+---Copies the whole database to another one, replacing its contents.
 ---```lua
 ---local copy = perilune.queue(":memory:")
 ---db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
@@ -1432,13 +1435,13 @@ function members:checkpoint(kind) end
 ---- Raises `busy` if another connection holds a lock
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of both databases
 ---@param target perilune.database
 ---@param options? perilune.backup_options
 function members:backup_to(target, options) end
 
----Returns the whole database as a string, as it would be stored in a file.
+---Returns the whole database as a string, in the format of a database file.
 ---```lua
 ---local copy = perilune.deserialize(db:serialize())
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
@@ -1447,12 +1450,12 @@ function members:backup_to(target, options) end
 ---- Raises `memory` if the database is larger than the script's memory limit
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return string
 function members:serialize() end
 
----Opens the blob or text in one column of one row, to read or write it in pieces. It is open until it is closed or the block ends, and takes
----little memory however long it is. Triggers and checks do nothing when it is written.
+---Opens the blob or text in one column of one row, to read or write it in pieces. It remains open until it is closed or the block ends, and
+---uses little memory, whatever its length. Writing it does not run triggers and checks.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")
@@ -1473,23 +1476,23 @@ function members:serialize() end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called inside blocks
----@param table string one that stores its rows itself, with row ids
+---@param table string a table that stores its own rows, with row ids
 ---@param column string
 ---@param rowid integer
 ---@param options? { write?: boolean } whether it may be written; false by default
 ---@return perilune.open_blob
 function members:open_blob(table, column, rowid, options) end
 
----Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
+---Interrupts all statements of the database, on all its connections. They raise an error of kind `interrupt`.
 ---```lua
 ---db:interrupt()
 ---```
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 function members:interrupt() end
 
 ---Closes a database that the script has opened. Closing it again does nothing.
@@ -1503,7 +1506,7 @@ function members:interrupt() end
 ---- Raises `nested_access` if in a block of the database
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database
 function members:close() end
 
@@ -1522,32 +1525,32 @@ function members:close() end
 ---- Raises `sql` if the table exists already
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options? { if_not_exists?: boolean, temporary?: boolean, without_rowid?: boolean, strict?: boolean } may be left out
 ---@param block fun(t: perilune.table_definition)
 function members:create_table(name, options, block) end
 
----Drops a table, and the triggers of one that is a synchronized full-text table.
+---Drops a table. For a synchronized full-text table, it also drops the triggers.
 ---```lua
 ---db:drop_table("book_tag")
 ---print(db:table_exists("book_tag"))  --> false
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
----- Raises `definition` if it is a view, has a history, or is one
+---- Raises `definition` if it is a view, has a history, or is a history
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_table(name, options) end
 
----Alters a table: its columns, keys, constraints, and what it is as a whole. All of it is done, or nothing.
+---Alters a table: its columns, keys, constraints, or table options. All changes are made, or none.
 ---
----What SQLite's `ALTER TABLE` cannot do is done by a new table that takes the rows and the place of the old one. Rows, row ids, indexes,
----triggers, views, foreign keys of others and the comments in the definition stay. What does not fit the changed table is refused, as are
----values that the new type of a column would change. The history of a table follows its changes; see `perilune.history`.
+---If SQLite's `ALTER TABLE` cannot make a change, a new table takes the rows and replaces the old table. Rows, row ids, indexes, triggers,
+---views, other tables' foreign keys and the comments in the definition are preserved. Whatever does not fit the changed table is refused,
+---and so are values that a new column type would change. The history of a table follows its changes; see `perilune.history`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("subtitle", "text")
@@ -1563,18 +1566,18 @@ function members:drop_table(name, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `definition` if it is a view or a virtual table, or something would be lost
----- Raises `constraint_*` if a row violates what is added
----- Raises `sql` if SQLite cannot do it
+---- Raises `constraint_*` if a row violates an added constraint
+---- Raises `sql` if SQLite cannot make the change
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
----@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, undoes them, and returns their statements
+---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, reverts them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
----@return string[]? statements of a dry run; printed, they are SQL
+---@return string[]? statements the statements of a dry run; printed, they are SQL
 function members:alter_table(name, options, block) end
 
----Renames a table, also where indexes, views, triggers and foreign keys name it, and its history.
+---Renames a table and its history, and updates the indexes, views, triggers and foreign keys that name it.
 ---```lua
 ---db:rename_table("tag", "label")
 ---print(db:table_exists("label"))  --> true
@@ -1584,12 +1587,12 @@ function members:alter_table(name, options, block) end
 ---- Raises `definition` if a full-text table is synchronized with it, it is a history, or the name of its history is taken
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param new_name string
 function members:rename_table(name, new_name) end
 
----Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.
+---Creates an index: by its name with the option `on`, or by the columns of a table, from which its name is derived.
 ---```lua
 ---db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
 ---db:create_index("book", { "year" })
@@ -1603,10 +1606,10 @@ function members:rename_table(name, new_name) end
 ---- Raises `argument` if an index on expressions has no name
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
----@param name string the name of the index, or of the table if columns follow
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---@param name string the name of the index, or the table if columns follow
 ---@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
----@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options behind a list of columns
+---@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options after a list of columns
 function members:create_index(name, options, more) end
 
 ---Drops an index, given by its name or by table and columns.
@@ -1620,13 +1623,13 @@ function members:create_index(name, options, more) end
 ---- Raises `definition` if several indexes have these columns
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param columns? string[]
 ---@param options? { if_exists?: boolean }
 function members:drop_index(name, columns, options) end
 
----Creates a view of SQL or of a request.
+---Creates a view from SQL or from a request.
 ---```lua
 ---db:create_view("long_book", Book:filter(Book.c.pages:gt(500)))
 ---print(db:fetch_value("SELECT title FROM long_book"))  --> Moby-Dick
@@ -1636,7 +1639,7 @@ function members:drop_index(name, columns, options) end
 ---- Raises `sql` if SQLite refuses the query
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param query string|perilune.request
 ---@param options? { columns?: string[], temporary?: boolean, if_not_exists?: boolean }
@@ -1653,14 +1656,14 @@ function members:create_view(name, query, options) end
 ---- Raises `definition` if it is a table
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_view(name, options) end
 
 ---Creates a trigger on a table, or with `instead_of` on a view.
 ---
----Conditions and statements are SQL, or made by functions that get the row as it becomes and as it was; their columns are checked.
+---Conditions and statements are SQL, or come from functions that take the new and the old row; their columns are checked.
 ---```lua
 ---db:execute("CREATE TABLE title_log (title TEXT)")
 ---db:create_trigger("log_title", {
@@ -1683,7 +1686,7 @@ function members:drop_view(name, options) end
 ---- Raises `sql` if SQLite refuses it
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options perilune.trigger_options
 function members:create_trigger(name, options) end
@@ -1698,30 +1701,30 @@ function members:create_trigger(name, options) end
 ---- Raises `unknown_trigger` if the trigger does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_trigger(name, options) end
 
----Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table by triggers, in whatever program they
----are written; also rows that REPLACE deletes, if the unique key that decides was there when the full-text table was created, or was created
----by `db:create_index`.
+---Creates a table for full-text search with FTS5. A synchronized table follows the rows of another table by triggers, whichever program
+---writes them. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or was created by
+---`db:create_index`.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
 ---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
 ---```
 ---
 ---- Raises `definition` if the options contradict each other
----- Raises `unknown_column` if the synchronized table has no such column
+---- Raises `unknown_column` if the synchronized table has no column of that name
 ---- Raises `argument` if an option is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string
 ---@param options perilune.fts5_options
 function members:create_fts5(name, options) end
 
----Removes the triggers that keep a full-text table synchronized, one that was dropped, or that should no longer change.
+---Removes the triggers that synchronize a full-text table: one that was dropped, or that should no longer change.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---db:drop_fts5_synchronization("book_text")
@@ -1731,33 +1734,33 @@ function members:create_fts5(name, options) end
 ---- Raises `argument` if `name` is not a name
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string the full-text table
 function members:drop_fts5_synchronization(name) end
 
----Returns the names of the tables in order, without those of SQLite.
+---Returns the sorted names of the tables, without SQLite's own.
 ---```lua
 ---print(table.concat(db:tables(), ", "))  --> author, book, book_tag, tag
 ---```
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return string[]
 function members:tables() end
 
----Returns the names of the views in order.
+---Returns the sorted names of the views.
 ---```lua
 ---print(#db:views())  --> 0
 ---```
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@return string[]
 function members:views() end
 
----Returns the triggers in order of their names.
+---Returns the triggers, sorted by name.
 ---```lua
 ---db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
 ---print(db:triggers("tag")[1].name)  --> guard
@@ -1765,12 +1768,12 @@ function members:views() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
----@param table_name? string only those of this table
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---@param table_name? string only for this table
 ---@return { name: string, table: string, sql: string }[]
 function members:triggers(table_name) end
 
----Returns whether there is a table with this name, also a temporary one or one of an attached database.
+---Returns whether a table with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:table_exists("book"))  --> true
 ---```
@@ -1778,12 +1781,12 @@ function members:triggers(table_name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string in any case
 ---@return boolean
 function members:table_exists(name) end
 
----Returns whether there is a view with this name, also a temporary one or one of an attached database.
+---Returns whether a view with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:view_exists("book"))  --> false
 ---```
@@ -1791,12 +1794,12 @@ function members:table_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string in any case
 ---@return boolean
 function members:view_exists(name) end
 
----Returns whether there is an index with this name, also a temporary one or one of an attached database.
+---Returns whether an index with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:index_exists("book_by_title"))  --> false
 ---```
@@ -1804,12 +1807,12 @@ function members:view_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string in any case
 ---@return boolean
 function members:index_exists(name) end
 
----Returns whether there is a trigger with this name, also a temporary one or one of an attached database.
+---Returns whether a trigger with this name exists, including temporary ones and ones in attached databases.
 ---```lua
 ---print(db:trigger_exists("guard"))  --> false
 ---```
@@ -1817,7 +1820,7 @@ function members:index_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param name string in any case
 ---@return boolean
 function members:trigger_exists(name) end
@@ -1830,7 +1833,7 @@ function members:trigger_exists(name) end
 ---- Raises `unknown_table` if the table or view does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name string
 ---@return perilune.column_info[]
 function members:columns(table_name) end
@@ -1843,12 +1846,12 @@ function members:columns(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name string
 ---@return { columns: string[], rowid: boolean }
 function members:primary_key(table_name) end
 
----Returns the indexes of a table. Among the columns, `false` stands for an expression.
+---Returns the indexes of a table. In the list of columns, `false` represents an expression.
 ---```lua
 ---print(db:indexes("author")[1].origin)  --> unique
 ---```
@@ -1856,7 +1859,7 @@ function members:primary_key(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name string
 ---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
 function members:indexes(table_name) end
@@ -1870,7 +1873,7 @@ function members:indexes(table_name) end
 ---- Raises `argument` if `columns` is not a list
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name string
 ---@param columns string[]
 ---@return boolean
@@ -1885,7 +1888,7 @@ function members:has_unique_key(table_name, columns) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name string
 ---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
 function members:foreign_keys(table_name) end
@@ -1898,13 +1901,13 @@ function members:foreign_keys(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
----@param table_name? string only those of this table
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---@param table_name? string only for this table
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
 function members:foreign_key_violations(table_name) end
 
----Returns the SQL that creates the schema again, as `perilune schema` writes it: tables, indexes, views and triggers, each in the order in
----which they were created.
+---Returns the SQL that recreates the schema, as `perilune schema` writes it: tables, indexes, views and triggers, each in order of
+---creation.
 ---```lua
 ---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
 ---print(db:schema_sql("tag"):match("CREATE TABLE book"))  --> nil
@@ -1913,12 +1916,12 @@ function members:foreign_key_violations(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
 function members:schema_sql(table_name) end
 
----Calls a block in a transaction, or in a savepoint inside one, and records which rows of the main database change.
+---Calls a block in a transaction, or in a savepoint inside one, and records the changed rows of the main database.
 ---```lua
 ---local changeset = db:record_changes(function(db)
 ---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
@@ -1927,46 +1930,46 @@ function members:schema_sql(table_name) end
 -----> update	book	Typee	Omoo
 ---```
 ---
----- Raises `unrecordable` if a table was changed that cannot be recorded, or an observer with `on_change` was added meanwhile
+---- Raises `unrecordable` if a changed table cannot be recorded, or an observer with `on_change` was added during the recording
 ---- Raises `recording_too_large` if the changes take too much memory
----- Raises `readonly` if the block around may only read
+---- Raises `readonly` if the surrounding block may only read
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return perilune.changeset
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:record_changes(block, ...) end
 
----Makes the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers, and actions of foreign keys such as ON DELETE CASCADE, do nothing meanwhile: what they
----did is in the changeset.
+---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
+---such as ON DELETE CASCADE do not run, because the changeset already contains their changes.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
 ---print(db:apply_changes(changeset:inverted()))  --> 1	0
 ---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
 ---```
 ---
----- Raises `conflict` if something is in the way, and the answer is `"abort"`
+---- Raises `conflict` if a change conflicts, and the resolution is `"abort"`
 ---- Raises `changeset_schema` if a table is missing, or has other columns or another key
----- Raises `constraint_foreign_key` if a row would refer to one that does not exist
----- Raises `unknown_resolution` if the answer is another word
+---- Raises `constraint_foreign_key` if a row would refer to a missing row
+---- Raises `unknown_resolution` if the resolution does not exist
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if `"replace"` is not possible for the conflict, or an argument has the wrong type
----- Raises `readonly` if the block around may only read
+---- Raises `readonly` if the surrounding block may only read
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param changeset perilune.changeset
----@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: what becomes of a change that something is in the way of: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: those whose changes are made, all by default
----@return integer applied how many changes were made
----@return integer omitted how many were left out
+---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: the resolution of conflicts: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: the tables to change, all by default
+---@return integer applied the number of applied changes
+---@return integer omitted the number of omitted changes
 function members:apply_changes(changeset, options) end
 
----Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
----of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
----raise goes to `perilune.on_error`.
+---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported.
+---Commits from other scripts and from Swift are reported when the script next waits or ends, without `will_commit`. Errors in `did_commit`
+---and `did_rollback` go to `perilune.on_error`.
 ---```lua
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
@@ -1984,12 +1987,12 @@ function members:apply_changes(changeset, options) end
 ---- Raises `unknown_kind` if the kind does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param options perilune.transaction_observer_options
 ---@return perilune.transaction_observer
 function members:observe_transactions(options) end
 
----Calls a function once, after the current transaction, or else the next one, has been committed.
+---Calls a function once, after the commit of the current transaction, or of the next one if none is open.
 ---```lua
 ---db:write(function(db)
 ---  db:after_next_transaction(function() print("committed") end)
@@ -2002,14 +2005,14 @@ function members:observe_transactions(options) end
 ---- Raises `argument` if an argument is not a function
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param on_commit fun(db: perilune.database)
----@param on_rollback? fun(db: perilune.database) is called instead if the transaction is rolled back
+---@param on_rollback? fun(db: perilune.database) called instead if the transaction is rolled back
 ---@return perilune.transaction_observer
 function members:after_next_transaction(on_commit, on_rollback) end
 
----Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
----of any writer. Equal results are delivered once. Without a callback the observation is asked for values.
+---Observes the results of a function. The callback gets the current results, and then the new results after each transaction, of any
+---writer, that has changed them. Equal results are delivered once. Without a callback, the script asks the observation for values.
 ---```lua
 ---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
 ---print(observation:next())  --> 2
@@ -2022,7 +2025,7 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside of observers
 ---@param fetch fun(db: perilune.database): ...
 ---@param callback? fun(...: any)
@@ -2030,8 +2033,8 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---@return perilune.observation
 function members:observe(fetch, callback, options) end
 
----Observes parts of a database, whatever they hold. The callback is called without arguments after each transaction that may have changed
----them. Without a callback the observation is asked: `observation:next()` returns after such a transaction.
+---Observes parts of a database, regardless of their contents. The callback is called without arguments after each transaction that may have
+---changed them. Without a callback, `observation:next()` waits for such a transaction.
 ---```lua
 ---local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
@@ -2046,15 +2049,15 @@ function members:observe(fetch, callback, options) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside of observers
 ---@param regions perilune.region|perilune.region[]
 ---@param callback? fun()
----@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as those of `db:observe`
+---@param options? { keeps_alive?: boolean, on_error?: (fun(err: perilune.error)), poll?: perilune.duration } as for `db:observe`
 ---@return perilune.observation
 function members:observe_region(regions, callback, options) end
 
----Returns one observation for several functions. What it observes is fetched once for all of them, and only while there is one.
+---Returns an observation that several functions share. It fetches once for all of them, and only while at least one of them is subscribed.
 ---```lua
 ---local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
 ---local list = shared:observe(function(tags) print(#tags) end)
@@ -2067,14 +2070,14 @@ function members:observe_region(regions, callback, options) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside of observers
 ---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
----@param options? perilune.observation_options those of `db:observe` but `looks_first`
+---@param options? perilune.observation_options the options of `db:observe`, except `looks_first`
 ---@return perilune.shared_observation
 function members:share_observation(source, options) end
 
----Makes observations fetch again, also those of other hosts and of Swift: after changes that were not observed.
+---Makes observations fetch again after changes that were not observed. It also affects observations in other hosts and in Swift.
 ---```lua
 ---db:notify_changes("tag")
 ---```
@@ -2082,43 +2085,43 @@ function members:share_observation(source, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---@param ... string the tables that have changed; all by default
 function members:notify_changes(...) end
 
 end
 
----How `perilune.cluster` opens a database.
+---Options of `perilune.cluster`.
 ---@class perilune.cluster_options
----@field servers string[] addresses of nodes as host:port, of which one must answer; `host:port=host:port` for a node that is reached through a proxy
----@field timeout? number|string how long a statement, the beginning of a transaction or a commit may take: seconds, or "500ms", "5s"; 10 seconds by default
+---@field servers string[] addresses of nodes as host:port, of which at least one must answer; `host:port=host:port` for a node behind a proxy
+---@field timeout? number|string the time limit for a statement, the beginning of a transaction or a commit: seconds, or "500ms", "5s"; 10 seconds by default
 ---@field label? string the name of the connection in logs
 ---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
 
 ---A node of a cluster.
 ---@class perilune.cluster_node
----@field id string its digits, as dqlite shows them
+---@field id string the digits of the id, as dqlite shows them
 ---@field address string
 ---@field role "voter"|"standby"|"spare"
 ---@field is_leader boolean
 
----Steps of a query plan, each with a list of its own steps.
+---The steps of a query plan, each with a list of its substeps.
 ---@class perilune.query_plan
 ---@field [integer] { detail: string, children: perilune.query_plan }
 
----How `db:backup_to` goes on.
+---Options of `db:backup_to`.
 ---@class perilune.backup_options
----@field pages? integer how many pages are copied at a time; 1000 by default
----@field pause? perilune.duration how long to wait after each step; other connections may use the file meanwhile
----@field progress? fun(completed: integer, total: integer) called after each step with the number of pages that are copied, and of all; an error ends the backup, and the target stays as it was
+---@field pages? integer the number of pages to copy at a time; 1000 by default
+---@field pause? perilune.duration how long to wait after each step; other connections may use the file during the pause
+---@field progress? fun(completed: integer, total: integer) called after each step with the number of copied pages and of all pages; an error ends the backup, and the target does not change
 
 do
----What `db:open_blob` returns, with the methods of Lua's files. It closes at the end of its block, or as a `<close>` variable.
+---An open blob, made by `db:open_blob`, with the methods of Lua files. It closes at the end of its block, or as a `<close>` variable.
 ---@class perilune.open_blob
 local members = {}
 
----Returns bytes from the current position on, and moves the position behind them. At the end it returns nil if `count` is given, and
----the empty string otherwise, as files do.
+---Returns bytes from the current position, and advances the position. At the end it returns nil if `count` is given, and otherwise the
+---empty string, as Lua files do.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
@@ -2129,13 +2132,13 @@ local members = {}
 ---- Raises `argument` if the number is not valid
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 ---@param count? integer at most this number of bytes; all that are left by default
 ---@return string?
 function members:read(count) end
 
----Writes bytes at the current position, and moves the position behind them. A blob keeps its size.
+---Writes bytes at the current position, and advances the position. The size of a blob cannot change.
 ---```lua
 ---db:write(function(db)
 ---  db:open_blob("book", "title", 1, { write = true }):write("H")
@@ -2148,13 +2151,13 @@ function members:read(count) end
 ---- Raises `argument` if the bytes are neither a string nor a blob
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 ---@param bytes string|perilune.blob
 ---@return perilune.open_blob self
 function members:write(bytes) end
 
----Moves the position, and returns it: the number of bytes before it.
+---Moves the position, and returns the number of bytes before it.
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
@@ -2166,7 +2169,7 @@ function members:write(bytes) end
 ---- Raises `argument` if an argument is not valid
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 ---@param whence? "set"|"cur"|"end" from the beginning, the current position, which is the default, or the end
 ---@param offset? integer 0 by default
@@ -2186,9 +2189,9 @@ function members:seek(whence, offset) end
 ---- Raises `argument` if the size is not valid
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
----@param size? integer how many bytes each piece has, but for the last; 65536 by default
+---@param size? integer the number of bytes in each piece except the last; 65536 by default
 ---@return fun(): string?
 function members:pieces(size) end
 
@@ -2199,7 +2202,7 @@ function members:pieces(size) end
 ---
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 ---@return integer
 function members:size() end
@@ -2216,7 +2219,7 @@ function members:size() end
 ---- Raises `argument` if the row id is not an integer
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 ---@param rowid integer
 ---@return perilune.open_blob self
@@ -2232,7 +2235,7 @@ function members:reopen(rowid) end
 ---
 ---- Raises `closed` if the blob is closed
 ---- Raises `dead_handle` if the block in which it was opened has ended
----- Raises `expired_blob` if its row was changed or deleted by other means
+---- Raises `expired_blob` if its row was changed or deleted in another way
 ---- To be called inside the block that opened it
 function members:close() end
 
@@ -2244,7 +2247,7 @@ end
 ---@field [integer] any the value of a column by its position, from 1
 
 do
----The methods of rows; `perilune.row` is a table of them.
+---The methods of rows, which are also in the table `perilune.row`.
 ---@class perilune.row_methods
 local members = {}
 
@@ -2261,7 +2264,7 @@ local members = {}
 ---@return perilune.row
 function members.new(values, names) end
 
----Returns whether the row has a column, whatever its value.
+---Returns whether the row has a column, regardless of its value.
 ---```lua
 ---local row = db:fetch_one("SELECT id, country FROM author WHERE id = 3")
 ---print(row:has("country"), row:has("city"))  --> true	false
@@ -2270,7 +2273,7 @@ function members.new(values, names) end
 ---@return boolean
 function members:has(name) end
 
----Returns the value of a column, which must exist, converted to a type if one is given. NULL is nil.
+---Returns the value of a column, converted to a type if one is given. NULL is nil. The column must exist.
 ---```lua
 ---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
 ---```
@@ -2282,7 +2285,7 @@ function members:has(name) end
 ---@return any
 function members:get(name, type) end
 
----Returns the value of a column as `get` does; NULL is an error.
+---Returns the value of a column like `get`, but raises an error for NULL.
 ---```lua
 ---print(db:fetch_one("SELECT title FROM book"):require("title"))  --> Typee
 ---```
@@ -2371,7 +2374,7 @@ function members:date_components(name) end
 ---@return perilune.date?
 function members:julian_date(name) end
 
----Returns what SQLite has stored in a column. It tells a BLOB from a TEXT, which are both strings in Lua.
+---Returns the stored value of a column. The result distinguishes a BLOB from a TEXT, which are both strings in Lua.
 ---```lua
 ---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
 ---```
@@ -2431,7 +2434,7 @@ function members:pairs() end
 ---@return table<string, any>
 function members:to_table() end
 
----Returns another row with the same columns and values.
+---Returns a copy of the row.
 ---```lua
 ---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
 ---local copy = row:copy()
@@ -2443,14 +2446,13 @@ function members:copy() end
 
 end
 
----What `db:execute` returns.
+---The result of `db:execute`.
 ---@class perilune.execute_result
----@field changed_rows integer how many rows the last statement has changed; those that triggers changed do not count
+---@field changed_rows integer the number of rows that the last statement changed, without changes by triggers
 ---@field inserted_rowid integer the row id of the last row inserted on the connection
 
 do
----A compiled statement. The arguments of a method are those for its placeholders. It closes at the end of its block, or as a `<close>`
----variable.
+---A compiled statement. Its methods take the arguments for its placeholders. It closes at the end of its block, or as a `<close>` variable.
 ---@class perilune.statement
 local members = {}
 
@@ -2507,7 +2509,7 @@ function members:fetch_one(...) end
 ---@return any
 function members:fetch_value(...) end
 
----Returns the first column of all rows as a list. NULL is an error of kind `null`.
+---Returns the first column of all rows as a list. NULL raises an error of kind `null`.
 ---```lua
 ---print(#db:prepare("SELECT title FROM book"):fetch_values())  --> 3
 ---```
@@ -2533,7 +2535,7 @@ function members:fetch_values(...) end
 ---@return any[]
 function members:fetch_optional_values(...) end
 
----Returns the first column of all rows as the keys of a table. NULL is an error of kind `null`.
+---Returns the first column of all rows as the keys of a table. NULL raises an error of kind `null`.
 ---```lua
 ---print(db:prepare("SELECT name FROM tag"):fetch_set().travel)  --> true
 ---```
@@ -2639,8 +2641,8 @@ function members:close() end
 end
 
 do
----The to-be-closed value behind the iterators of `rows` and `tuples`. A loop closes it by itself; it matters only where the iterator
----is called by hand.
+---The to-be-closed value of the iterators of `rows` and `tuples`. A loop closes it automatically; it matters only if the script calls the
+---iterator directly.
 ---@class perilune.cursor
 local members = {}
 
@@ -2657,22 +2659,22 @@ end
 
 ---@class perilune.trigger_options
 ---@field on string the table or view
----@field before? "insert"|"update"|"delete" one of these three is given
+---@field before? "insert"|"update"|"delete" give one of these three
 ---@field after? "insert"|"update"|"delete"
 ---@field instead_of? "insert"|"update"|"delete"
----@field columns? string|string[] those whose update counts, by default all
----@field when? string|perilune.expression|fun(new: table, old: table): any runs it only for these rows
+---@field columns? string|string[] an update of one of these columns runs it; by default, any update does
+---@field when? string|perilune.expression|fun(new: table, old: table): any the rows for which it runs
 ---@field run? string|perilune.write_statement|(string|perilune.write_statement)[]|fun(new: table, old: table): any one statement, or a list
----@field refuse? string in place of `run`: undoes the change, with this message
----@field temporary? boolean ends with the connection
+---@field refuse? string instead of `run`: rejects the change with this message
+---@field temporary? boolean removed when the connection closes
 ---@field if_not_exists? boolean
 
 ---@class perilune.fts5_options
 ---@field columns (string|table)[] names, or `{ "body", unindexed = true }`
 ---@field tokenizer? "unicode61"|"porter"|"ascii"|"trigram"|table a name, or a table with the options of the tokenizer
 ---@field prefix? integer|integer[] lengths of prefixes to index
----@field synchronize_with? string a table whose rows it follows
----@field content? string a table that holds the content, `""` for none
+---@field synchronize_with? string the table whose rows it follows
+---@field content? string the table that holds the content, `""` for none
 ---@field content_rowid? string the row id of that table
 ---@field detail? "full"|"column"|"none"
 ---@field columnsize? boolean
@@ -2690,7 +2692,7 @@ end
 ---@field generated "virtual"|"stored"|nil
 
 do
----What the block of `db:create_table` gets.
+---The argument of the block of `db:create_table`.
 ---@class perilune.table_definition
 local members = {}
 
@@ -2709,7 +2711,7 @@ local members = {}
 ---@return perilune.column_definition
 function members:column(name, type) end
 
----Adds an integer primary key that the database chooses and never uses again.
+---Adds an integer primary key that the database assigns and never reuses.
 ---```lua
 ---db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
 ---print(db:primary_key("note").rowid)  --> true
@@ -2722,7 +2724,7 @@ function members:column(name, type) end
 ---@return perilune.column_definition
 function members:auto_incremented_primary_key(name, options) end
 
----Sets the primary key: a column of its own, columns defined elsewhere, or all columns that a block defines.
+---Sets the primary key: a new column, columns defined elsewhere, or all columns that a block defines.
 ---```lua
 ---db:create_table("seat", function(t)
 ---  t:column("row", "integer")
@@ -2740,8 +2742,8 @@ function members:auto_incremented_primary_key(name, options) end
 ---@return perilune.column_definition? column the new column
 function members:primary_key(first, second, third) end
 
----Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a primary
----key the first columns of the key need no index of their own.
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a
+---primary key, its first columns do not get a separate index.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
@@ -2749,7 +2751,7 @@ function members:primary_key(first, second, third) end
 ---
 ---- Raises `definition` if the block has ended, or the definition contradicts itself
 ---- Raises `argument` if an argument has the wrong type
----@param name string what rows belong to; also the table, or its singular
+---@param name string the name of the parent row, which is also the table or its singular
 ---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean } `indexed` is true by default
 ---@return perilune.belongs_to_definition
 function members:belongs_to(name, options) end
@@ -2767,10 +2769,10 @@ function members:belongs_to(name, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|string[]
 ---@param table_name string
----@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are those of the other table, by default its primary key
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are the columns of the other table, by default its primary key
 function members:foreign_key(columns, table_name, options) end
 
----Adds a unique key: no two rows agree in all these columns.
+---Adds a unique key: no two rows may have the same values in all these columns.
 ---```lua
 ---db:create_table("seat", function(t)
 ---  t:column("row", "integer")
@@ -2783,7 +2785,7 @@ function members:foreign_key(columns, table_name, options) end
 ---- Raises `definition` if the block has ended, or the definition contradicts itself
 ---- Raises `argument` if an argument has the wrong type
 ---@param columns string|string[]
----@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" what happens on a conflict
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" the conflict policy
 function members:unique_key(columns, policy) end
 
 ---Adds a condition that all rows must satisfy.
@@ -2829,7 +2831,7 @@ function members:column_sql(sql) end
 end
 
 do
----A column that is being defined. The methods return it, so that they can be chained.
+---A column under definition. Its methods return it, so that calls can be chained.
 ---@class perilune.column_definition
 local members = {}
 
@@ -2857,7 +2859,7 @@ function members:primary_key(options) end
 ---@return perilune.column_definition
 function members:not_null(policy) end
 
----Refuses a value that another row has.
+---Refuses a value that another row already has.
 ---```lua
 ---db:create_table("note", function(t) t:column("text", "text"):unique() end)
 ---print(db:has_unique_key("note", { "text" }))  --> true
@@ -2880,7 +2882,7 @@ function members:unique(policy) end
 ---@return perilune.column_definition
 function members:indexed() end
 
----Refuses rows for which a condition is false. It may be repeated.
+---Refuses rows for which a condition is false. It may be called several times.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("stock", "integer"):check(function(stock) return stock:ge(0) end)
@@ -2894,7 +2896,7 @@ function members:indexed() end
 ---@return perilune.column_definition
 function members:check(condition) end
 
----Sets the value of rows that are inserted without one.
+---Sets the default: the value for rows that are inserted without one.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("name", "text")
@@ -2922,7 +2924,7 @@ function members:default(value) end
 ---@return perilune.column_definition
 function members:default_sql(sql) end
 
----Sets the collation by which the column is compared.
+---Sets the collation that compares values of the column.
 ---```lua
 ---db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
 ---db:execute("INSERT INTO word VALUES ('Tea')")
@@ -2936,7 +2938,7 @@ function members:default_sql(sql) end
 ---@return perilune.column_definition
 function members:collate(name) end
 
----Computes the column from others.
+---Computes the column from other columns.
 ---```lua
 ---db:create_table("item", function(t)
 ---  t:column("price", "integer")
@@ -2953,7 +2955,7 @@ function members:collate(name) end
 ---@return perilune.column_definition
 function members:generated_as(expression, kind) end
 
----Says what the rows that are there get, in `db:alter_table`: for a column that is added, or changed.
+---Sets the values of existing rows for an added or changed column in `db:alter_table`.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
@@ -2963,7 +2965,7 @@ function members:generated_as(expression, kind) end
 ---
 ---- Raises `definition` if the block has ended, or the column has the property already
 ---- Raises `argument` if an argument has the wrong type
----@param expression string|perilune.expression|fun(c: table): any of the columns before the change; those that the same change renames by their new names
+---@param expression string|perilune.expression|fun(c: table): any uses the columns before the change; columns that the same change renames have their new names
 ---@return perilune.column_definition
 function members:using(expression) end
 
@@ -3001,11 +3003,11 @@ function members:references(table_name, options) end
 end
 
 do
----What `t:belongs_to` returns. The methods return it, so that they can be chained.
+---A reference made by `t:belongs_to`. Its methods return it, so that calls can be chained.
 ---@class perilune.belongs_to_definition
 local members = {}
 
----Refuses rows that belong to nothing.
+---Refuses rows without a parent row.
 ---```lua
 ---db:create_table("review", function(t) t:belongs_to("book"):not_null() end)
 ---print(db:columns("review")[1].not_null)  --> true
@@ -3017,7 +3019,7 @@ local members = {}
 ---@return perilune.belongs_to_definition
 function members:not_null(policy) end
 
----Allows one row at most for each row of the other table.
+---Allows at most one row for each row of the other table.
 ---```lua
 ---db:create_table("cover", function(t) t:belongs_to("book"):unique() end)
 ---print(db:has_unique_key("cover", { "book_id" }))  --> true
@@ -3031,11 +3033,11 @@ function members:unique() end
 end
 
 do
----What the block of `db:alter_table` gets.
+---The argument of the block of `db:alter_table`.
 ---@class perilune.table_alteration
 local members = {}
 
----Adds a column, behind the others. One that is not null needs a default, or `using`, where there are rows.
+---Adds a column after the others. A column that is not null needs a default, or `using`, if the table has rows.
 ---```lua
 ---db:alter_table("tag", function(t)
 ---  t:add_column("colour", "text"):not_null():default("blue")
@@ -3062,7 +3064,7 @@ function members:add_column(name, type) end
 ---@param sql string
 function members:add_column_sql(sql) end
 
----Renames a column, also where indexes, views, triggers and foreign keys name it.
+---Renames a column, and updates the indexes, views, triggers and foreign keys that name it.
 ---```lua
 ---db:alter_table("tag", function(t) t:rename_column("name", "label") end)
 ---print(db:fetch_value("SELECT label FROM tag ORDER BY id"))  --> sea
@@ -3075,8 +3077,8 @@ function members:add_column_sql(sql) end
 ---@param new_name string
 function members:rename_column(name, new_name) end
 
----Drops a column, and with it what its own definition says: `UNIQUE`, `CHECK`, `REFERENCES`. A column that something else names is not
----dropped: a key or check that stands for itself in the table, a check of another column, an index, a view or a trigger.
+---Drops a column with the constraints in its own definition: `UNIQUE`, `CHECK`, `REFERENCES`. A column is not dropped if a separate key or
+---check of the table, a check of another column, an index, a view or a trigger names it.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_column("pages") end)
 ---print(#db:columns("book"))  --> 5
@@ -3090,9 +3092,9 @@ function members:rename_column(name, new_name) end
 ---@param name string
 function members:drop_column(name) end
 
----Changes the type of a column, and its other properties with the methods of the column that is returned. What is not named stays.
+---Changes the type of a column. The methods of the returned column change its other properties; all others are preserved.
 ---
----A value that would not be the same after the conversion is refused, unless `using` converts it.
+---A value that the conversion would change is refused, unless `using` converts it.
 ---```lua
 ---db:alter_table("book", function(t)
 ---  t:change_column("pages", "text"):using("pages || ' pages'")
@@ -3106,11 +3108,11 @@ function members:drop_column(name) end
 ---- Raises `definition` if the block has ended, or the change contradicts the table
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
----@param type? string as for `t:column`; nil leaves it as it is
+---@param type? string as for `t:column`; nil keeps it
 ---@return perilune.column_definition
 function members:change_column(name, type) end
 
----Puts columns first, in an order. The others follow in theirs.
+---Moves columns to the front, in the given order. The other columns keep their order.
 ---```lua
 ---db:alter_table("tag", function(t) t:order_columns{ "name" } end)
 ---print(db:columns("tag")[1].name)  --> name
@@ -3122,7 +3124,7 @@ function members:change_column(name, type) end
 ---@param names string|string[]
 function members:order_columns(names) end
 
----Makes columns the primary key of a table that has none. Row ids stay.
+---Makes columns the primary key of a table without one. Row ids do not change.
 ---```lua
 ---db:alter_table("book_tag", function(t)
 ---  t:drop_primary_key()
@@ -3139,7 +3141,7 @@ function members:order_columns(names) end
 ---@param columns string|string[] with `on_conflict`
 function members:primary_key(columns) end
 
----Makes the columns of the primary key columns like others.
+---Removes the primary key; its columns become ordinary columns.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:drop_primary_key() end)
 ---print(#db:primary_key("book_tag").columns)  --> 0
@@ -3196,8 +3198,8 @@ function members:drop_unique_key(columns) end
 ---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean }
 function members:foreign_key(columns, table_name, options) end
 
----Drops a foreign key, whether it was defined for the table or with its column. Where the same columns refer to several tables, name the
----one whose key goes.
+---Drops a foreign key, whether it was defined for the table or with its column. If the same columns refer to several tables, name the table
+---of the key to drop.
 ---```lua
 ---db:alter_table("book", function(t) t:drop_foreign_key("author_id") end)
 ---print(#db:foreign_keys("book"))  --> 0
@@ -3237,7 +3239,7 @@ function members:belongs_to(name, options) end
 ---@param condition string|perilune.expression|fun(c: table): any
 function members:check(condition) end
 
----Drops a check, of the table or of a column: its condition is given as when it was added.
+---Drops a check of the table or of a column, given by the condition with which it was added.
 ---```lua
 ---db:alter_table("book", function(t) t:check("year > 0") end)
 ---db:alter_table("book", function(t) t:drop_check("year > 0") end)
@@ -3263,7 +3265,7 @@ function members:drop_check(condition) end
 ---@param sql string
 function members:constraint(sql) end
 
----Drops a constraint that has a name.
+---Drops a named constraint.
 ---```lua
 ---db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
 ---db:alter_table("book", function(t) t:drop_constraint("printed") end)
@@ -3276,13 +3278,13 @@ function members:constraint(sql) end
 ---@param name string
 function members:drop_constraint(name) end
 
----Makes the table STRICT or WITHOUT ROWID, or no longer so.
+---Turns the options STRICT and WITHOUT ROWID of the table on or off.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
 ---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
 ---```
 ---
----- Raises `definition` if a column has a type that strict tables do not know
+---- Raises `definition` if strict tables do not support the type of a column
 ---- Raises `sql` if a table WITHOUT ROWID needs a primary key
 ---- Raises `constraint_*` if a value does not fit its column
 ---- Raises `definition` if the block has ended, or the change contradicts the table
@@ -3306,12 +3308,12 @@ function members:add_index(columns, options) end
 end
 
 do
----Migrations in their order.
+---An ordered list of migrations.
 ---@class perilune.migrator
----@field erase_on_schema_change boolean whether a database that is not what its migrations make is erased, with its data, and migrated again; false by default, meant for development
+---@field erase_on_schema_change boolean whether to erase a database, with its data, and migrate it again if it differs from the result of its migrations; false by default, meant for development
 local members = {}
 
----Adds a migration behind those that are registered.
+---Adds a migration after the registered ones.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", { down = "DROP TABLE note" }, function(db)
@@ -3323,13 +3325,13 @@ local members = {}
 ---- Raises `argument` if a migration has this name already
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `argument` if an argument has the wrong type
----@param name string what databases remember; it must never change
----@param options? { foreign_keys?: "deferred"|"immediate"|"disabled", merges?: string[], down?: string|fun(db: perilune.database) } may be left out; foreign keys are checked at the end of the migration by default; `merges` names former migrations that this one replaces; `down` undoes it
+---@param name string the name that databases record; it must never change
+---@param options? { foreign_keys?: "deferred"|"immediate"|"disabled", merges?: string[], down?: string|fun(db: perilune.database) } may be left out; foreign keys are checked at the end of the migration by default; `merges` names earlier migrations that this one replaces; `down` undoes it
 ---@param body string|fun(db: perilune.database, merged?: table<string, true>) SQL or a function
 function members:register(name, options, body) end
 
----Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names. The sections of
----an SQL file of dbmate, goose or sql-migrate apply and undo its migration.
+---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, sorted by name. In SQL files of dbmate, goose or
+---sql-migrate, the sections define how to apply and undo the migration.
 ---```lua
 ---local migrator = perilune.migrator()
 ---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
@@ -3342,8 +3344,8 @@ function members:register(name, options, body) end
 ---@param path string
 function members:register_folder(path) end
 
----Runs the migrations that the database has not seen, each in a transaction of its own. If one fails it is rolled back, the run stops,
----and `migration` of the error is its name.
+---Runs the pending migrations, each in its own transaction. If a migration fails, it is rolled back and the run stops; the field
+---`migration` of the error is its name.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3353,16 +3355,16 @@ function members:register_folder(path) end
 ---```
 ---
 ---- Raises `unknown_migration` if `up_to` is not registered
----- Raises `argument` if the order contradicts what the database has seen
+---- Raises `argument` if the order contradicts the applied migrations
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
----@return string[] names those that have run
----@return string[] differences those for which the database was erased
+---@return string[] names the applied migrations
+---@return string[] differences the differences for which the database was erased
 function members:migrate(db, options) end
 
----Undoes the last migration that the database has seen, or all behind a named one, by their `down`.
+---Undoes the last applied migration, or all migrations after a given one, by their `down`.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", { down = "DROP TABLE note" }, "CREATE TABLE note (text TEXT)")
@@ -3373,9 +3375,9 @@ function members:migrate(db, options) end
 ---- Raises `migration` if the database has not seen `to`, or a migration has no `down`
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
----@param db? perilune.database the default one unless given
----@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the migration that stays the last
----@return string? name the one that was undone last
+---@param db? perilune.database the default database unless given
+---@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the last migration to keep
+---@return string? name the migration that was undone last
 function members:migrate_down(db, options) end
 
 ---Returns the names of the migrations in order.
@@ -3389,7 +3391,7 @@ function members:migrate_down(db, options) end
 ---@return string[]
 function members:names() end
 
----Returns the registered migrations that the database has seen, in order.
+---Returns the registered migrations that the database has applied, in order.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3397,11 +3399,11 @@ function members:names() end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return string[]
 function members:applied(db) end
 
----Returns the registered migrations that the database has not seen, in order.
+---Returns the registered migrations that the database has not applied, in order.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3409,11 +3411,11 @@ function members:applied(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return string[]
 function members:pending(db) end
 
----Returns the migrations up to which none is missing in the database.
+---Returns the applied migrations before the first one that is missing in the database.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3421,11 +3423,11 @@ function members:pending(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return string[]
 function members:completed(db) end
 
----Returns whether the database has seen all migrations.
+---Returns whether the database has applied all migrations.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3433,11 +3435,11 @@ function members:completed(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return boolean
 function members:has_completed(db) end
 
----Returns the migrations that the database has seen and that this migrator does not know.
+---Returns the applied migrations that are not registered with this migrator.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3445,7 +3447,7 @@ function members:has_completed(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return string[]
 function members:unknown(db) end
 
@@ -3457,11 +3459,11 @@ function members:unknown(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return boolean
 function members:is_superseded(db) end
 
----Returns the migrations whose file has changed since it ran in the database.
+---Returns the migrations whose file has changed since the database applied them.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3469,11 +3471,11 @@ function members:is_superseded(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return string[]
 function members:edited(db) end
 
----Returns whether the database differs from what the migrations that it has seen make on an empty database, and the differences.
+---Returns whether the database differs from an empty database to which its migrations were applied, and the differences.
 ---```lua
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
@@ -3481,7 +3483,7 @@ function members:edited(db) end
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
----@param db? perilune.database the default one unless given
+---@param db? perilune.database the default database unless given
 ---@return boolean
 ---@return string[] differences
 function members:has_schema_changes(db) end
@@ -3489,69 +3491,69 @@ function members:has_schema_changes(db) end
 end
 
 ---@class perilune.record_options
----@field fields? table<string, string|perilune.field_options> fields that are not columns by that name; a string is the column that the field is over
----@field naming? "snake_case"|fun(column: string): string what fields are called that `fields` does not name: columns in camel case have fields in snake case, or those that a function returns
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
----@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
----@field extra? string|string[] fields that are not columns, which records may have
----@field required? boolean whether NOT NULL columns without a default are checked before the row is written
----@field check_types? boolean false for a class that stores values of other types than its columns declare
----@field track_changes? boolean false for records that need not remember their row
----@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
----@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that an insert is not given
----@field timestamps? boolean|{ created?: string, updated?: string } whether `created_at` and `updated_at` are kept; other names as a table. A value that a script has set is kept, except by an upsert that updates a row
----@field lock_version? boolean|string the column, `lock_version` by default, that refuses to write a record whose row has changed, and counts up with each write
----@field soft_delete? boolean|string the column, `deleted_at` by default, that deleting sets; records have `restore` and `delete_forever`
----@field immutable? string|string[] columns that are written by the insert only; an upsert leaves them
----@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, for cases that have the name of a method
+---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
+---@field naming? "snake_case"|fun(column: string): string the names of fields that are not in `fields`: `"snake_case"` converts columns in camel case, and a function returns the name for a column
+---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
+---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
+---@field extra? string|string[] fields that records may have in addition to their columns
+---@field required? boolean whether to check NOT NULL columns without a default before writing the row
+---@field check_types? boolean false to store values of other types than the columns declare
+---@field track_changes? boolean false for records that do not need to remember their row
+---@field on_conflict? string|{ insert?: string, update?: string } the conflict policy of all writes
+---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that are missing in an insert
+---@field timestamps? boolean|{ created?: string, updated?: string } whether to maintain `created_at` and `updated_at`, or a table with other names. Values that a script sets are kept, except in an upsert that updates a row
+---@field lock_version? boolean|string the version column, `lock_version` by default: each write increments it, and a record whose row has changed is not written
+---@field soft_delete? boolean|string the column, `deleted_at` by default, that a deletion sets instead of removing the row; records have `restore` and `delete_forever`
+---@field immutable? string|string[] columns that only an insert writes; an upsert does not change them
+---@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
 
----A field of records: over a column, computed, or made of several fields.
+---A field of records: it has a column, is computed, or combines several fields.
 ---
----Requests, writes, associations and errors know the field by its name alone; SQL knows the column. Rows of SQL that a script has written
----become fields by either name.
+---Requests, writes, associations and errors use the name of the field; SQL uses the column. Rows that a script fetches by SQL become fields
+---under either name.
 ---@class perilune.field_options
----@field column? string the column that the field is over; the one of its own name by default
+---@field column? string the column of the field; by default the one with the same name
 ---@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
 ---@field default? any|fun(record: perilune.record): any as in the option `defaults`
----@field lazy? boolean whether records are fetched without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it before raises `not_fetched`
+---@field lazy? boolean whether to fetch records without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it earlier raises `not_fetched`
 ---@field get? fun(record: perilune.record): any computes the field
 ---@field set? fun(record: perilune.record, value: any) assigns it
----@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression what the field is in requests
----@field fields? string[]|table<string, string> the fields that it is made of, which are its parts by name, or by the names that are keys; its value is immutable, and equal to one with equal parts
----@field make? fun(...: any): any makes the value of its parts, in their order, instead of a table
+---@field expression? perilune.expression|fun(c: table<string, perilune.expression>): perilune.expression the field in requests
+---@field fields? string[]|table<string, string> the fields that it combines: its parts have the same names, or the names that are keys; its value is immutable, and equal to a value with equal parts
+---@field make? fun(...: any): any makes the value from the parts in order, instead of a table
 ---@field split? fun(value: any): any ... returns the parts of a value
 
----How a write behaves.
+---Options of writes.
 ---@class perilune.write_options
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
----@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record; not fields that are computed or made of several
----@field key? boolean whether an update gives its row the changed key of the record; false by default
----@field target? string|string[] of `insert_all`: the unique key whose rows are updated
----@field target_where? string of `insert_all`: the condition of the partial index that counts
----@field update? "all"|"none"|table of `insert_all`: the columns that are written over, and values by column
----@field except? string|string[] of `insert_all`: columns that are kept
----@field set? table<string, string> of `insert_all`: SQL by column
----@field where? string|perilune.expression|table of `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
+---@field returning? string|string[] a column, a list of columns, or `"all"`, to return instead of the record; not computed or combined fields
+---@field key? boolean whether an update also writes a changed key to the row; false by default
+---@field target? string|string[] for `insert_all`: the unique key whose rows are updated
+---@field target_where? string for `insert_all`: the condition of the partial index to use
+---@field update? "all"|"none"|table for `insert_all`: the columns to overwrite, and values by column
+---@field except? string|string[] for `insert_all`: columns to keep
+---@field set? table<string, string> for `insert_all`: SQL by column
+---@field where? string|perilune.expression|table for `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
----How an upsert behaves.
+---Options of upserts.
 ---@class perilune.upsert_options
----@field target? string|string[] the columns of the unique key that counts; by default the primary key
----@field target_where? string the condition of the partial index that counts
----@field update? "all"|"none"|table the columns that the record writes over, and values by column; `"all"` by default
----@field except? string|string[] columns that are kept
----@field set? table<string, string> SQL by column, in which `excluded` is the row that was to be inserted
+---@field target? string|string[] the columns of the unique key to check; by default the primary key
+---@field target_where? string the condition of the partial index to use
+---@field update? "all"|"none"|table the columns to overwrite with the record, and values by column; `"all"` by default
+---@field except? string|string[] columns to keep
+---@field set? table<string, string> SQL by column; in it, `excluded` is the row that could not be inserted
 ---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
 ---@field returning? string|string[]
 
 do
----A record class. It is called to make a record, `Author{ name = "Ada" }`, and begins requests: all methods of requests are methods of it.
+---A record class. A call makes a record, `Author{ name = "Ada" }`. All methods of requests are also methods of the class.
 ---@class perilune.record_class: perilune.request
 ---@field c table<string, perilune.expression> the columns
----@field requests table<string, function> named requests: `function Author.requests:old() ... end` is then a method of the class, its requests and associations; `default` applies to all requests
+---@field requests table<string, function> named requests: `function Author.requests:old() ... end` becomes a method of the class, its requests and associations; `default` applies to all requests
 ---@overload fun(fields?: table<string, any>): perilune.record
 local members = {}
 
----Makes another class of the same table, which has all that this one has.
+---Makes another class for the same table, which inherits everything from this one.
 ---```lua
 ---local Classic = Author:extend()
 ---function Classic:label() return self.name .. " (classic)" end
@@ -3566,7 +3568,8 @@ local members = {}
 ---@return perilune.record_class
 function members:extend(options) end
 
----Returns the record with a key, or those with a list of keys in its order. The key of several columns, or another unique key, is a table.
+---Returns the record with a key, or for a list of keys the records in that order. A table gives a key of several columns, or another unique
+---key.
 ---```lua
 ---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
 ---```
@@ -3581,7 +3584,7 @@ function members:extend(options) end
 ---@return perilune.record|perilune.record[]
 function members:find(key) end
 
----Returns the first record, the one with a key, or the first of a query with arguments; nil if there is none.
+---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
 ---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
 ---```
@@ -3590,7 +3593,7 @@ function members:find(key) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that a user has typed
+---@param key any a key, or SQL with arguments; SQL without arguments is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
 function members:fetch_one(key, ...) end
@@ -3625,7 +3628,7 @@ function members:fetch_all(sql, ...) end
 ---@return fun(): perilune.record?
 function members:rows(sql, ...) end
 
----Returns a value that fetches records by SQL: with `fetch_all`, `fetch_one` and `rows`.
+---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
 ---print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
 ---```
@@ -3639,7 +3642,7 @@ function members:rows(sql, ...) end
 ---@return perilune.sql_request
 function members:from_sql(sql, ...) end
 
----Returns how many rows the table has.
+---Returns the number of rows in the table.
 ---```lua
 ---print(Book:fetch_count())  --> 3
 ---```
@@ -3651,7 +3654,7 @@ function members:from_sql(sql, ...) end
 ---@return integer
 function members:fetch_count() end
 
----Makes a record of a row, or of a table of columns, as if it had been fetched. It is called with a dot.
+---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
 ---print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
 ---```
@@ -3664,8 +3667,8 @@ function members:fetch_count() end
 ---@return perilune.record
 function members.from_row(row) end
 
----Makes a draft: fields that are still being filled in, without a row. It is called with a dot. Inserted without a key, it gets one from the
----database.
+---Makes a draft: the fields of a record without a row, such as a form in progress. It is called with a dot. A draft inserted without a key
+---gets one from the database.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
@@ -3690,22 +3693,23 @@ function members.draft(fields) end
 ---- Raises `constraint_*` if a constraint is violated
 ---@param fields table<string, any>|perilune.record|perilune.draft
 ---@param options? perilune.write_options
----@return perilune.record|false record false if a conflict policy has kept the row from being written
+---@return perilune.record|false record false if a conflict policy prevented the write
 function members:insert(fields, options) end
 
----Inserts all of a list or nothing. It is the fastest way to write many rows.
+---Inserts a list of records: all of them, or none. It is the fastest way to write many rows.
 ---```lua
 ---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
 ---```
 ---
----- Raises `constraint_*` if a constraint is violated, and the message says by which element
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `the message names the element`
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
----@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` how many rows were written, or with `returning` as well the rows that it names
+---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` the number of written rows; if `returning` is given as well, the rows with its columns
 function members:insert_all(list, options) end
 
 ---Updates the row of a record.
@@ -3721,12 +3725,12 @@ function members:insert_all(list, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
+---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function members:update(record, options) end
 
----Updates the row of a record, or inserts it if there is none.
+---Updates the row of a record, or inserts it if it does not exist.
 ---```lua
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
@@ -3735,12 +3739,12 @@ function members:update(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record|table<string, any> a table of columns stands for a record that does not know its row
+---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 function members:save(record, options) end
 
----Inserts a record or draft, or updates the row that is in its way, in one statement.
+---Inserts a record or draft, or updates the conflicting row, in one statement.
 ---```lua
 ---print(Tag:upsert(Tag.draft{ name = "sea" }, { target = "name" }).id)  --> 1
 ---```
@@ -3768,7 +3772,7 @@ function members:upsert(record, options) end
 ---@return boolean
 function members:delete(record, options) end
 
----Deletes the row with a key, without the hooks of records.
+---Deletes the row with a key, without calling record hooks.
 ---```lua
 ---print(Tag:delete_one(1), Tag:delete_one(1))  --> true	false
 ---```
@@ -3781,7 +3785,7 @@ function members:delete(record, options) end
 ---@return boolean was_there
 function members:delete_one(key) end
 
----Deletes all rows of the table, and returns how many there were.
+---Deletes all rows of the table, and returns their number.
 ---```lua
 ---print(BookTag:delete_all())  --> 3
 ---```
@@ -3793,7 +3797,7 @@ function members:delete_one(key) end
 ---@return integer
 function members:delete_all() end
 
----Returns whether there is a row with a key.
+---Returns whether a row with this key exists.
 ---```lua
 ---print(Book:exists(1), Book:exists(99))  --> true	false
 ---```
@@ -3806,7 +3810,7 @@ function members:delete_all() end
 ---@return boolean
 function members:exists(key) end
 
----Returns a write as a value: it is printed, kept, and executed later. Hooks and validations are not part of it.
+---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
 ---print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
@@ -3818,7 +3822,7 @@ function members:exists(key) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
 ---@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
----@param ... any what the verb takes
+---@param ... any the arguments of the verb
 ---@return perilune.write_statement
 function members:statement(verb, ...) end
 
@@ -3834,7 +3838,7 @@ function members:statement(verb, ...) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
 ---@param request perilune.request
----@param options? perilune.insert_from_options what becomes of rows that are in the way; `perilune.excluded` names their new values
+---@param options? perilune.insert_from_options how to treat conflicting rows; `perilune.excluded` names their new values
 ---@return perilune.execute_result
 function members:insert_from(request, options) end
 
@@ -3859,7 +3863,7 @@ function members:unscoped() end
 ---print(Tag:refresh(tag).name)  --> ocean
 ---```
 ---
----- Raises `record_not_found` if the row has gone
+---- Raises `record_not_found` if the row no longer exists
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
@@ -3882,7 +3886,7 @@ function members:refresh(record) end
 ---@return perilune.record
 function members.inserted(record, options) end
 
----Changes a record and writes what differs from its row.
+---Changes a record and writes the columns that differ from its row.
 ---```lua
 ---print(Tag:update_changes(Tag:find(1), { name = "ocean" }))  --> true
 ---```
@@ -3897,7 +3901,7 @@ function members.inserted(record, options) end
 ---@return boolean was_written
 function members:update_changes(record, change, options) end
 
----Returns what differs between a record and its row, by column.
+---Returns the differences between a record and its row, by column.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "ocean"
@@ -3940,23 +3944,23 @@ function members:is(value) end
 
 end
 
----How the rows of a request are inserted.
+---Options of `Class:insert_from`.
 ---@class perilune.insert_from_options
----@field columns? string|string[] the columns that those of the request are for, in order; by default those of the same names
+---@field columns? string|string[] the target columns of the request's columns, in order; by default the columns of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field target? string|string[] the unique key whose rows are updated, the primary key by default
----@field update? "all"|"none"|table the columns that are written over, and values by column; `"all"` for requests with `select(...)` or the option `columns`
+---@field update? "all"|"none"|table the columns to overwrite, and values by column; `"all"` for requests with `select(...)` or the option `columns`
 ---@field where? string|perilune.expression|table a condition for updating
 ---@field returning? true|string|string[] true for records, or columns for rows
 
 do
----A record: a row as a table. A name that is neither a column nor a method is an error. NULL reads as nil; assigning nil writes NULL,
----except that an insert leaves the column to its default, where `perilune.null` writes NULL.
+---A record: a row as a table. A name that is neither a column nor a method raises an error. NULL reads as nil. Assigning nil writes NULL,
+---but an insert then uses the column's default; `perilune.null` always writes NULL.
 ---@class perilune.record
 ---@field [string] any the value of a column
 local members = {}
 
----Inserts the record. The fields that the database fills in are set.
+---Inserts the record, and sets the fields that the database fills in.
 ---```lua
 ---local tag = Tag{ name = "ships" }
 ---tag:insert()
@@ -3970,7 +3974,7 @@ local members = {}
 ---- Raises `validation` if the class finds the record invalid
 ---@param db? perilune.database
 ---@param options? perilune.write_options
----@return perilune.record|false record false if a conflict policy has kept the row from being written
+---@return perilune.record|false record false if a conflict policy prevented the write
 function members:insert(db, options) end
 
 ---Inserts a copy of the record, and returns the copy.
@@ -3989,9 +3993,9 @@ function members:insert(db, options) end
 ---@return perilune.record|false
 function members:inserted(db, options) end
 
----Writes all columns that the record has: of a record that was fetched or inserted these are all that it knows of its row, and of a record
----that a script has made those that it was given, `perilune.null` included. Other columns, such as `created_at`, stay as they are. With
----`track_changes = false` a record does not know which columns it was given, and all are written.
+---Writes all columns that the record has. A fetched or inserted record has all columns that it knows of its row; a record that a script has
+---made has the columns that it was given, `perilune.null` included. Other columns, such as `created_at`, do not change. With
+---`track_changes = false` a record does not know which columns it was given, and writes all of them.
 ---```lua
 ---local book = Book:find(1)
 ---book.pages = 330
@@ -3999,7 +4003,7 @@ function members:inserted(db, options) end
 ---print(Book:find(1).pages)  --> 330
 ---```
 ---
----- Raises `record_not_found` if the row has gone
+---- Raises `record_not_found` if the row no longer exists
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
@@ -4010,15 +4014,15 @@ function members:inserted(db, options) end
 ---@return perilune.record|false
 function members:update(db, options) end
 
----Writes the columns that differ from the row, and nothing if none does. A change, if given, is made first, and taken back if it fails.
----A record that a script has made does not know its row: without a change all that it was given is written, and with a change only what
----the change names or alters.
+---Writes the columns that differ from the row, and nothing if none does. An optional change is made first, and reverted if the write fails.
+---A record that a script has made does not know its row: without a change it writes all columns that it was given, and with a change only
+---those that the change names or alters.
 ---```lua
 ---local book = Book:find(1)
 ---print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
 ---```
 ---
----- Raises `record_not_found` if the row has gone
+---- Raises `record_not_found` if the row no longer exists
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
@@ -4029,7 +4033,7 @@ function members:update(db, options) end
 ---@return boolean was_written
 function members:update_changes(change, options) end
 
----Updates the row, or inserts it if there is none. An update writes the columns that `update` does.
+---Updates the row, or inserts it if it does not exist. An update writes the same columns as `update`.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
@@ -4046,7 +4050,7 @@ function members:update_changes(change, options) end
 ---@return perilune.record|false
 function members:save(db, options) end
 
----Inserts the record, or updates the row that is in its way, in one statement. The record then is what the row is.
+---Inserts the record, or updates the conflicting row, in one statement. Afterwards the record matches the row.
 ---```lua
 ---local tag = Tag{ name = "sea" }
 ---tag:upsert{ target = "name" }
@@ -4079,7 +4083,7 @@ function members:upsert(db, options) end
 ---@return boolean was_there
 function members:delete(db, options) end
 
----Of a class with a history (see `perilune.history`): returns the versions of the row, the oldest first.
+---Returns the versions of the row, the oldest first, for a class with a history (see `perilune.history`).
 ---```lua
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
@@ -4097,7 +4101,7 @@ function members:delete(db, options) end
 ---@return perilune.version[]
 function members:history(db) end
 
----Of a class with `soft_delete`: makes the record one that is not deleted. If that fails, the record stays deleted.
+---Restores the deleted record of a class with `soft_delete`. If that fails, the record stays deleted.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -4115,7 +4119,7 @@ function members:history(db) end
 ---@return perilune.record
 function members:restore(db) end
 
----Of a class with `soft_delete`: deletes the row, which `delete` leaves there.
+---Deletes the row of a class with `soft_delete` for good, which `delete` would only mark.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
@@ -4145,14 +4149,14 @@ function members:delete_forever(db) end
 ---@return boolean
 function members:exists(db) end
 
----Reads the row again into the record.
+---Reads the row into the record again.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "lake"
 ---print(tag:refresh().name)  --> sea
 ---```
 ---
----- Raises `record_not_found` if the row has gone
+---- Raises `record_not_found` if the row no longer exists
 ---- Raises `unknown_column` if the field does not exist
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
@@ -4160,12 +4164,12 @@ function members:exists(db) end
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
 ---@param db? perilune.database
----@param options? { fields?: string|string[] } lazy fields that are read, too
+---@param options? { fields?: string|string[] } lazy fields to read as well
 ---@return perilune.record
 function members:refresh(db, options) end
 
----Returns what differs from the row, by column; of a record without a row everything that it has. As in `pairs(record)`, a field that is made
----of several is there by these, and computed fields are not.
+---Returns the differences from the row, by column; for a record without a row, all its columns. As in `pairs(record)`, a combined field
+---appears as its parts, and computed fields are left out.
 ---```lua
 ---local tag = Tag:find(1)
 ---tag.name = "lake"
@@ -4196,14 +4200,14 @@ function members:changes() end
 ---@return boolean
 function members:has_changes() end
 
----Returns what was fetched into the field of an association: a record, a list of records, or nil if no row belongs to the record. An
----association that was not included is an error here. `record.author` is the association itself then, which is true in a condition.
+---Returns the fetched records of an association: a record, a list of records, or nil if no row belongs to the record. It raises an error if
+---the association was not included. In that case `record.author` is the association itself, which is true in a condition.
 ---```lua
 ---print(#Author:including_all(Author.books):find(1):included("books"))  --> 2
 ---```
 ---
 ---- Raises `not_fetched` if the association was not included
----- Raises `unknown_association` if the class has none of that name
+---- Raises `unknown_association` if the class has no association of that name
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `changed_key` if the key was changed
@@ -4213,7 +4217,7 @@ function members:has_changes() end
 ---@return perilune.record|perilune.record[]|nil
 function members:included(name) end
 
----Returns another record with the same fields, some of which may be changed.
+---Returns a copy of the record, optionally with changed fields.
 ---```lua
 ---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
 ---```
@@ -4229,7 +4233,7 @@ function members:included(name) end
 ---@return perilune.record
 function members:copy(changes) end
 
----Notes, in the method `validate` of a class, what is wrong with the record.
+---Adds a validation error to the record, in the method `validate` of its class.
 ---```lua
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
@@ -4247,7 +4251,7 @@ function members:copy(changes) end
 ---@param message string
 function members:invalid(column, message) end
 
----Returns what is wrong with the record, without writing it.
+---Returns the validation errors of the record, without writing it.
 ---```lua
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
@@ -4272,7 +4276,7 @@ do
 ---@field [string] any the value of a column
 local members = {}
 
----Returns another draft with the same fields.
+---Returns a copy of the draft.
 ---```lua
 ---local draft = Tag.draft{ name = "ships" }
 ---print(draft:copy().name)  --> ships
@@ -4280,7 +4284,7 @@ local members = {}
 ---@return perilune.draft
 function members:copy() end
 
----Returns what is wrong with the draft, as `validate` of its class finds it.
+---Returns the validation errors of the draft, as `validate` of its class reports them.
 ---```lua
 ---print(#Tag.draft{ name = "ships" }:validation_errors())  --> 0
 ---```
@@ -4293,9 +4297,9 @@ function members:validation_errors(db) end
 end
 
 do
----Methods that a class may define, called when its records are written. What a hook raises ends the write, which is then undone.
----The hooks of an insert run in this order: `will_save`, `around_save`, `will_insert`, `validate`, `around_insert`, `did_insert`,
----`did_save`; those of an update likewise.
+---Hooks: methods that a class may define, called when its records are written. An error in a hook cancels the write. The hooks of an insert
+---run in this order: `will_save`, `around_save`, `will_insert`, `validate`, `around_insert`, `did_insert`, `did_save`. Updates follow the
+---same order with their own hooks.
 ---@class perilune.record_hooks
 local members = {}
 
@@ -4307,7 +4311,7 @@ local members = {}
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:will_insert(db) end
@@ -4321,13 +4325,13 @@ function members:will_insert(db) end
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param write fun()
 ---@param db perilune.database
 function members:around_insert(write, db) end
 
----Is called after a record was inserted.
+---Is called after a record has been inserted.
 ---```lua
 ---function Tag:did_insert(db)
 ---  print(self.name)
@@ -4335,7 +4339,7 @@ function members:around_insert(write, db) end
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:did_insert(db) end
@@ -4348,7 +4352,7 @@ function members:did_insert(db) end
 ---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 ---@param columns table<string, true> the columns that are written, also as a list
@@ -4363,14 +4367,14 @@ function members:will_update(db, columns) end
 ---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param write fun()
 ---@param db perilune.database
 ---@param columns table<string, true> the columns that are written, also as a list
 function members:around_update(write, db, columns) end
 
----Is called after a record was updated.
+---Is called after a record has been updated.
 ---```lua
 ---function Tag:did_update(db, columns)
 ---  print(self.name)
@@ -4378,7 +4382,7 @@ function members:around_update(write, db, columns) end
 ---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 ---@param columns table<string, true> the columns that are written, also as a list
@@ -4392,7 +4396,7 @@ function members:did_update(db, columns) end
 ---Tag:find(1):delete()  --> sea
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:will_delete(db) end
@@ -4406,13 +4410,13 @@ function members:will_delete(db) end
 ---Tag:find(1):delete()  --> sea
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param write fun()
 ---@param db perilune.database
 function members:around_delete(write, db) end
 
----Is called after a record was deleted.
+---Is called after a record has been deleted.
 ---```lua
 ---function Tag:did_delete(db, was_there)
 ---  print(self.name)
@@ -4420,7 +4424,7 @@ function members:around_delete(write, db) end
 ---Tag:find(1):delete()  --> sea
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 ---@param was_there boolean
@@ -4434,7 +4438,7 @@ function members:did_delete(db, was_there) end
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:will_save(db) end
@@ -4448,13 +4452,13 @@ function members:will_save(db) end
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param write fun()
 ---@param db perilune.database
 function members:around_save(write, db) end
 
----Is called after a record was saved.
+---Is called after a record has been saved.
 ---```lua
 ---function Tag:did_save(db)
 ---  print(self.name)
@@ -4462,12 +4466,12 @@ function members:around_save(write, db) end
 ---Tag:insert{ name = "ships" }  --> ships
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:did_save(db) end
 
----Is called before a record is written; it calls `self:invalid(column, message)` for what is wrong, which refuses the write.
+---Is called before a record is written. It calls `self:invalid(column, message)` for each problem; any of them refuses the write.
 ---```lua
 ---function Tag:validate()
 ---  if #self.name > 20 then self:invalid("name", "is too long") end
@@ -4475,18 +4479,18 @@ function members:did_save(db) end
 ---print((pcall(Tag.insert, Tag, { name = ("x"):rep(21) })))  --> false
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 ---@param db perilune.database
 function members:validate(db) end
 
----Is called with each record that was fetched.
+---Is called with each fetched record.
 ---```lua
 ---function Tag:did_fetch() print("fetched " .. self.name) end
 ---Tag:find(1)  --> fetched sea
 ---```
 ---
----- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
 ---- To be called inside a transaction or a savepoint of the write
 function members:did_fetch() end
 
@@ -4519,7 +4523,7 @@ function members:sql() end
 ---@return perilune.execute_result
 function members:execute(db) end
 
----Executes the write, and returns all rows that `returning` gives, as a list.
+---Executes the write, and returns the rows of `returning` as a list.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_all()[1].id)  --> 3
@@ -4531,7 +4535,7 @@ function members:execute(db) end
 ---@return perilune.row[]
 function members:fetch_all(db) end
 
----Executes the write, and returns the first row that `returning` gives, or nil.
+---Executes the write, and returns the first row of `returning`, or nil.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_one().id)  --> 3
@@ -4543,7 +4547,7 @@ function members:fetch_all(db) end
 ---@return perilune.row?
 function members:fetch_one(db) end
 
----Executes the write, and returns the first value that `returning` gives, or nil.
+---Executes the write, and returns the first value of `returning`, or nil.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_value())  --> 3
@@ -4555,7 +4559,7 @@ function members:fetch_one(db) end
 ---@return any
 function members:fetch_value(db) end
 
----Executes the write, and returns the first column of what `returning` gives, as a list.
+---Executes the write, and returns the first column of `returning` as a list.
 ---```lua
 ---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
 ---print(statement:fetch_values()[1])  --> 3
@@ -4570,7 +4574,7 @@ function members:fetch_values(db) end
 end
 
 do
----A query of records, made by `Class:from_sql`.
+---A query for records, made by `Class:from_sql`.
 ---@class perilune.sql_request
 local members = {}
 
@@ -4596,7 +4600,7 @@ function members:fetch_all(db) end
 ---@return perilune.record?
 function members:fetch_one(db) end
 
----Returns how many rows the query has.
+---Returns the number of rows of the query.
 ---```lua
 ---print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
 ---```
@@ -4621,14 +4625,14 @@ function members:rows(db) end
 end
 
 do
----The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods and hooks defined on
----the class are those of its objects. As JSON, as text and in `pairs`, an object has its defaults, too.
+---A class made by `perilune.single_row`. Its objects have the columns as fields, and the methods of records; they inherit methods and hooks
+---defined on the class. In JSON, as text and in `pairs`, an object includes its defaults.
 ---@class perilune.single_row_class
----@field record perilune.record_class the class of the records behind, for associations
+---@field record perilune.record_class the underlying record class, for associations
 ---@overload fun(fields?: table<string, any>): perilune.single_row
 local members = {}
 
----Returns the row, or an object with the defaults if there is none.
+---Returns the row, or an object with the defaults if no row exists.
 ---```lua
 ---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
 ---print(perilune.single_row("settings", { defaults = { theme = "light" } }):find().theme)  --> light
@@ -4642,11 +4646,11 @@ function members:find(db) end
 end
 
 do
----The object of the row.
+---An object that holds the single row.
 ---@class perilune.single_row: perilune.record
 local members = {}
 
----Forgets what was chosen in columns, or in all. The next write stores it.
+---Resets columns, or all columns, to their defaults. The next write stores the change.
 ---```lua
 ---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
 ---local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
@@ -4661,7 +4665,7 @@ function members:reset(...) end
 
 end
 
----The columns of the row that an upsert was to insert, for its option `update`: `perilune.excluded.price`.
+---The columns of the row that an upsert could not insert, for its option `update`: `perilune.excluded.price`.
 ---@class perilune.excluded
 ---@field [string] perilune.expression
 
@@ -4670,20 +4674,20 @@ do
 ---@class perilune.history
 local members = {}
 
----Installs the history in a database, as part of a migration, or brings it up to date with the table. The rows that are there are its
----first versions; those that are other than their last versions say get another one.
+---Installs the history in a database, as part of a migration, or updates it to match the table. Existing rows become its first versions;
+---rows that differ from their last version get a new one.
 ---```lua
 ---perilune.history(Book):install(db)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book_history"))  --> 3
 ---```
 ---
----- Raises `definition` if it is not a table of the main database with a primary key that cannot be NULL, or there are versions of another key
----- Raises `unknown_table` if there is no such table
+---- Raises `definition` if it is not a table of the main database with a primary key that cannot be NULL, or versions with another key exist
+---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---@param db? perilune.database
 function members:install(db) end
 
----Removes the history, or only what keeps it.
+---Removes the history, or only its triggers.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -4694,10 +4698,10 @@ function members:install(db) end
 ---- Raises `history` if it is not installed
 ---- Raises `argument` if an argument has the wrong type
 ---@param db? perilune.database
----@param options? { keep_versions?: boolean } keeps what is in it, for another installation
+---@param options? { keep_versions?: boolean } keeps the versions, for a later installation
 function members:remove(db, options) end
 
----Returns whether the history is kept in a database.
+---Returns whether the history is installed in a database.
 ---```lua
 ---print(perilune.history(Book):is_installed())  --> false
 ---```
@@ -4707,8 +4711,8 @@ function members:remove(db, options) end
 ---@return boolean
 function members:is_installed(db) end
 
----Calls a function in a transaction which has a note in the histories of all tables: `db:write({ note = "..." }, block)`, with a check that
----this history is installed.
+---Calls a function in a transaction that has a note in the histories of all tables, as `db:write({ note = "..." }, block)` does. It also
+---checks that this history is installed.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -4725,7 +4729,7 @@ function members:is_installed(db) end
 ---@param note string
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... what the block returns
+---@return any ... the results of the block
 function members:write(db, note, block, ...) end
 
 ---Returns the transactions with notes, the newest first.
@@ -4738,13 +4742,13 @@ function members:write(db, note, block, ...) end
 ---
 ---- Raises `history` if it is not installed
 ---- Raises `argument` if an argument has the wrong type
----@param limit? integer how many at most; 20 by default
+---@param limit? integer the maximum number; 20 by default
 ---@param db? perilune.database
 ---@return { id: integer, note: string, time: perilune.date }[]
 function members:transactions(limit, db) end
 
----Makes the rows that a transaction has changed what they were before, in all tables with a history. That is a transaction with a note, too,
----and can be undone.
+---Reverts the rows that a transaction has changed to their previous state, in all tables with a history. The reversal is itself a
+---transaction with a note, and can be undone.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
@@ -4752,25 +4756,25 @@ function members:transactions(limit, db) end
 ---print(history:undo(1), db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3	1
 ---```
 ---
----- Raises `history` if it is not installed, there is no such transaction, or a row has been changed since
----- Raises `definition` if rows that others have added would refer to nothing
----- Raises `constraint_*` if what the rows were violates a constraint
+---- Raises `history` if it is not installed, the transaction does not exist, or a row has been changed since
+---- Raises `definition` if rows added by others would refer to missing rows
+---- Raises `constraint_*` if the previous rows violate a constraint
 ---- Raises `argument` if an argument has the wrong type
 ---@param transaction integer the id of a transaction
 ---@param db? perilune.database
----@return integer count how many rows were restored
+---@return integer count the number of restored rows
 function members:undo(transaction, db) end
 
 end
 
----What a row was.
+---A version of a row.
 ---@class perilune.version
 ---@field version integer
----@field event "start"|"insert"|"update"|"delete" `"start"`: it was there when the history was installed
+---@field event "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
 ---@field time perilune.date
----@field transaction integer? of those with a note
+---@field transaction integer? the id of the transaction, if it has a note
 ---@field note string?
----@field record perilune.record? the row as it became; nil for a deletion
+---@field record perilune.record? the row after the change; nil for a deletion
 ---@field changed string[] the columns that an update has changed
 
 ---The change of one row.
@@ -4778,21 +4782,20 @@ end
 ---@field table string
 ---@field operation "insert"|"update"|"delete"
 ---@field key table<string, any> the values of the key's columns
----@field old? table<string, any> the values before; for an update those of the key and of the columns that change. NULL is `perilune.null`
----@field new? table<string, any> the values afterwards; for an update those of the columns that change
+---@field old? table<string, any> the old values; for an update, only the key and the changed columns. NULL is `perilune.null`
+---@field new? table<string, any> the new values; for an update, only the changed columns
 
----What is in the way of a change.
+---A conflict that prevents a change.
 ---@class perilune.changeset_conflict: perilune.changed_row
----@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it is not there; one with its key is there; another constraint is in the way
----@field found? table<string, any> the row that is in the way, for the kinds `"data"` and `"conflict"`
+---@field kind "data"|"not_found"|"conflict"|"constraint" the row has other values; it does not exist; a row with its key exists; the change violates another constraint
+---@field found? table<string, any> the conflicting row, for the kinds `"data"` and `"conflict"`
 
 do
----What `db:record_changes` returns: an immutable value. `first .. second` is `first:followed_by(second)`.
+---A changeset, made by `db:record_changes`: an immutable value. `first .. second` is `first:followed_by(second)`.
 ---@class perilune.changeset
 local members = {}
 
----Returns the changes, those of a table one after the other. The columns have the names that the database has for them; if its table is
----missing or another one, their positions.
+---Returns the changes, grouped by table. Columns have their names in the database, or their positions if the table is missing or differs.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
 ---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
@@ -4801,7 +4804,7 @@ local members = {}
 ---@return perilune.changed_row[]
 function members:rows(db) end
 
----Returns whether nothing has changed.
+---Returns whether the changeset is empty.
 ---```lua
 ---print(db:record_changes(function() end):is_empty())  --> true
 ---```
@@ -4816,7 +4819,7 @@ function members:is_empty() end
 ---@return perilune.changeset
 function members:inverted() end
 
----Returns the changeset of these changes, then those of another one: one change for each row.
+---Returns a changeset of these changes followed by another changeset's: one change for each row.
 ---```lua
 ---local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
 ---local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
@@ -4829,7 +4832,7 @@ function members:inverted() end
 ---@return perilune.changeset
 function members:followed_by(other) end
 
----Returns the changeset as a string, to be saved: SQLite's format, which is the same on all machines.
+---Returns the changeset as a string in SQLite's format, which is the same on all machines.
 ---```lua
 ---local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
 ---print(type(changeset:serialize()))  --> string
@@ -4843,7 +4846,7 @@ do
 ---@class perilune.request
 local members = {}
 
----Returns the request with one more condition. Texts are compared as they are: for a column of dates give a `perilune.date`.
+---Returns the request with one more condition. Text is compared without conversion: for a column of dates, pass a `perilune.date`.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -4857,7 +4860,7 @@ local members = {}
 ---@return perilune.request
 function members:filter(condition, ...) end
 
----Returns the request with the condition that a row has a key.
+---Returns the request limited to the row with this key.
 ---```lua
 ---print(Book:filter_key(2):fetch_one().title)  --> Moby-Dick
 ---```
@@ -4869,7 +4872,7 @@ function members:filter(condition, ...) end
 ---@return perilune.request
 function members:filter_key(key) end
 
----Returns the request with the condition that a row has one of several keys.
+---Returns the request limited to the rows with these keys.
 ---```lua
 ---print(Book:filter_keys{ 1, 3 }:fetch_count())  --> 2
 ---```
@@ -4892,7 +4895,7 @@ function members:filter_keys(keys) end
 ---@return perilune.request
 function members:none() end
 
----Returns the request itself; of a class the request for all its records.
+---Returns the request itself. On a class, it returns the request for all its records.
 ---```lua
 ---print(Book:all():fetch_count())  --> 3
 ---```
@@ -4903,7 +4906,7 @@ function members:none() end
 ---@return perilune.request
 function members:all() end
 
----Returns the request with the condition that rows of a full-text table match a pattern.
+---Returns the request limited to the rows of a full-text table that match a pattern.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -4917,8 +4920,9 @@ function members:all() end
 ---@return perilune.request
 function members:matching(pattern) end
 
----The rows of a virtual table whose vectors are nearest to one, the nearest first, with the field `distance`: by an extension of SQLite's
----such as sqlite-vec, which the host loads. Other conditions apply to what is found, or to what is searched, as the extension has it.
+---Returns the rows of a virtual table whose vectors are nearest to a given vector, the nearest first, with the field `distance`. An SQLite
+---extension such as sqlite-vec, which the host loads, runs the search. The extension decides whether other conditions limit the search or
+---its results.
 ---```lua
 ---local is_found, err = pcall(Book.nearest, Book, "title", { 0.5, 1.5 }, 10)
 ---print(err.kind)  --> unknown_column
@@ -4931,11 +4935,11 @@ function members:matching(pattern) end
 ---- Raises `unknown_table` if the table does not exist
 ---@param column string|perilune.expression
 ---@param vector number[]|perilune.blob
----@param count integer how many at most, from 1 to 4096
+---@param count integer the maximum number of rows, from 1 to 4096
 ---@return self
 function members:nearest(column, vector, count) end
 
----Returns the request in an order, in place of its former one.
+---Returns the request in an order, which replaces any previous order.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872
 ---```
@@ -4947,7 +4951,7 @@ function members:nearest(column, vector, count) end
 ---@return perilune.request
 function members:order(...) end
 
----Returns the request with a further order, for rows that its order leaves equal.
+---Returns the request with a further order, for rows that are equal in the first one.
 ---```lua
 ---print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
 ---```
@@ -4959,7 +4963,7 @@ function members:order(...) end
 ---@return perilune.request
 function members:then_order(...) end
 
----Returns the request in the opposite order; without an order in that of the key, backwards.
+---Returns the request in the opposite order. A request without an order is sorted by descending key.
 ---```lua
 ---print(Book:order("year"):reversed():fetch_one().title)  --> Around the World
 ---```
@@ -4990,7 +4994,7 @@ function members:unordered() end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param count integer from 0
----@param offset? integer how many rows are skipped
+---@param offset? integer the number of rows to skip
 ---@return perilune.request
 function members:limit(count, offset) end
 
@@ -5006,7 +5010,7 @@ function members:limit(count, offset) end
 ---@return perilune.request
 function members:offset(count) end
 
----Returns the request for these columns in place of those of the table. Its results are rows.
+---Returns the request for these columns instead of the table's columns. Its results are rows.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -5018,7 +5022,7 @@ function members:offset(count) end
 ---@return perilune.request
 function members:select(...) end
 
----Returns the request without equal rows.
+---Returns the request without duplicate rows.
 ---```lua
 ---print(#Book:select("author_id"):distinct():fetch_values())  --> 2
 ---```
@@ -5054,7 +5058,7 @@ function members:group(...) end
 ---@return perilune.request
 function members:having(condition, ...) end
 
----Returns the request with columns beside those of the table. Its results stay records.
+---Returns the request with more columns, in addition to the table's. Its results are still records.
 ---```lua
 ---print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
 ---```
@@ -5066,7 +5070,7 @@ function members:having(condition, ...) end
 ---@return perilune.request
 function members:annotated_with(...) end
 
----Returns the request with a name for its table, by which `aliased(...).c` means just this one.
+---Returns the request with an alias for its table; `aliased(...).c` refers to this occurrence of the table only.
 ---```lua
 ---local b = Book:aliased("b")
 ---print(b:filter(b.c.year:gt(1870)):fetch_count())  --> 1
@@ -5079,7 +5083,7 @@ function members:annotated_with(...) end
 ---@return perilune.request
 function members:aliased(name) end
 
----Returns a request for the rows of both requests, each once.
+---Returns a request for the rows of both requests, without duplicates.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
 ---```
@@ -5091,7 +5095,7 @@ function members:aliased(name) end
 ---@return perilune.request
 function members:union(other) end
 
----Returns a request for the rows of both requests.
+---Returns a request for the rows of both requests, with duplicates.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
 ---```
@@ -5103,7 +5107,7 @@ function members:union(other) end
 ---@return perilune.request
 function members:union_all(other) end
 
----Returns a request for the rows that both requests have.
+---Returns a request for the rows that are in both requests.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
 ---```
@@ -5115,7 +5119,7 @@ function members:union_all(other) end
 ---@return perilune.request
 function members:intersect(other) end
 
----Returns a request for the rows that the other request does not have.
+---Returns a request for the rows that are not in the other request.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
 ---```
@@ -5127,7 +5131,7 @@ function members:intersect(other) end
 ---@return perilune.request
 function members:except(other) end
 
----Returns the request with lists of the associated records, one more statement for each association.
+---Returns the request with lists of the associated records, fetched by one more statement for each association.
 ---```lua
 ---print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
 ---```
@@ -5135,11 +5139,11 @@ function members:except(other) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param ... perilune.association an integer behind an association of a table to itself says how many levels
+---@param ... perilune.association an integer after an association of a table to itself sets the number of levels
 ---@return perilune.request
 function members:including_all(...) end
 
----Returns the request with the associated record of each, nil if there is none.
+---Returns the request with the associated record of each record, or nil if none exists.
 ---```lua
 ---print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
 ---```
@@ -5151,7 +5155,7 @@ function members:including_all(...) end
 ---@return perilune.request
 function members:including_optional(...) end
 
----Returns the request with the associated record of each, without records that have none.
+---Returns the request with the associated record of each record, and leaves out records without one.
 ---```lua
 ---print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
 ---```
@@ -5163,7 +5167,7 @@ function members:including_optional(...) end
 ---@return perilune.request
 function members:including_required(...) end
 
----Returns the request with associated rows joined, to be named in conditions.
+---Returns the request with associated rows joined, for use in conditions.
 ---```lua
 ---print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
 ---```
@@ -5175,7 +5179,7 @@ function members:including_required(...) end
 ---@return perilune.request
 function members:joining_optional(...) end
 
----Returns the request with associated rows joined, without records that have none.
+---Returns the request with associated rows joined, and leaves out records without any.
 ---```lua
 ---print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
 ---```
@@ -5199,7 +5203,7 @@ function members:joining_required(...) end
 ---@return perilune.request
 function members:annotated_with_optional(...) end
 
----Returns the request with the selected columns of associated rows as fields, without records that have none.
+---Returns the request with the selected columns of associated rows as fields, and leaves out records without any.
 ---```lua
 ---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
 ---```
@@ -5328,7 +5332,7 @@ function members:fetch_optional_values(db) end
 ---@return table<any, true>
 function members:fetch_set(db) end
 
----Returns the values of a column as a list, of several columns as a list of lists. NULL is `perilune.null`.
+---Returns the values of a column as a list, or of several columns as a list of lists. NULL is `perilune.null`.
 ---```lua
 ---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
 ---```
@@ -5340,7 +5344,7 @@ function members:fetch_set(db) end
 ---@return any[]
 function members:pluck(...) end
 
----Returns how many rows there are.
+---Returns the number of rows.
 ---```lua
 ---print(Book:filter{ is_read = false }:fetch_count())  --> 2
 ---```
@@ -5364,7 +5368,7 @@ function members:fetch_count(db) end
 ---@return boolean
 function members:is_empty(db) end
 
----Returns whether there is a row.
+---Returns whether at least one row exists.
 ---```lua
 ---print(Book:filter("year > 1900"):exists())  --> false
 ---```
@@ -5428,7 +5432,7 @@ function members:sum(column, db) end
 ---@return number?
 function members:average(column, db) end
 
----Returns the sum of the values as a float, 0.0 without values, of a column or expression.
+---Returns the sum of the values of a column or expression as a float, or 0.0 without values.
 ---```lua
 ---print(Book:total("year"))  --> 5569.0
 ---```
@@ -5441,7 +5445,7 @@ function members:average(column, db) end
 ---@return number
 function members:total(column, db) end
 
----Returns one page of the records, with the number of all rows and pages.
+---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
 ---local page = Book:order("id"):page(2, 2)
 ---print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
@@ -5456,8 +5460,8 @@ function members:total(column, db) end
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 function members:page(number, size, db) end
 
----Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted in the meantime. A request with an
----order of its own, or one that may repeat a record (a join, `union_all`), is refused.
+---Iterates over the records in lists of the given size, in the order of the key. Rows may be changed and deleted during the loop. A request
+---with its own order, or one that may repeat a record (a join, `union_all`), is refused.
 ---```lua
 ---for books in Book:all():in_batches(2) do print(#books) end
 -----> 2
@@ -5472,7 +5476,8 @@ function members:page(number, size, db) end
 ---@return fun(): perilune.record[]?
 function members:in_batches(size, db) end
 
----Updates all rows. Columns are given values, which are checked and stored as an insert does, or expressions, which see the rows as they were.
+---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
+---update.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
 ---```
@@ -5484,7 +5489,7 @@ function members:in_batches(size, db) end
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
 ---@param changes table<string, any>
----@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning` the changed records are returned
+---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning`, returns the changed records
 ---@return perilune.execute_result|perilune.record[]
 function members:update_all(db, changes, options) end
 
@@ -5498,7 +5503,7 @@ function members:update_all(db, changes, options) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
----@param options? { returning?: boolean|string|string[] } with `returning` the deleted records are returned
+---@param options? { returning?: boolean|string|string[] } with `returning`, returns the deleted records
 ---@return perilune.execute_result|perilune.record[]
 function members:delete_all(db, options) end
 
@@ -5511,7 +5516,7 @@ function members:delete_all(db, options) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param verb "update_all"|"delete_all"
----@param ... any what the verb takes
+---@param ... any the arguments of the verb
 ---@return perilune.write_statement
 function members:statement(verb, ...) end
 
@@ -5528,7 +5533,7 @@ function members:statement(verb, ...) end
 ---@return table arguments
 function members:sql(db) end
 
----Returns how SQLite would run the request. Printed, the plan is a tree.
+---Returns SQLite's plan for the request. Printed, the plan is a tree.
 ---```lua
 ---print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
 ---```
@@ -5540,7 +5545,7 @@ function members:sql(db) end
 ---@return perilune.query_plan
 function members:explain(db) end
 
----Returns the request with names for values that are given when it runs: `:name` in SQL text, or `perilune.parameter`.
+---Returns the request with names for values that are passed when it runs: `:name` in SQL text, or `perilune.parameter`.
 ---```lua
 ---local by_year = Book:filter("year > :year"):prepare()
 ---print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
@@ -5552,7 +5557,7 @@ function members:explain(db) end
 ---@return perilune.prepared_request
 function members:prepare() end
 
----Observes what the request fetches: see `db:observe`.
+---Observes the results of the request: see `db:observe`.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(#observation:next())  --> 2
@@ -5569,10 +5574,10 @@ function members:prepare() end
 ---@return perilune.observation
 function members:observe(db, callback, options) end
 
----Links records to the record that the request belongs to, through a table of links. Records that are linked already stay as they are, and
----links that were deleted softly are restored. A new link gets the values that the conditions of the association's links demand, such as
----`kind` of `through = Book.links:filter{ kind = "main" }`; links with other values are neither found nor changed by `add`, `remove` and
----`replace`. Links are written as records of their class, with its hooks and `counter_cache`.
+---Links records to the record that the request belongs to, through a link table. Links that already exist do not change, and softly deleted
+---links are restored. A new link gets the values that the conditions of the association's links require, such as `kind` in
+---`through = Book.links:filter{ kind = "main" }`; `add`, `remove` and `replace` neither find nor change links with other values. Links are
+---written as records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
@@ -5585,7 +5590,8 @@ function members:observe(db, callback, options) end
 ---@param ... perilune.record|any records or keys
 function members:add(...) end
 
----Removes links to records, which stay; returns how many there were. Links of a table without a key are removed without hooks.
+---Removes the links to records, but not the records; returns how many links it removed. Links in a table without a key are removed without
+---hooks.
 ---```lua
 ---print(Book:find(1):tags():remove(1))  --> 1
 ---```
@@ -5598,7 +5604,8 @@ function members:add(...) end
 ---@return integer
 function members:remove(...) end
 
----Makes the links exactly those of a list. Links to records of the list stay, with their other columns; other links are removed.
+---Replaces the links by links to exactly the records of a list. Existing links to records of the list remain, with their other columns;
+---other links are removed.
 ---```lua
 ---Book:find(1):tags():replace{ 2 }
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
@@ -5612,7 +5619,8 @@ function members:remove(...) end
 ---@param db? perilune.database
 function members:replace(list, db) end
 
----Returns the request joined with another one: inner: pairs of rows for which a condition holds. The conditions of the other request choose its rows before they are joined.
+---Returns the inner join with another request: the pairs of rows for which a condition holds. The conditions of the other request filter
+---its rows before the join.
 ---```lua
 ---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
 ---```
@@ -5626,7 +5634,8 @@ function members:replace(list, db) end
 ---@return perilune.request
 function members:join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of this one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the left join with another request: the matching pairs, and the rows of this request without a partner. The conditions of the
+---other request filter its rows before the join.
 ---```lua
 ---print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
 ---```
@@ -5640,7 +5649,8 @@ function members:join(other, condition, ...) end
 ---@return perilune.request
 function members:left_join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of the other one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the right join with another request: the matching pairs, and the rows of the other request without a partner. The conditions of
+---the other request filter its rows before the join.
 ---```lua
 ---print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
 ---```
@@ -5654,7 +5664,8 @@ function members:left_join(other, condition, ...) end
 ---@return perilune.request
 function members:right_join(other, condition, ...) end
 
----Returns the request joined with another one: also the rows of either one without a partner. The conditions of the other request choose its rows before they are joined.
+---Returns the full join with another request: the matching pairs, and the rows of either request without a partner. The conditions of the
+---other request filter its rows before the join.
 ---```lua
 ---print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
 ---```
@@ -5668,7 +5679,7 @@ function members:right_join(other, condition, ...) end
 ---@return perilune.request
 function members:full_join(other, condition, ...) end
 
----Returns the request joined with another one: all pairs of rows.
+---Returns the cross join with another request: all pairs of rows.
 ---```lua
 ---print(Author:cross_join(Tag):fetch_count())  --> 6
 ---```
@@ -5680,9 +5691,9 @@ function members:full_join(other, condition, ...) end
 ---@return perilune.request
 function members:cross_join(other) end
 
----Returns a request for the rows of this one and of another one of the same class. `request | other` is the same. The two may differ only
----in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups or a union.
----For other requests use `union`.
+---Returns a request for the rows that this request or another one of the same class selects. `request | other` does the same. The two may
+---differ only in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups
+---or a union. For other requests use `union`.
 ---```lua
 ---print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
 ---```
@@ -5694,7 +5705,7 @@ function members:cross_join(other) end
 ---@return perilune.request
 function members:or_filter(other) end
 
----Returns the request with the conditions of a table whose values are given. A nil is no condition, and neither is an empty table.
+---Returns the request with those conditions of a table that have a value. A nil or an empty table adds no condition.
 ---```lua
 ---print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
 ---```
@@ -5706,7 +5717,8 @@ function members:or_filter(other) end
 ---@return perilune.request
 function members:filter_given(condition) end
 
----Returns what a function derives from the request if a value is given: neither nil nor false.
+---Returns the request that a function derives from this one, if a value is neither nil nor false. Otherwise it returns the result of
+---`otherwise`, or the request itself.
 ---```lua
 ---local year = 1850
 ---print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
@@ -5721,9 +5733,9 @@ function members:filter_given(condition) end
 ---@return perilune.request
 function members:when(value, derive, otherwise) end
 
----Returns the page of records behind a cursor, in the order of the request: faster than `page` where many rows come before. Rows that
----the order leaves equal come in the order of the primary key, which descends if all of the order descends. A request that may repeat a
----record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
+---Returns the page of records after a cursor, in the order of the request. It is faster than `page` if many rows come before the page. Rows
+---that are equal in this order are sorted by the primary key, which is descending if every part of the order is. A request that may repeat
+---a record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
@@ -5733,7 +5745,7 @@ function members:when(value, derive, otherwise) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param cursor? string the field `next` of a page; nil for the first rows
----@param size integer how many records at most
+---@param size integer the maximum number of records
 ---@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function members:page_after(cursor, size, db) end
@@ -5747,14 +5759,14 @@ function members:page_after(cursor, size, db) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param cursor? string the field `previous` of a page; nil for the last rows
----@param size integer how many records at most
+---@param size integer the maximum number of records
 ---@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
 function members:page_before(cursor, size, db) end
 
----Of a class with a history (see `perilune.history`): the records as they were at a time, a request to be filtered, ordered, counted and joined
----as any other. The records that it joins or includes are as they are now, and it cannot be written. It has the default scope of the class;
----`Class:unscoped():as_of(time)` has not.
+---Returns the records at a past time, for a class with a history (see `perilune.history`). The result can be filtered, ordered, counted and
+---joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of the class;
+---`Class:unscoped():as_of(time)` does not.
 ---```lua
 ---perilune.history(Tag):install(db)
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
@@ -5770,8 +5782,8 @@ function members:page_before(cursor, size, db) end
 ---@return perilune.request
 function members:as_of(time) end
 
----Returns the first record with these fields, or a new one with them and others, which is not inserted; and whether it is new. A key that
----contradicts a condition of the request is refused.
+---Returns the first record with these fields, or a new record with these and further fields that is not inserted; and whether it is new. A
+---key that contradicts a condition of the request is refused.
 ---```lua
 ---print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
 ---```
@@ -5786,9 +5798,9 @@ function members:as_of(time) end
 ---@return boolean is_new
 function members:find_or_build(db, key, others) end
 
----Returns the first record with these fields, or a new one with them and others, which is inserted; and whether it is new. A row that is
----deleted softly is not found; if it has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A field
----that contradicts a condition of the request is refused: the record would not be found again.
+---Returns the first record with these fields, or inserts and returns a new one with these and further fields; and whether it is new. It
+---does not find softly deleted rows; if one has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A
+---field that contradicts a condition of the request is refused, because the record would not be found again.
 ---```lua
 ---print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
@@ -5803,7 +5815,7 @@ function members:find_or_build(db, key, others) end
 ---@return boolean is_new
 function members:find_or_create(db, key, others) end
 
----Returns a record that belongs to the one whose request this is. It is not inserted.
+---Returns a new record that belongs to the owner of this request. The record is not inserted.
 ---```lua
 ---print(Author:find(1):books():build{ title = "Omoo" }.author_id)  --> 1
 ---```
@@ -5815,7 +5827,7 @@ function members:find_or_create(db, key, others) end
 ---@return perilune.record
 function members:build(fields) end
 
----Inserts a record that belongs to the one whose request this is; through a table of links it is linked as well.
+---Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link.
 ---```lua
 ---print(Author:find(1):books():create{ title = "Omoo" }.author_id)  --> 1
 ---```
@@ -5829,7 +5841,8 @@ function members:build(fields) end
 ---@return perilune.record
 function members:create(db, fields) end
 
----Fetches what belongs to records at hand into their fields, one statement for each association. It is called on a class.
+---Fetches associated records into the fields of records that are already in memory, with one statement for each association. It is called
+---on a class.
 ---```lua
 ---local authors = Author:order("id"):fetch_all()
 ---Author:preload(authors, Author.books)
@@ -5843,15 +5856,16 @@ function members:create(db, fields) end
 ---@param ... perilune.association
 function members:preload(list, ...) end
 
----Writes a record with what belongs to it, and what it belongs to: all of it, or nothing. Associations stand in the table under their names;
----the rows of what a record belongs to are written before it, all others after it. It is called on a class.
+---Writes a record with its associated records: all of them, or none. The table holds the associations under their names. Records that the
+---record belongs to are written before it, all others after it. It is called on a class.
 ---
----A table with the key of a row updates that row, and one without inserts another. Rows that are there are written before new ones. They get
----the values that the conditions of the association demand, and are restored if they were deleted softly. A row that belongs to something else
----is not taken away from it, unless the table sets its foreign key. The field `path` of an error says where in the table it was.
+---A table with the key of a row updates that row; a table without a key inserts a row. Existing rows are written before new ones. They get
+---the values that the conditions of the association require, and are restored if they were softly deleted. A row that belongs to another
+---record is not taken from it, unless the table sets its foreign key. The field `path` of an error is the position of the faulty entry in
+---the table.
 ---
----With `delete_missing`, rows that leave one list for another are moved, and rows that are in no list any more are deleted, before new ones are
----inserted.
+---With `delete_missing`, rows that move from one list to another are moved, and rows that are no longer in any list are deleted, before new
+---ones are inserted.
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",
@@ -5863,7 +5877,7 @@ function members:preload(list, ...) end
 ---print(err.path, err.kind)  --> books[2]	constraint_not_null
 ---```
 ---
----- Raises `unknown_column` if there is no such column or association
+---- Raises `unknown_column` if the column or association does not exist
 ---- Raises `nested_owner` if a row belongs to another record
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if a record is not valid
@@ -5872,12 +5886,12 @@ function members:preload(list, ...) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
----@param values table<string, any> columns and associations; in place of a table also a record
----@param options? { delete_missing?: boolean } deletes what belongs to the records and is not in the lists; of linked rows only the links
----@return perilune.record record with what was written as fields
+---@param values table<string, any> columns and associations; a record may replace a table
+---@param options? { delete_missing?: boolean } deletes associated rows that are not in the lists; for linked rows only the links
+---@return perilune.record record with the written records in its fields
 function members:save_nested(db, values, options) end
 
----Makes an association. Each row has a foreign key to a row of the other class.
+---Makes an association: each row has a foreign key to a row of the other class.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
 ---print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
@@ -5893,7 +5907,8 @@ function members:save_nested(db, values, options) end
 ---@return perilune.association
 function members:belongs_to(target, options) end
 
----Makes an association. One row of the other class at most has a foreign key to each row. Where the keys allow several, the first by the order of the association, then by the key, counts.
+---Makes an association: at most one row of the other class has a foreign key to each row. If the keys allow several, it is the first by the
+---order of the association, then by the key.
 ---```lua
 ---Author.debut = Author:has_one(Book)
 ---print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
@@ -5911,7 +5926,7 @@ function members:belongs_to(target, options) end
 ---@return perilune.association
 function members:has_one(target, options) end
 
----Makes an association. Rows of the other class have a foreign key to each row.
+---Makes an association: rows of the other class have a foreign key to each row.
 ---```lua
 ---Author.works = Author:has_many(Book)
 ---print(#Author:including_all(Author.works):find(1).works)  --> 2
@@ -5930,7 +5945,7 @@ function members:has_many(target, options) end
 end
 
 do
----A request with named parameters. Each method takes a database, which may be left out, and a table of values by name.
+---A request with named parameters. Each method takes an optional database, and a table of values by name.
 ---@class perilune.prepared_request
 local members = {}
 
@@ -5960,7 +5975,7 @@ function members:fetch_all(db, values) end
 ---@return perilune.record?
 function members:fetch_one(db, values) end
 
----Returns how many rows there are.
+---Returns the number of rows.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:fetch_count{ name = "sea" })  --> 1
@@ -5986,7 +6001,7 @@ function members:fetch_count(db, values) end
 ---@return boolean
 function members:is_empty(db, values) end
 
----Returns whether there is a row.
+---Returns whether at least one row exists.
 ---```lua
 ---local prepared = Tag:filter("name = :name"):prepare()
 ---print(prepared:exists{ name = "sea" })  --> true
@@ -6172,7 +6187,7 @@ function members:gt(value) end
 ---@return perilune.expression
 function members:ge(value) end
 
----Is the same as a value, where NULL is the same as NULL.
+---Is identical to a value; NULL is identical to NULL.
 ---```lua
 ---print(Author:filter(Author.c.country:is("US")):fetch_count())  --> 1
 ---```
@@ -6182,7 +6197,7 @@ function members:ge(value) end
 ---@return perilune.expression
 function members:is(value) end
 
----Is not the same as a value, where NULL differs from any value.
+---Is not identical to a value; NULL differs from any other value.
 ---```lua
 ---print(Author:filter(Author.c.country:is_not("US")):fetch_count())  --> 2
 ---```
@@ -6210,7 +6225,7 @@ function members:is_null() end
 ---@return perilune.expression
 function members:is_not_null() end
 
----Lies between two values, which are included.
+---Is between two values, inclusive.
 ---```lua
 ---print(Book:filter(Book.c.year:between(1846, 1851)):fetch_count())  --> 2
 ---```
@@ -6221,7 +6236,7 @@ function members:is_not_null() end
 ---@return perilune.expression
 function members:between(low, high) end
 
----Is one of a list, or of the values that a request selects.
+---Is in a list, or in the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_in{ 1, 3 }):fetch_count())  --> 2
 ---```
@@ -6231,7 +6246,7 @@ function members:between(low, high) end
 ---@return perilune.expression
 function members:is_in(list) end
 
----Is not one of a list, or of the values that a request selects.
+---Is not in a list, or in the values that a request selects.
 ---```lua
 ---print(Book:filter(Book.c.id:is_not_in{ 1, 3 }):fetch_count())  --> 1
 ---```
@@ -6241,18 +6256,18 @@ function members:is_in(list) end
 ---@return perilune.expression
 function members:is_not_in(list) end
 
----Matches a pattern of `LIKE`, in which `%` is any text and `_` any character.
+---Matches a `LIKE` pattern, in which `%` is any text and `_` any character.
 ---```lua
 ---print(Book:filter(Book.c.title:like("M%")):fetch_count())  --> 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
 ---@param pattern string|perilune.expression
----@param escape? string the character that makes the next one mean itself
+---@param escape? string the character that escapes the next one
 ---@return perilune.expression
 function members:like(pattern, escape) end
 
----Matches a pattern of `GLOB`, in which `*` is any text.
+---Matches a `GLOB` pattern, in which `*` is any text.
 ---```lua
 ---print(Book:filter(Book.c.title:glob("M*")):fetch_count())  --> 1
 ---```
@@ -6262,7 +6277,7 @@ function members:like(pattern, escape) end
 ---@return perilune.expression
 function members:glob(pattern) end
 
----Calls the function `regexp`, which the script adds.
+---Calls the SQL function `regexp`, which the script must add.
 ---```lua
 ---print((Book:filter(Book.c.title:regexp("^M")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
 ---```
@@ -6272,7 +6287,7 @@ function members:glob(pattern) end
 ---@return perilune.expression
 function members:regexp(pattern) end
 
----Matches a pattern of full-text search.
+---Matches a full-text search pattern.
 ---```lua
 ---print((Book:filter(Book.c.title:match("whale")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" MATCH ?
 ---```
@@ -6282,7 +6297,7 @@ function members:regexp(pattern) end
 ---@return perilune.expression
 function members:match(pattern) end
 
----Contains a text, in which `%` and `_` mean themselves.
+---Contains a text, in which `%` and `_` have no special meaning.
 ---```lua
 ---print(Book:filter(Book.c.title:contains("the")):fetch_count())  --> 1
 ---```
@@ -6312,7 +6327,7 @@ function members:starts_with(text) end
 ---@return perilune.expression
 function members:ends_with(text) end
 
----The value, compared and ordered by a collation.
+---The value with a collation for comparing and ordering.
 ---```lua
 ---print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())  --> 1
 ---```
@@ -6322,7 +6337,7 @@ function members:ends_with(text) end
 ---@return perilune.expression
 function members:collating(name) end
 
----The value under a name.
+---The value with a name.
 ---```lua
 ---print(Book:select(Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -6332,7 +6347,7 @@ function members:collating(name) end
 ---@return perilune.expression
 function members:as(name) end
 
----Orders from the least to the greatest.
+---Sorts in ascending order.
 ---```lua
 ---print(Book:order(Book.c.year:asc()):fetch_one().year)  --> 1846
 ---```
@@ -6341,7 +6356,7 @@ function members:as(name) end
 ---@return perilune.expression
 function members:asc() end
 
----Orders from the greatest to the least.
+---Sorts in descending order.
 ---```lua
 ---print(Book:order(Book.c.year:desc()):fetch_one().year)  --> 1872
 ---```
@@ -6350,7 +6365,7 @@ function members:asc() end
 ---@return perilune.expression
 function members:desc() end
 
----Orders NULL before all values.
+---Sorts NULL before all values.
 ---```lua
 ---print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)  --> Around the World
 ---```
@@ -6359,7 +6374,7 @@ function members:desc() end
 ---@return perilune.expression
 function members:nulls_first() end
 
----Orders NULL behind all values.
+---Sorts NULL after all values.
 ---```lua
 ---print(Book:order(Book.c.pages:nulls_last()):fetch_one().title)  --> Typee
 ---```
@@ -6378,9 +6393,9 @@ function members:nulls_last() end
 ---@return perilune.expression
 function members:cast(type) end
 
----The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups the window has a row for
----each group: an aggregate of an aggregate is a running total of the groups, and aggregates may stand in `order_by` and `partition_by`. A
----column that differs inside of a group is refused there.
+---The value over a window: `{ partition_by = ..., order_by = ..., frame = ... }`, or SQL. In a request with groups, the window has one row
+---for each group: an aggregate of an aggregate is a running total over the groups, and `order_by` and `partition_by` may contain
+---aggregates. A column that differs within a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
 ---print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
@@ -6393,7 +6408,7 @@ function members:cast(type) end
 ---@return perilune.expression
 function members:over(window) end
 
----An aggregate of the rows that satisfy a condition.
+---The aggregate, limited to the rows that satisfy a condition.
 ---```lua
 ---print(Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value())  --> 2
 ---```
@@ -6403,7 +6418,7 @@ function members:over(window) end
 ---@return perilune.expression
 function members:where(condition) end
 
----How many values are not NULL.
+---The number of values that are not NULL.
 ---```lua
 ---print(Book:select(Book.c.pages:count()):fetch_value())  --> 2
 ---```
@@ -6412,7 +6427,7 @@ function members:where(condition) end
 ---@return perilune.expression
 function members:count() end
 
----How many different values there are.
+---The number of distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:count_distinct()):fetch_value())  --> 2
 ---```
@@ -6430,7 +6445,7 @@ function members:count_distinct() end
 ---@return perilune.expression
 function members:sum() end
 
----The sum of the different values.
+---The sum of the distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:sum_distinct()):fetch_value())  --> 3
 ---```
@@ -6475,7 +6490,7 @@ function members:min() end
 ---@return perilune.expression
 function members:max() end
 
----All values in one text.
+---All values, joined into one text.
 ---```lua
 ---print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())  --> sea+travel
 ---```
@@ -6494,18 +6509,18 @@ function members:group_concat(separator) end
 ---@return perilune.expression
 function members:json_group_array() end
 
----The value in a JSON text at a path, which begins with `$` (`"$.city"`); of the member of a name; or at a position, from 1.
+---The value in a JSON text: at a path, which begins with `$` (`"$.city"`); of the member with a name; or at a position, from 1.
 ---```lua
 ---print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
 ---```
 ---
----- Raises `argument` if a position less than 1, an empty name, or one with quotes, which paths of SQLite cannot say
+---- Raises `argument` if a position less than 1, an empty name, or one with quotes, which SQLite paths cannot express
 ---- Raises `argument` if an argument has the wrong type
 ---@param path string|integer
 ---@return perilune.expression
 function members:json(path) end
 
----The text of a full-text column with marks around what was found.
+---The text of a full-text column, with marks around the matches.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -6518,7 +6533,7 @@ function members:json(path) end
 ---@return perilune.expression
 function members:highlight(before, after) end
 
----The part of a full-text column around what was found.
+---The part of a full-text column around the matches.
 ---```lua
 ---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
 ---local BookText = perilune.record("book_text")
@@ -6533,7 +6548,7 @@ function members:highlight(before, after) end
 ---@return perilune.expression
 function members:snippet(before, after, ellipsis, tokens) end
 
----The date in a format of SQL's `strftime`.
+---The date in the format of SQL's `strftime`.
 ---```lua
 ---print(Author:select(Author.c.born:strftime("%d.%m.%Y")):order("id"):fetch_value())  --> 01.08.1819
 ---```
@@ -6622,7 +6637,7 @@ function members:replace(part, by) end
 ---@return perilune.expression
 function members:substr(first, count) end
 
----SQL's `instr`: the position of a part, 0 if there is none.
+---SQL's `instr`: the position of a part, or 0 if it does not occur.
 ---```lua
 ---print(Tag:select(Tag.c.name:instr("a")):order("id"):fetch_value())  --> 3
 ---```
@@ -6829,7 +6844,7 @@ function members:nullif(value) end
 ---@return perilune.expression
 function members:iif(value, otherwise) end
 
----SQL's `likely`: tells the planner that the condition is usually true.
+---SQL's `likely`: a hint for the planner that the condition is usually true.
 ---```lua
 ---print(Book:filter(Book.c.year:gt(1850):likely()):fetch_count())  --> 2
 ---```
@@ -6838,7 +6853,7 @@ function members:iif(value, otherwise) end
 ---@return perilune.expression
 function members:likely() end
 
----SQL's `unlikely`: tells the planner that the condition is usually false.
+---SQL's `unlikely`: a hint for the planner that the condition is usually false.
 ---```lua
 ---print(Book:filter(Book.c.year:gt(1850):unlikely()):fetch_count())  --> 2
 ---```
@@ -6927,7 +6942,7 @@ function members:json_type(path) end
 ---@return perilune.expression
 function members:json_array_length(path) end
 
----SQL's `json_set`: sets a member, whether it is there or not.
+---SQL's `json_set`: sets a member, whether or not it exists.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value())  --> {"a":1,"b":2}
 ---```
@@ -6938,7 +6953,7 @@ function members:json_array_length(path) end
 ---@return perilune.expression
 function members:json_set(path, value) end
 
----SQL's `json_insert`: adds a member that is not there.
+---SQL's `json_insert`: adds a member if it does not exist.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value())  --> {"a":1}
 ---```
@@ -6949,7 +6964,7 @@ function members:json_set(path, value) end
 ---@return perilune.expression
 function members:json_insert(path, value) end
 
----SQL's `json_replace`: changes a member that is there.
+---SQL's `json_replace`: changes a member if it exists.
 ---```lua
 ---print(Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value())  --> {"a":2}
 ---```
@@ -6989,7 +7004,7 @@ function members:json_patch(patch) end
 ---@return perilune.expression
 function members:json_valid() end
 
----The value in a row before the current one of a window.
+---The value in an earlier row of a window.
 ---```lua
 ---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
 ---```
@@ -7000,7 +7015,7 @@ function members:json_valid() end
 ---@return perilune.expression
 function members:lag(distance, default) end
 
----The value in a row behind the current one of a window.
+---The value in a later row of a window.
 ---```lua
 ---print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
 ---```
@@ -7029,7 +7044,7 @@ function members:first_value() end
 ---@return perilune.expression
 function members:last_value() end
 
----The value in a row of the frame by its number, from 1.
+---The value in a row of the frame, given by its number, from 1.
 ---```lua
 ---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
 ---```
@@ -7039,7 +7054,7 @@ function members:last_value() end
 ---@return perilune.expression
 function members:nth_value(position) end
 
----The rows that an aggregate takes in an order: for `group_concat` and `json_group_array`.
+---The aggregate over its rows in an order, for `group_concat` and `json_group_array`.
 ---```lua
 ---print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
 ---```
@@ -7049,7 +7064,7 @@ function members:nth_value(position) end
 ---@return perilune.expression
 function members:order(...) end
 
----An aggregate of each value once.
+---The aggregate over distinct values.
 ---```lua
 ---print(Book:select(Book.c.author_id:sum():distinct()):fetch_value())  --> 3
 ---```
@@ -7060,35 +7075,35 @@ function members:distinct() end
 
 end
 
----Which rows a window takes, by one of `rows`, `range` and `groups`: from where to where. A number is rows, values or groups behind the
----current one, before it if it is negative, or 0 for the current one; `"unbounded"` is the end of the partition.
+---The frame of a window, by one of `rows`, `range` and `groups`: its start and its end. A number counts rows, values or groups after the
+---current one; a negative number counts backwards, and 0 is the current one. `"unbounded"` is the end of the partition.
 ---@class perilune.window_frame
 ---@field rows? { [1]: integer|"unbounded", [2]: integer|"unbounded" } `{ -2, 0 }`: the row and the two before it
 ---@field range? { [1]: number|"unbounded", [2]: number|"unbounded" } by the value of the order
 ---@field groups? { [1]: integer|"unbounded", [2]: integer|"unbounded" } by groups of rows that are equal in the order
----@field exclude? "current_row"|"group"|"ties"|"no_others" what is left out
+---@field exclude? "current_row"|"group"|"ties"|"no_others" the rows to leave out
 
----What associations are made of.
+---Options of associations.
 ---@class perilune.association_options
----@field columns? string|string[] the foreign key, where the schema has several
----@field referenced? string|string[] the columns that it refers to
----@field name? string what the association is called; by default the field that it is stored in
----@field singular? string the name of one of its rows, for annotations such as `book_count`
+---@field columns? string|string[] the foreign key, if the schema has several
+---@field referenced? string|string[] the columns that the foreign key refers to
+---@field name? string the name of the association; by default its field
+---@field singular? string the name of a single row, for annotations such as `book_count`
 ---@field through? perilune.association an association of this class that leads to a third one
 ---@field using? perilune.association an association of the third class that leads to the target
----@field counter_cache? string of `belongs_to`: a column of the other table that counts the rows
----@field touch? boolean|string of `belongs_to`: whether writing a row updates a timestamp of the other one
+---@field counter_cache? string for `belongs_to`: a column of the other table that counts the rows
+---@field touch? boolean|string for `belongs_to`: whether writing a row updates a timestamp of the other row
 
 do
----An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
----a method of one, it returns the request for the rows that belong to it. `book:author()` works whether or not the book was fetched with its
----author, but not if it was fetched with none, as the field then is nil; `Book.author(book)` always works.
+---An association. It also has the methods of requests that derive another one, such as `filter` and `order`. Called with a record, or as a
+---method of a record, it returns the request for the associated rows. `book:author()` works whether or not the book was fetched with its
+---author, unless the fetched author is nil; `Book.author(book)` always works.
 ---@class perilune.association
----@field c table<string, perilune.expression> the columns of the rows that it leads to, for requests that join it
+---@field c table<string, perilune.expression> the columns of the associated rows, for requests that join it
 ---@overload fun(record: perilune.record, db?: perilune.database): perilune.request
 local members = {}
 
----Returns how many rows belong to each row, as an expression.
+---Returns the number of associated rows of each row, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:count()):find(1).book_count)  --> 2
 ---```
@@ -7098,7 +7113,7 @@ local members = {}
 ---@return perilune.expression
 function members:count() end
 
----Returns whether no rows belong to a row, as a condition.
+---Returns whether a row has no associated rows, as a condition.
 ---```lua
 ---print(Author:having(Author.books:is_empty()):fetch_one().name)  --> Ada Lovelace
 ---```
@@ -7108,7 +7123,7 @@ function members:count() end
 ---@return perilune.expression
 function members:is_empty() end
 
----Returns whether any rows belong to a row, as a condition.
+---Returns whether a row has associated rows, as a condition.
 ---```lua
 ---print(Author:having(Author.books:exists()):fetch_count())  --> 2
 ---```
@@ -7118,7 +7133,7 @@ function members:is_empty() end
 ---@return perilune.expression
 function members:exists() end
 
----Returns the least value of a column of the rows that belong to each row, as an expression.
+---Returns the least value of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846
 ---```
@@ -7129,7 +7144,7 @@ function members:exists() end
 ---@return perilune.expression
 function members:min(column) end
 
----Returns the greatest value of a column of the rows that belong to each row, as an expression.
+---Returns the greatest value of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:max("year"):as("result")):find(1).result)  --> 1851
 ---```
@@ -7140,7 +7155,7 @@ function members:min(column) end
 ---@return perilune.expression
 function members:max(column) end
 
----Returns the sum of a column of the rows that belong to each row, as an expression.
+---Returns the sum of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:sum("year"):as("result")):find(1).result)  --> 3697
 ---```
@@ -7151,7 +7166,7 @@ function members:max(column) end
 ---@return perilune.expression
 function members:sum(column) end
 
----Returns the average of a column of the rows that belong to each row, as an expression.
+---Returns the average of a column of the associated rows, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:average("year"):as("result")):find(1).result)  --> 1848.5
 ---```
@@ -7162,7 +7177,7 @@ function members:sum(column) end
 ---@return perilune.expression
 function members:average(column) end
 
----Returns the sum as a float of a column of the rows that belong to each row, as an expression.
+---Returns the sum of a column of the associated rows as a float, as an expression.
 ---```lua
 ---print(Author:annotated_with(Author.books:total("year"):as("result")):find(1).result)  --> 3697.0
 ---```
@@ -7186,7 +7201,7 @@ function members:total(column) end
 ---@return perilune.association
 function members:as(name) end
 
----Returns the association without the default request of the class that it leads to.
+---Returns the association without the default request of the associated class.
 ---```lua
 ---Book.requests.default = function(self) return self:filter{ is_read = true } end
 ---print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())  --> 1
@@ -7219,13 +7234,13 @@ do
 ---@operator sub(number): perilune.date
 local members = {}
 
----Returns the date as text: in a format with `%`, as `os.date` has it, or in a named one.
+---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
 ---print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
 ---```
 ---
 ---- Raises `argument` if the format is unknown
----@param format? perilune.date_format by default as databases store it
+---@param format? perilune.date_format by default the format that databases store
 ---@return string
 function members:format(format) end
 
@@ -7236,8 +7251,8 @@ function members:format(format) end
 ---@return string
 function members:iso8601() end
 
----Returns another date, moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond
----the end of the month runs on into the next one, as in SQLite.
+---Returns the date moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond the end of the month
+---continues into the next month, as in SQLite.
 ---```lua
 ---print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
 ---```
@@ -7258,7 +7273,7 @@ function members:add(spans) end
 ---@return perilune.date
 function members:start_of(unit) end
 
----Returns the seconds from another date to this one.
+---Returns the number of seconds from another date to this one.
 ---```lua
 ---print(perilune.date("2026-03-02"):seconds_since("2026-03-01"))  --> 86400.0
 ---```
@@ -7294,7 +7309,7 @@ local members = {}
 ---@return perilune.date
 function members.now() end
 
----Returns the date of Unix seconds.
+---Returns the date for a number of Unix seconds.
 ---```lua
 ---print(perilune.date.from_unix(86400).day)  --> 2
 ---```
@@ -7305,7 +7320,7 @@ function members.now() end
 ---@return perilune.date
 function members.from_unix(seconds) end
 
----Returns the date of a Julian day.
+---Returns the date for a Julian day.
 ---```lua
 ---print(perilune.date.from_julian_day(2440587.5).year)  --> 1970
 ---```
@@ -7322,7 +7337,7 @@ function members.from_julian_day(day) end
 ---```
 ---@param value any
 ---@return perilune.date? date
----@return string? message what is wrong with the value
+---@return string? message the reason why the value does not fit
 function members:from_database(value) end
 
 ---Returns whether a value is a date.
@@ -7346,7 +7361,7 @@ do
 ---@field second integer?
 ---@field microsecond integer?
 ---@field zone_in_minutes integer? the offset from UTC
----@field format perilune.date_format which parts there are
+---@field format perilune.date_format the available parts
 local members = {}
 
 ---Returns the parts as text.
@@ -7356,11 +7371,11 @@ local members = {}
 ---
 ---- Raises `argument` if the format is unknown
 ---- Raises `date` if the parts do not fit
----@param format? perilune.date_format by default that of the parts
+---@param format? perilune.date_format by default the format of the parts
 ---@return string
 function members:text(format) end
 
----Returns the date that the parts are of; a time of day is one of January 1, 2000.
+---Returns the parts as a date; a time of day is on January 1, 2000.
 ---```lua
 ---print(perilune.date_components("2026-03-01"):date().month)  --> 3
 ---```
@@ -7384,7 +7399,7 @@ local members = {}
 ---```
 ---@param value any
 ---@return perilune.date_components? parts
----@return string? message what is wrong with the value
+---@return string? message the reason why the value does not fit
 function members:from_database(value) end
 
 ---Returns whether a value holds parts of a date.
@@ -7398,8 +7413,8 @@ function members.is(value) end
 end
 
 ---@class perilune.transaction_observer_options
----@field on_change? fun(event: perilune.change_event) called for each changed row, once its statement has succeeded; must not use the database
----@field will_commit? fun() may raise, which rolls back and is the error of the commit; must not use the database
+---@field on_change? fun(event: perilune.change_event) called for each changed row after its statement has succeeded; must not use the database
+---@field will_commit? fun() may raise an error, which rolls back and becomes the error of the commit; must not use the database
 ---@field did_commit? fun(db: perilune.database)
 ---@field did_rollback? fun(db: perilune.database)
 ---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
@@ -7407,14 +7422,14 @@ end
 
 ---A changed row.
 ---@class perilune.change_event
----@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
+---@field kind "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
 ---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
 ---@field new table<string, any>? the row after the change
 
 do
----What `db:observe_transactions` returns. It observes until it is removed, or until the database is closed.
+---A transaction observer, made by `db:observe_transactions`. It is active until it is removed or the database is closed.
 ---@class perilune.transaction_observer
 local members = {}
 
@@ -7426,7 +7441,7 @@ local members = {}
 ---```
 function members:remove() end
 
----Returns whether it observes.
+---Returns whether the observer is active.
 ---```lua
 ---local observer = db:observe_transactions{ on_change = function() end }
 ---print(observer:is_active())  --> true
@@ -7441,25 +7456,25 @@ end
 ---@class perilune.observation_options
 ---@field looks_first? boolean true to skip the current value; false by default
 ---@field poll? perilune.duration how often to check whether another process has written; never by default
----@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise it
----@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
----@field duplicates? boolean true to deliver values that equal the one before; false by default
----@field map? fun(...: any): ... gets what was fetched, outside of the database, and returns the value
----@field regions? perilune.region|perilune.region[] what is observed, in place of all that is read
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets errors of fetching and of the callback; a failed fetch is retried after 1, 2, 4 … 60 seconds. Without a callback, `next` and `try_next` raise the error
+---@field keeps_alive? boolean false to let a script with nothing else to do end; true by default
+---@field duplicates? boolean true to deliver a value that equals the previous one; false by default
+---@field map? fun(...: any): ... gets the fetched results, outside of the database, and returns the value
+---@field regions? perilune.region|perilune.region[] the regions to observe, instead of all that the fetch reads
 
 do
----What `db:observe` and `request:observe` return.
+---An observation, made by `db:observe` or `request:observe`.
 ---@class perilune.observation
 local members = {}
 
----Returns the next value that differs from the last one, and waits for it. It returns nothing once the observation is cancelled.
+---Waits for the next value that differs from the last one, and returns it. It returns nothing once the observation is cancelled.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(#observation:next())  --> 2
 ---observation:cancel()
 ---```
 ---
----- Raises `usage` if its values go to a callback
+---- Raises `usage` if the observation has a callback
 ---- Raises `yield` if it cannot wait here
 ---- Waits until there is a value
 ---- To be called outside blocks
@@ -7475,13 +7490,13 @@ function members:next() end
 ---observation:cancel()
 ---```
 ---
----- Raises `usage` if its values go to a callback
+---- Raises `usage` if the observation has a callback
 ---@return boolean is_new
 ---@return any ... the value
 function members:try_next() end
 
----Iterates over values, waiting for each. The loop ends with the observation, and leaving the loop cancels it. A value that is nil is
----`perilune.null`.
+---Iterates over values, waiting for each. The loop ends when the observation does, and leaving the loop cancels the observation. A nil
+---value is `perilune.null`.
 ---```lua
 ---for tags in Tag:order("name"):observe():values() do
 ---  print(#tags)
@@ -7492,7 +7507,7 @@ function members:try_next() end
 -----> 3
 ---```
 ---
----- Raises `usage` if its values go to a callback
+---- Raises `usage` if the observation has a callback
 ---- Raises `yield` if it cannot wait here
 ---- Waits until there is a value
 ---- To be called outside blocks
@@ -7511,7 +7526,7 @@ function members:values() end
 ---@return boolean was_running
 function members:pause() end
 
----Goes on after `pause`, and first looks for a new value; returns whether it was paused.
+---Resumes after `pause`, and first checks for a new value; returns whether it was paused.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(observation:resume())  --> false
@@ -7520,7 +7535,7 @@ function members:pause() end
 ---@return boolean was_paused
 function members:resume() end
 
----Returns whether it is paused.
+---Returns whether the observation is active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---observation:pause()
@@ -7530,7 +7545,7 @@ function members:resume() end
 ---@return boolean
 function members:is_paused() end
 
----Observes something else from now on, such as the next page of a list. Its value is delivered unless it equals the last one.
+---Observes another source from now on, such as the next page of a list. The new value is delivered unless it equals the last one.
 ---```lua
 ---local observation = Tag:order("name"):limit(1):observe()
 ---print(observation:next()[1].name)  --> sea
@@ -7551,7 +7566,7 @@ function members:change(source) end
 ---@return boolean was_active
 function members:cancel() end
 
----Returns whether the observation goes on.
+---Returns whether the observation is active.
 ---```lua
 ---local observation = Tag:order("name"):observe()
 ---print(observation:is_active())  --> true
@@ -7563,11 +7578,11 @@ function members:is_active() end
 end
 
 do
----What `db:share_observation` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---A shared observation, made by `db:share_observation`. As a `<close>` variable it is cancelled at the end of its scope.
 ---@class perilune.shared_observation
 local members = {}
 
----Calls a function with the present value, as soon as it is known, and with each new one.
+---Calls a function with the current value once it is available, and then with each new one.
 ---```lua
 ---local shared = db:share_observation(Tag, { keeps_alive = false })
 ---local subscription = shared:observe(function(tags) print(#tags) end)
@@ -7580,7 +7595,7 @@ local members = {}
 ---@return perilune.subscription
 function members:observe(callback) end
 
----Returns how many functions get its values.
+---Returns the number of subscribed functions.
 ---```lua
 ---print(db:share_observation(Tag):count())  --> 0
 ---```
@@ -7598,11 +7613,11 @@ function members:cancel() end
 end
 
 do
----What `shared:observe` returns. As a `<close>` variable it is cancelled at the end of its scope.
+---A subscription, made by `shared:observe`. As a `<close>` variable it is cancelled at the end of its scope.
 ---@class perilune.subscription
 local members = {}
 
----Calls the function no more; returns whether it would have been called.
+---Ends the subscription; returns whether it was active.
 ---```lua
 ---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
 ---print(subscription:cancel(), subscription:cancel())  --> true	false
@@ -7610,7 +7625,7 @@ local members = {}
 ---@return boolean was_active
 function members:cancel() end
 
----Returns whether the function is still called.
+---Returns whether the subscription is active.
 ---```lua
 ---local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
 ---print(subscription:is_active())  --> true
@@ -7622,11 +7637,11 @@ function members:is_active() end
 end
 
 do
----What `perilune.after`, `perilune.every` and `perilune.on_signal` return.
+---A timer or signal handler, made by `perilune.after`, `perilune.every` or `perilune.on_signal`.
 ---@class perilune.timer
 local members = {}
 
----Stops calling the function; returns whether it would have been called.
+---Cancels the timer or removes the signal handler; returns whether it was active.
 ---```lua
 ---local timer = perilune.after("1h", print)
 ---print(timer:cancel(), timer:cancel())  --> true	false
@@ -7634,7 +7649,7 @@ local members = {}
 ---@return boolean
 function members:cancel() end
 
----Returns whether the function will be called.
+---Returns whether the timer or signal handler is active.
 ---```lua
 ---local timer = perilune.after("1h", print)
 ---print(timer:is_active())  --> true
@@ -7646,18 +7661,18 @@ function members:is_active() end
 end
 
 do
----What `perilune.at` returns.
+---A scheduled function, made by `perilune.at`.
 ---@class perilune.schedule
 local members = {}
 
----Stops calling the function; returns whether it would have been called.
+---Cancels further calls of the function; returns whether it was still scheduled.
 ---```lua
 ---print(perilune.at("@daily", print):cancel())  --> true
 ---```
 ---@return boolean
 function members:cancel() end
 
----Returns whether the function will be called.
+---Returns whether the function is still scheduled.
 ---```lua
 ---local schedule = perilune.at("@daily", print)
 ---schedule:cancel()
@@ -7666,7 +7681,7 @@ function members:cancel() end
 ---@return boolean
 function members:is_active() end
 
----Returns when the function will be called next, or nil.
+---Returns the time of the next call, or nil.
 ---```lua
 ---local schedule = perilune.at("30 12 * * *", print)
 ---print(schedule:next_time().minute)  --> 30
@@ -7678,7 +7693,7 @@ function members:next_time() end
 end
 
 do
----What `perilune.spawn` returns.
+---A task, made by `perilune.spawn`.
 ---@class perilune.task
 local members = {}
 
@@ -7696,7 +7711,7 @@ local members = {}
 ---@return any ...
 function members:wait() end
 
----Cancels the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+---Cancels the function: its current wait raises an error of kind `cancelled`. Returns whether the function was running.
 ---```lua
 ---local task = perilune.spawn(function() perilune.sleep("1h") end)
 ---print(task:cancel(), task:status())  --> true	cancelled
@@ -7704,7 +7719,7 @@ function members:wait() end
 ---@return boolean was_running
 function members:cancel() end
 
----Returns what has become of the function.
+---Returns the state of the function.
 ---```lua
 ---local task = perilune.spawn(function() perilune.sleep("1ms") end)
 ---print(task:status())  --> running
@@ -7719,53 +7734,53 @@ end
 ---@class perilune.automation_options
 ---@field name string
 ---@field description? string
----@field on perilune.automation_trigger what triggers it
+---@field on perilune.automation_trigger the trigger
 ---@field run fun(context: perilune.automation_context)
 ---@field when? fun(context: perilune.automation_context): boolean? a guard: the run is skipped unless it returns true
----@field mode? "single"|"restart"|"queued"|"parallel" what a trigger does during a run; `"single"`, the default, skips it
----@field max? integer how many runs wait, or run side by side; 10 by default
----@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } whether a failed run is tried again; as a table three times, after 1 second, then twice as long each time
----@field keep? integer how many finished runs are recorded, and how many skipped ones; 100 by default
----@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? what happens to a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
----@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed for good or was interrupted
+---@field mode? "single"|"restart"|"queued"|"parallel" the effect of a trigger during a run; `"single"`, the default, skips the new run
+---@field max? integer the maximum number of runs that wait or run concurrently; 10 by default
+---@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } how often a failed run is retried; a table defaults to three retries, the first after 1 second and each further one after twice the delay
+---@field keep? integer the number of finished runs, and of skipped runs, to keep; 100 by default
+---@field interrupted? "fail"|"rerun"|fun(context: perilune.automation_context, interruption: perilune.interruption): "rerun"? the treatment of a run whose process has ended; `"fail"`, the default, ends it as `interrupted`
+---@field on_failure? fun(context: perilune.automation_context, failure: perilune.automation_failure) called after a run has failed permanently or was interrupted
 ---@field durable? boolean whether triggers and runs survive the end of the process; false by default
----@field key? fun(run: perilune.durable_run): string|integer of a durable automation: the key of a run, for `perilune.signal`; by default the key of the row that has changed, or the id of the run
----@field on_code_change? "continue"|"restart"|"stop" of a durable automation: what happens to a run that another version of the function has begun; `"continue"` by default
+---@field key? fun(run: perilune.durable_run): string|integer for a durable automation: the key of a run, for `perilune.signal`; by default the key of the changed row, or the id of the run
+---@field on_code_change? "continue"|"restart"|"stop" for a durable automation: the treatment of a run that an older version of the function started; `"continue"` by default
 ---@field enabled? boolean true by default
 ---@field db? perilune.database the default database unless given
 
 ---Exactly one of `change`, `schedule`, `every` and `event`.
 ---@class perilune.automation_trigger
----@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or what is fetched
----@field initially? boolean whether the first result of a request or function triggers; false by default
+---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe
+---@field initially? boolean whether the first result of a request or function is a trigger; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
 ---@field schedule? string as for `perilune.at`
----@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default that of the process
+---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default the time zone of the process
 ---@field jitter? perilune.duration the longest random delay after a due time of the schedule
----@field every? perilune.duration of a second or more, it continues where it was when the process ended
----@field catch_up? "skip"|"one"|"all" what happens to due times that passed while nothing ran the automation: they are recorded as skipped, the last one counts for all, or each of them comes; `"skip"` for schedules and `"one"` for periods by default
----@field max_late? perilune.duration due times that are later are skipped
----@field event? string the name that `perilune.emit` is given
+---@field every? perilune.duration a period of at least one second, which continues when the process starts again
+---@field catch_up? "skip"|"one"|"all" the treatment of due times that passed while no process ran the automation: `"skip"` records them as skipped, `"one"` runs once for all of them, and `"all"` runs for each; by default `"skip"` for schedules and `"one"` for periods
+---@field max_late? perilune.duration later due times are skipped
+---@field event? string the event name, as passed to `perilune.emit`
 
----What the functions of an automation get.
+---The context passed to the functions of an automation.
 ---@class perilune.automation_context
 ---@field automation perilune.automation
 ---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
----@field attempt integer 1, and more if the run is tried again
+---@field attempt integer the number of the attempt, from 1
 ---@field is_rerun boolean? whether the process of an earlier attempt has ended
 ---@field db perilune.database
----@field value any what a request or function has fetched
----@field values table all its results, with a field `n`
+---@field value any the result of a request or function
+---@field values table all results, with a field `n`
 ---@field event any the data of `perilune.emit` or `automation:run`
 
----What the function in `interrupted` gets.
+---The interruption, passed to the function in `interrupted`.
 ---@class perilune.interruption
 ---@field attempts integer
 ---@field interruptions integer how often the process of the run has ended
 ---@field started_at perilune.date
 ---@field error string? of the last attempt that failed
 
----What `on_failure` gets.
+---The failure, passed to `on_failure`.
 ---@class perilune.automation_failure
 ---@field outcome "failed"|"interrupted"|"diverged"
 ---@field error any
@@ -7774,16 +7789,17 @@ end
 ---@field traceback string?
 
 do
----What the function of a durable automation gets: a context with more methods.
+---The context passed to the function of a durable automation, with more methods.
 ---
----The function is executed again after each wait and each crash; steps that are done are not, but answered from what they have recorded. So it
----must take its steps in the same order each time. The clock, random numbers and UUIDs give the same values each time.
+---The function runs again from the start after each wait and each crash. Completed steps do not run again, but return their recorded
+---results, so the function must take its steps in the same order each time. The clock, random numbers and UUIDs give the same values each
+---time.
 ---@class perilune.durable_run : perilune.automation_context
 ---@field id integer
 ---@field key string
 local members = {}
 
----Calls a function in a transaction that also records its result. It runs once; if it raises, its writes are rolled back.
+---Calls a function in a transaction that also records its result. It runs once; if it raises an error, its writes are rolled back.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "reserve", durable = true, on = { event = "ordered" },
@@ -7805,13 +7821,13 @@ local members = {}
 ---- Raises `diverged` if another step was recorded at this point
 ---- To be called in the function of a durable automation, outside blocks and steps
 ---@param name string unique in the run
----@param f fun(db: perilune.database): any must not wait; its result must be what JSON can express, of at most 1 MB
----@param options? { undo?: fun(db: perilune.database) } `undo` is called if the run fails for good, for the last step first
----@return any ... what `f` has returned
+---@param f fun(db: perilune.database): any must not wait; its result must be a value that JSON can express, of at most 1 MB
+---@param options? { undo?: fun(db: perilune.database) } `undo` is called if the run fails permanently, in reverse order of the steps
+---@return any ... the results of `f`
 function members:step(name, f, options) end
 
----Calls a function with effects outside of the database. It is called at least once, and each time with the same key. That it is called is
----recorded before, its result afterwards.
+---Calls a function with effects outside of the database. It is called at least once, and each time with the same key. The run records the
+---call before it happens, and its result afterwards.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "charge", durable = true, on = { event = "ordered" },
@@ -7838,7 +7854,7 @@ function members:step(name, f, options) end
 ---@return any result
 function members:call(name, options, f) end
 
----Waits. The run is not in memory meanwhile, and survives the end of the process.
+---Waits for a duration. In the meantime the run is not in memory, and it survives the end of the process.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "remind", durable = true, on = { event = "ordered" },
@@ -7861,7 +7877,7 @@ function members:call(name, options, f) end
 ---@param duration perilune.duration
 function members:sleep(duration) end
 
----Waits for a signal, see `perilune.signal`. The run is not in memory meanwhile.
+---Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "ask", durable = true, on = { event = "ordered" }, key = function(run) return run.event.id end,
@@ -7889,7 +7905,7 @@ function members:sleep(duration) end
 ---@return boolean has_come
 function members:wait_for(name, options) end
 
----Executes functions side by side, each with steps of its own, and waits for all of them.
+---Executes functions concurrently, each with its own steps, and waits for all of them.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "both", durable = true, on = { event = "ordered" },
@@ -7918,7 +7934,7 @@ function members:all(branches) end
 end
 
 do
----What `perilune.automation` returns.
+---An automation, made by `perilune.automation`.
 ---@class perilune.automation
 ---@field name string
 ---@field description string?
@@ -7938,7 +7954,7 @@ local members = {}
 ---@param data? any `context.event`
 function members:run(data) end
 
----Returns the last runs, newest first, as rows of `perilune_automation_run`.
+---Returns the latest runs, newest first, as rows of `perilune_automation_run`.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:run()
@@ -7949,10 +7965,10 @@ function members:run(data) end
 ---
 ---- Raises `argument` if `count` is not a number
 ---@param count? integer 20 by default
----@return perilune.row[] runs with the columns above
+---@return perilune.row[] runs with the columns described above
 function members:runs(count) end
 
----Triggers the automation again after `disable`.
+---Enables the automation again after `disable`.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:disable()
@@ -7962,7 +7978,7 @@ function members:runs(count) end
 ---```
 function members:enable() end
 
----Stops triggering the automation. A run that has begun goes on.
+---Stops triggering the automation. A run that has started continues.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:disable()
@@ -7971,7 +7987,7 @@ function members:enable() end
 ---```
 function members:disable() end
 
----Returns whether the automation is triggered.
+---Returns whether the automation is enabled.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---print(automation:is_enabled())  --> true
@@ -7980,7 +7996,7 @@ function members:disable() end
 ---@return boolean
 function members:is_enabled() end
 
----Returns whether a run is going on.
+---Returns whether a run is active.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---print(automation:is_running())  --> false
@@ -7989,7 +8005,7 @@ function members:is_enabled() end
 ---@return boolean
 function members:is_running() end
 
----Returns when the automation is due next; nil if it does not come at a time, or is not triggered.
+---Returns the next due time; nil if the automation does not run at times, or is disabled.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { schedule = "0 9 * * *", zone = "UTC" }, run = function() end }
 ---print(automation:next_time().hour)  --> 9
@@ -7998,7 +8014,7 @@ function members:is_running() end
 ---@return perilune.date?
 function members:next_time() end
 
----Removes the automation, and cancels what runs.
+---Removes the automation, and cancels its runs.
 ---```lua
 ---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
 ---automation:remove()
@@ -8009,12 +8025,12 @@ function members:remove() end
 end
 
 ---@class perilune.jobs_options
----@field attempts? integer how often a job is tried before it is dead; 5 by default
----@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, with up to a quarter more at random; `{ "1s", "1h" }` by default
----@field concurrency? integer how many jobs of the queue run at once, in all processes; 1 by default
----@field rate? string how many jobs start in a second, minute, hour or day, such as `"100/minute"`
+---@field attempts? integer the number of attempts before a job is dead; 5 by default
+---@field backoff? { [1]: perilune.duration, [2]: perilune.duration } the shortest and the longest wait for another attempt, doubled each time, plus a random part of up to a quarter; `{ "1s", "1h" }` by default
+---@field concurrency? integer the number of concurrent jobs of the queue, in all processes; 1 by default
+---@field rate? string the maximum number of jobs that start per second, minute, hour or day, such as `"100/minute"`
 ---@field timeout? perilune.duration an attempt that takes longer is ended, and counts as failed
----@field keep? perilune.duration how long jobs that are done or cancelled are kept; 1 day by default. Dead jobs are kept until they are pruned
+---@field keep? perilune.duration how long to keep jobs that are done or cancelled; 1 day by default. Dead jobs are kept until they are pruned
 ---@field on_dead? fun(job: perilune.job, err: any) called when the last attempt has failed
 ---@field db? perilune.database the default database unless given
 
@@ -8031,18 +8047,18 @@ local members = {}
 ---```
 ---
 ---- Raises `argument` if the payload or an option is not valid
----- Raises `job_exists` if the key is in use, with `on_key = "raise"`, or with `"replace"` if the job runs
+---- Raises `job_exists` if the key is in use, with `on_key = "raise"`, or with `"replace"` if the job is running
 ---- To be called outside blocks that only read
----@param payload any what JSON can express, of at most 1 MB
+---@param payload any a value that JSON can express, of at most 1 MB
 ---@param options? perilune.enqueue_options
 ---@return integer id of the job, or of the one that uses the key
 ---@return boolean is_added
 function members:enqueue(payload, options) end
 
----Calls a function for the jobs of the queue, in the order of their priorities and commits.
+---Handles the jobs of the queue with a function, in order of priority, then of commit.
 ---
----With the option `transaction` the function and the end of the job are one transaction, so its writes happen exactly once. It
----gets a handle as its second argument, and must not wait.
+---With the option `transaction`, the function and the end of the job are one transaction, so its writes happen exactly once. It gets a
+---handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
 ---local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
@@ -8059,7 +8075,7 @@ function members:enqueue(payload, options) end
 ---@return perilune.job_handler
 function members:handle(f, options) end
 
----Cancels a job that is not finished, by its id or its key. If it runs in this process, its function is interrupted.
+---Cancels an unfinished job, by its id or its key. If it is running in this process, its function is interrupted.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue(1, { key = "a" })
@@ -8086,19 +8102,19 @@ function members:cancel(id) end
 ---@return boolean is_ready
 function members:retry(id) end
 
----Deletes finished jobs; returns how many.
+---Deletes finished jobs, and returns their number.
 ---```lua
 ---print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
 ---```
 ---
 ---- Raises `argument` if an option is not valid
----- Raises `unknown_state` if a state is not one of those
+---- Raises `unknown_state` if a state is not one of these three
 ---- To be called outside blocks that only read
----@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } all that are done or cancelled by default
+---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } by default all jobs that are done or cancelled
 ---@return integer
 function members:prune(options) end
 
----Returns how many jobs are in each state.
+---Returns the number of jobs in each state.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue(1)
@@ -8109,7 +8125,7 @@ function members:prune(options) end
 ---@return table<string, integer>
 function members:counts() end
 
----Returns the row of a job by its id or, before it is finished, by its key; nil if it does not exist.
+---Returns the row of a job by its id, or by its key while it is unfinished; nil if it does not exist.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:enqueue({ to = "ada" }, { key = "a" })
@@ -8129,14 +8145,14 @@ function members:find(id) end
 ---print(#jobs:list{ state = "ready", limit = 2 })  --> 2
 ---```
 ---
----- Raises `unknown_state` if there is no such state
+---- Raises `unknown_state` if the state does not exist
 ---- Raises `argument` if the limit is not valid
 ---- To be called outside blocks that only read
 ---@param options? { state?: string, limit?: integer } the last 20 in any state by default
 ---@return perilune.row[]
 function members:list(options) end
 
----Starts no job of the queue any more, in any process, until `resume`.
+---Stops starting jobs of the queue, in all processes, until `resume`.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---jobs:pause()
@@ -8157,9 +8173,9 @@ function members:resume() end
 end
 
 ---@class perilune.enqueue_options
----@field key? string|integer identifies the job among those of the queue that are not finished
----@field on_key? "ignore"|"raise"|"replace" what happens if the key is in use: nothing, an error, or the waiting job gets the new payload; `"ignore"` by default
----@field unique_for? perilune.duration how long a job that is done counts as using the key
+---@field key? string|integer identifies the job among the unfinished jobs of the queue
+---@field on_key? "ignore"|"raise"|"replace" the treatment of a key in use: nothing happens, an error is raised, or the waiting job gets the new payload; `"ignore"` by default
+---@field unique_for? perilune.duration how long a finished job still uses the key
 ---@field order_by? string|integer jobs with the same value run one after the other, in the order of their commits
 ---@field delay? perilune.duration
 ---@field at? string|number|perilune.date
@@ -8171,7 +8187,7 @@ end
 ---@field id integer
 ---@field queue string
 ---@field key string?
----@field attempt integer 1, and more if the job is tried again
+---@field attempt integer the number of the attempt, from 1
 ---@field is_repeat boolean whether it was tried before
 ---@field enqueued_at perilune.date
 ---@field [string] any
@@ -8181,7 +8197,7 @@ do
 ---@class perilune.job_handler
 local members = {}
 
----Starts no further job in this process. Jobs that run continue to their end.
+---Stops starting jobs in this process. Running jobs continue to their end.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---handler:stop()
@@ -8189,7 +8205,7 @@ local members = {}
 ---```
 function members:stop() end
 
----Waits until no job runs in this process and none is ready.
+---Waits until no job is running in this process and none is ready.
 ---```lua
 ---local jobs = perilune.jobs("mail")
 ---local handler = jobs:handle(function(job) print(job.payload) end)
@@ -8203,7 +8219,7 @@ function members:stop() end
 ---@async
 function members:wait_until_idle() end
 
----Returns how many jobs run in this process.
+---Returns the number of jobs running in this process.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---print(handler:running_count())  --> 0
@@ -8214,31 +8230,31 @@ function members:running_count() end
 
 end
 
----An error. Beside these it has what its kind tells, such as `path` or `hook`.
+---An error. In addition to these fields, it may have fields specific to its kind, such as `path` or `hook`.
 ---@class perilune.error
 ---@field kind perilune.error_kind|string
----@field message string what is wrong, without a position
+---@field message string the message, without a position
 ---@field file string? the script in which it was raised
 ---@field line integer?
----@field traceback string? the calls that led there
----@field suggestion string? for an unknown name the nearest one
----@field name string? for an unknown name that name; for an error of SQLite the name of its code
+---@field traceback string? the call stack at that point
+---@field suggestion string? for an unknown name, the most similar known name
+---@field name string? the unknown name; for an SQLite error, the name of its code
 ---@field sql string? the statement
----@field offset integer? where in the statement, from 1
+---@field offset integer? the position in the statement, from 1
 ---@field code integer? SQLite's primary result code
 ---@field extended_code integer? SQLite's extended result code
 ---@field table string? the table whose constraint is violated
 ---@field columns string[]? the columns whose constraint is violated
 ---@field key any? the key that was not found
----@field deleted_key any? the key of a row, deleted softly, that has the values of the unique key
----@field errors { column?: string, message: string }[]? what validation found
+---@field deleted_key any? the key of a softly deleted row that has the values of the unique key
+---@field errors { column?: string, message: string }[]? the validation errors
 ---@field migration string? the migration that failed
 ---@field retry_in number? seconds until an observation fetches again
 
 ---A value that can be bound to a statement.
 ---@alias perilune.argument nil|boolean|number|string|perilune.null|perilune.blob|perilune.date|perilune.date_components|perilune.case|table
 
----The name of a type, an enum, or a value type: what `row:get`, `db:fetch_value_as` and the option `types` of a record class take.
+---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
 ---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"date_components"|perilune.enum|perilune.value_type
 
 ---A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
@@ -8252,95 +8268,97 @@ blob = nil
 
 ---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
 
----What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
----one of its values, and `perilune.null` means NULL. A text is compared as it is: a column of dates, which stores
----`2026-03-01 00:00:00.000`, has `perilune.date("2026-03-01")`, not `"2026-03-01"`.
+---A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
+---matches any of its values, and `perilune.null` matches NULL. Text is compared without conversion: a column of dates, which stores
+---`2026-03-01 00:00:00.000`, matches `perilune.date("2026-03-01")`, not `"2026-03-01"`.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
 
----A part of a database: the name of a table, some of its columns, or what a request reads, without what it prefetches.
+---A part of a database: a table name, some columns of a table, or everything that a request reads, except prefetched associations.
 ---@alias perilune.region string|{ table: string, columns?: string|string[] }|perilune.request|perilune.record_class
 
----The kinds of errors that the library raises. What SQLite reports and is not among them has the name of its result code in small letters,
----such as `full` or `corrupt`; `constraint_...` says which constraint. A name that does not exist is `unknown_...`.
+---The kinds of errors that the library raises. Other SQLite errors have the name of their result code in lower case, such as `full` or
+---`corrupt`; `constraint_...` names the violated constraint. An unknown name raises `unknown_...`.
 ---@alias perilune.error_kind
 ---| "abort" # an earlier error has rolled back the transaction of the block
----| "argument" # an argument or an option has the wrong type or a value that is not allowed, or does not go with the others
----| "budget" # the script has executed more instructions than it may. Only reports name it: no script can catch it
+---| "argument" # an argument or an option has the wrong type, has a value that is not allowed, or contradicts the others
+---| "budget" # the script has executed more instructions than it may. It appears only in reports: no script can catch it
 ---| "busy" # another connection holds the lock on the database
----| "cancelled" # the task, the run, or the file that had begun it was cancelled
+---| "cancelled" # the task, the run, or the file that started it was cancelled
 ---| "cannot_open" # a database or a folder of migrations cannot be opened
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
 ---| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
 ---| "closed" # the database is closed
 ---| "cluster_moved" # the leader of the cluster has changed before a commit: nothing was committed, and the block may run again
----| "cluster_refused" # a cluster cannot do this; the message says why, and what to use instead
+---| "cluster_refused" # a cluster cannot do this; the message gives the reason and an alternative
 ---| "cluster_timeout" # a node did not answer in time: the connection was closed, and nothing was committed
----| "cluster_unknown" # whether a commit in a cluster has happened could not be found out in time
+---| "cluster_unknown" # the result of a commit in a cluster could not be determined in time
 ---| "cluster_unreachable" # no node of a cluster answers, or none leads
----| "conflict" # something is in the way of a change that is applied; `table`, `conflict` and `operation` say what
----| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not say which constraint is violated
+---| "conflict" # an applied change conflicts with the database; `table`, `conflict` and `operation` describe the conflict
+---| "constraint" # a trigger of the table changes the rows that `insert_all` inserts; or SQLite does not name the violated constraint
 ---| "constraint_check" # a row does not meet a CHECK of its table
 ---| "constraint_datatype" # a column of a STRICT table cannot store the value
----| "constraint_foreign_key" # a row refers to a row that is missing, or is referred to by one that would be left behind
+---| "constraint_foreign_key" # a row refers to a row that is missing, or a row still refers to it
 ---| "constraint_not_null" # a column that must not be NULL would be NULL
 ---| "constraint_primary_key" # another row has the primary key
 ---| "constraint_rowid" # another row has the row id
 ---| "constraint_trigger" # a trigger has refused the change with RAISE
 ---| "constraint_unique" # another row has the values of a unique key
----| "conversion" # a value cannot be stored by SQLite, or a stored one is not of the type that is asked for
+---| "conversion" # a value cannot be stored by SQLite, or a stored one is not of the requested type
 ---| "date" # a date is not valid or out of range, or its text cannot be read
----| "dead_handle" # a database handle, a statement or a cursor was used after the block that gave it had ended
----| "deadlock" # tasks wait for each other, or one for itself
----| "definition" # a definition contradicts itself or what is there already, or SQLite cannot carry it out
----| "disk" # the script has written more to files than it may. Only reports name it: no script can catch it
----| "draft" # a draft was used where a record with a row is needed
+---| "dead_handle" # a database handle, a statement or a cursor was used after the end of its block
+---| "deadlock" # tasks wait for each other, or a task waits for itself
+---| "definition" # a definition contradicts itself or the existing schema, or SQLite cannot execute it
+---| "disk" # the script has written more to files than it may. It appears only in reports: no script can catch it
+---| "diverged" # a durable run took other steps than recorded; the message names the step and its line
+---| "draft" # a draft was used instead of a record with a row
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold
 ---| "expired_blob" # the row of an open blob was changed or deleted, or the schema was changed before a write
 ---| "forbidden" # scripts may not do this in this host
----| "history" # the history of a table is not installed, or does not have what is asked for, or rows have changed since
----| "hook" # a hook of a record class has not called the function that it got exactly once, or hooks nest too deep
----| "host" # a function of the host has thrown an error of Swift
+---| "history" # the history of a table is not installed, or lacks the requested data, or rows have changed since
+---| "hook" # a hook of a record class has not called its function exactly once, or hooks nest too deep
+---| "host" # a host function has thrown a Swift error
 ---| "immutable" # a column of a record class is written only when the record is inserted
 ---| "interrupt" # `db:interrupt` has ended the statement
 ---| "io" # a file cannot be read or written
----| "limit" # there are as many timers, tasks and observations as a script may have
----| "limited" # a script with limits may not make the call, or not with so large a range
+---| "job_exists" # a job with this key is waiting, and the queue raises for duplicates
+---| "limit" # the script has reached the limit of timers, tasks and observations
+---| "limited" # a script with limits may not make the call, or not with a range of this size
 ---| "malformed_changeset" # a string is not a changeset
 ---| "malformed_database" # a string is not a database, or the database is damaged
----| "memory" # the script has used more memory than it may. Only reports name it: no script can catch it
+---| "memory" # the script has used more memory than it may. It appears only in reports: no script can catch it
 ---| "migration" # a migration cannot be undone: the database has not seen it, or it has no `down`
 ---| "module_not_found" # `require` finds no module of this name
----| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way inside of it
----| "nested_owner" # a row that is to belong to a record belongs to another one
+---| "nested_access" # the database is in use by a block, or by SQLite calling the script, and cannot be used in another way at the same time
+---| "nested_owner" # a row that should belong to a record belongs to another one
 ---| "not_closable" # the default database belongs to the host, which closes it
----| "not_fetched" # an association was used as if its rows had been fetched, or a lazy field as if it had been
----| "no_foreign_key" # no foreign key says by which columns an association leads to its rows
+---| "not_fetched" # an association or a lazy field was used before it was fetched
+---| "no_foreign_key" # no foreign key connects the tables of an association
 ---| "not_found" # no row has the row id of the blob to open
 ---| "not_joined" # a request uses a column of a table that it does not read
----| "null" # a value is NULL where a list cannot hold it
----| "observation_loop" # observers and what they write call each other without end
+---| "null" # a value in a list would be NULL
+---| "observation_loop" # observers trigger each other endlessly by their writes
 ---| "open_transaction" # SQL has left a transaction open, which has been rolled back
 ---| "output" # the script has printed more than it may
----| "preview" # a preview does not do this, as it could not be taken back
+---| "preview" # a preview does not do this, because it could not be undone
 ---| "range" # a position, or bytes to write, are outside of an open blob
 ---| "readonly" # the database, the transaction, or the value may only be read
 ---| "readonly_member" # the member of a value of the host may only be read
 ---| "record_not_found" # no row has the key
 ---| "recording_too_large" # recorded changes take too much memory
----| "runtime" # a plain error of Lua. Only reports name it: `pcall` returns the text
+---| "runtime" # a plain Lua error. It appears only in reports: `pcall` returns the text
 ---| "sandbox" # the script may not use files
 ---| "scenario_skip" # `t.skip` ends its scenario; the runner reports it as skipped
 ---| "schema" # the schema has changed while a statement was running
 ---| "script" # a script that `t.run` has run has failed
 ---| "sql" # SQLite refuses the statement, or executing it has failed
 ---| "stale" # another writer has changed the row since the record was read
----| "syntax" # a text is not Lua. Only reports name it: `load` returns the message, and `pcall` the text
----| "timeout" # the script or the scenario has run longer than it may. Only reports name it: no script can catch it
----| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used where the library runs the transaction
+---| "syntax" # a text is not valid Lua. It appears only in reports: `load` returns the message, and `pcall` the text
+---| "timeout" # the script or the scenario has run longer than it may. It appears only in reports: no script can catch it
+---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used although the library runs the transaction
 ---| "unknown_action" # the foreign key action does not exist
 ---| "unknown_association" # no association has this name
 ---| "unknown_automation" # no automation has this name
@@ -8368,13 +8386,15 @@ blob = nil
 ---| "unknown_property" # a column has no property of this name that can be removed
 ---| "unknown_resolution" # a conflict cannot be resolved in this way
 ---| "unknown_signal" # the host does not deliver this signal
+---| "unknown_state" # jobs or runs have no such state
 ---| "unknown_table" # no table has this name
+---| "unknown_time_zone" # the system has no time zone of this name
 ---| "unknown_tokenizer" # no tokenizer has this name
 ---| "unknown_trigger" # no trigger has this name
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
 ---| "unrecordable" # changes of a table cannot be recorded
----| "usage" # a function was called where or when it must not be called
----| "validation" # a record is not valid; `errors` says why
----| "yield" # a function that waits was called where nothing can wait
+---| "usage" # a function was called in a place or at a time that is not allowed
+---| "validation" # a record is not valid; `errors` has the reasons
+---| "yield" # a function that waits was called in a place that cannot wait

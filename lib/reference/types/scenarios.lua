@@ -3,18 +3,18 @@
 
 ---@class perilune.group_options
 ---@field tags? string|string[]
----@field template? string the layer of data that the database begins with
+---@field template? string the template of the database
 ---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file, or of a database in a cluster: `"fixture:dqlite://host:port/name"`
 ---@field timeout? perilune.duration
----@field retry? integer how often a failure is tried again, each time with the next seed; a pass after one is reported as flaky; 0 by default
+---@field retry? integer how often to retry a failed scenario, each time with the next seed; a pass after a failure is reported as flaky; 0 by default
 ---@field lock? string scenarios with the same lock never run at the same time
----@field clock? string the time at which the clock is frozen
----@field seed? integer|string of the random numbers
----@field max_queries? integer how many statements may run
----@field no_checks? "allow"|"warn"|"fail" what a scenario without a check is; `"warn"` by default
----@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
+---@field clock? string the time of the frozen clock
+---@field seed? integer|string the seed of the random numbers
+---@field max_queries? integer the maximum number of statements
+---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
+---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
 
----The error by which a scenario must fail.
+---The error with which a scenario must fail.
 ---@class perilune.expected_failure
 ---@field reason? string
 ---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
@@ -25,8 +25,8 @@
 ---@field table? string
 
 ---@class perilune.scenario_options: perilune.group_options
----@field cases? table[] a scenario for each; `{field}` in the name stands for a value
----@field fails? string|perilune.expected_failure the reason why it must fail, and by which error
+---@field cases? table[] one scenario for each case; `{field}` in the name is replaced by a value
+---@field fails? string|perilune.expected_failure the reason for the expected failure, or a table that describes the error
 
 ---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
 ---@class perilune.scenario
@@ -34,7 +34,7 @@
 ---@overload fun(name: string, options: perilune.scenario_options, body: fun(t: perilune.t))
 scenario = {}
 
----Defines the only scenario that runs. The run fails in the end, so that it is not forgotten.
+---Defines a scenario and runs only this one. The run is then reported as failed, so that the call is not forgotten.
 ---```lua
 ---scenario.only("this one", function(t) check(1 + 1 == 2) end)
 ---```
@@ -48,7 +48,7 @@ scenario = {}
 ---@param body fun(t: perilune.t)
 function scenario.only(name, options, body) end
 
----Defines a scenario that is not run.
+---Defines a scenario that does not run.
 ---```lua
 ---scenario.skip("needs the network", "prices are fetched", function(t) end)
 ---```
@@ -63,7 +63,7 @@ function scenario.only(name, options, body) end
 ---@param body? fun(t: perilune.t)
 function scenario.skip(reason, name, options, body) end
 
----Notes a scenario that is still to be written.
+---Defines a placeholder for a scenario that is not written yet.
 ---```lua
 ---scenario.todo("refunds")
 ---```
@@ -80,16 +80,16 @@ do
 ---@class (exact) perilune.t
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
----@field make perilune.make makes whole rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
+---@field make perilune.make makes complete rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names
 ---@field case table the current case
----@field seed integer of the random numbers
----@field tmp_dir string a folder for the scenario, which is removed
+---@field seed integer the seed of the random numbers
+---@field tmp_dir string a folder for the scenario, removed at its end
 local members = {}
 
----Runs a script in a state of its own on this database. If the script fails, so does the scenario.
+---Runs a script in a separate Lua state on this database. If the script fails, so does the scenario.
 ---```lua
 ---scenario("a script", function(t)
 ---  local result = t.run("scripts/add_customer.lua", { name = "Ada" })
@@ -103,8 +103,8 @@ local members = {}
 ---- Waits until the main part of the script has ended
 ---- To be called inside a scenario
 ---@async
----@param path string from the folder of the project
----@param arguments? table a list is passed as on the command line; any other table is the one argument
+---@param path string relative to the project folder
+---@param arguments? table a list is passed as on the command line; any other table is the only argument
 ---@return perilune.script_result
 function members.run(path, arguments) end
 
@@ -125,7 +125,7 @@ function members.run(path, arguments) end
 ---@return perilune.script_result
 function members.run_protected(path, arguments) end
 
----Runs the migrations of the project on this database; returns the names of those that have run.
+---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
 ---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
 ---```
@@ -133,11 +133,11 @@ function members.run_protected(path, arguments) end
 ---- Raises `unknown_migration` if the migration `to` does not exist
 ---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
 ---- To be called inside a scenario
----@param options? { to?: string } `to` is the last migration to run, or how its name begins
+---@param options? { to?: string } `to` is the last migration to run, or the beginning of its name
 ---@return string[]
 function members.migrate(options) end
 
----Undoes the last migration by its `down`; returns its name.
+---Undoes the last migration by its `down`, and returns its name.
 ---```lua
 ---scenario("undoing", function(t)
 ---  check(t.migrate_down() == "0001_customers")
@@ -151,7 +151,7 @@ function members.migrate(options) end
 ---@return string?
 function members.migrate_down() end
 
----Calls a function, and returns what it changes in the database.
+---Calls a function, and returns its changes to the database.
 ---```lua
 ---scenario("changes", function(t)
 ---  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
@@ -181,7 +181,7 @@ function members.changes(f) end
 ---@return perilune.queries
 function members.queries(f) end
 
----Waits until everything that is due now has been done: timers, observations and automations. The clock stays where it is.
+---Waits until all work that is due now has finished: timers, observations and automations. The clock does not move.
 ---```lua
 ---scenario("observing", function(t)
 ---  local count
@@ -197,7 +197,7 @@ function members.queries(f) end
 ---@async
 function members.wait_until_idle() end
 
----Runs a named part of the scenario. What fails in it is reported with its name.
+---Runs a named part of the scenario. Failures inside are reported with this name.
 ---```lua
 ---scenario("steps", function(t)
 ---  local customer = t.step("a customer signs up", function() return t.make.customer() end)
@@ -240,7 +240,7 @@ function members.note(...) end
 ---@param value any
 function members.attach(name, value) end
 
----Calls a function when the scenario has ended, also if it fails; the last one first.
+---Calls a function when the scenario has ended, even if it fails. Functions run in reverse order.
 ---```lua
 ---scenario("cleaning up", function(t)
 ---  t.defer(function() os.remove(t.tmp_dir .. "/x") end)
@@ -253,7 +253,7 @@ function members.attach(name, value) end
 ---@param f fun()
 function members.defer(f) end
 
----Ends the scenario here as skipped.
+---Ends the scenario at this point and reports it as skipped.
 ---```lua
 ---scenario("not today", function(t) t.skip("the shop is closed") end)
 ---```
@@ -267,7 +267,7 @@ function members.skip(reason) end
 end
 
 do
----The database of a scenario. The record class of a table has a method `get`, which returns the record with a key or nil.
+---The database of a scenario. The record class of a table has a method `get`, which returns the record with a key, or nil.
 ---@class perilune.db: perilune.database
 local members = {}
 
@@ -284,7 +284,7 @@ local members = {}
 ---@return perilune.row[]
 function members:query(sql, ...) end
 
----Returns the SQL of a table with its indexes and triggers, or that of all tables.
+---Returns the SQL of a table with its indexes and triggers, or the SQL of all tables.
 ---```lua
 ---scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
 ---```
@@ -296,7 +296,7 @@ function members:query(sql, ...) end
 ---@return string
 function members:schema(table_name) end
 
----Returns `"ok"`, or what SQLite finds wrong with the file and its foreign keys.
+---Returns `"ok"`, or the problems that SQLite finds in the file and its foreign keys.
 ---```lua
 ---scenario("integrity", function(t) check(t.db:integrity_check() == "ok") end)
 ---```
@@ -310,25 +310,25 @@ end
 
 ---@class perilune.fixtures
 
----What `t.run` returns.
+---The result of `t.run`.
 ---@class (exact) perilune.script_result
----@field value any what the script returned
----@field output string what it printed
+---@field value any the result of the script
+---@field output string the printed text
 ---@field error perilune.error?
----@field changes perilune.changes what it changed in the database
+---@field changes perilune.changes its changes to the database
 ---@field effects table[] the calls of modules with effects
 ---@field queries perilune.queries the statements that it ran
 
 ---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
----Statements, for `expect(...):at_most` and the like. `tostring` returns them as lines.
+---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
 ---@class perilune.queries
 
 do
----The clock of a scenario. It stands still unless the scenario moves it; waiting takes no real time.
+---The clock of a scenario. It moves only when the scenario moves it, and waiting takes no real time.
 ---@class (exact) perilune.clock
 local members = {}
 
----Sets the time. What is due by then is called once.
+---Sets the time. Work that is due by then runs once.
 ---```lua
 ---scenario("the clock", function(t)
 ---  t.clock:set("2026-03-31T18:00:00Z")
@@ -338,14 +338,14 @@ local members = {}
 ---
 ---- Raises `usage` if the duration cannot be read
 ---- Raises `argument` if the date cannot be read
----- Waits until what is due has been done
+---- Waits until all due work has finished
 ---- To be called inside a scenario
 ---@async
 ---@param instant string|perilune.date
 ---@return perilune.clock
 function members:set(instant) end
 
----Lets time pass, from one timer to the next.
+---Advances the clock by a duration, and calls the timers that become due, each at its time.
 ---```lua
 ---scenario("an hour later", function(t)
 ---  local rang = false
@@ -366,7 +366,7 @@ function members:set(instant) end
 ---@return perilune.clock
 function members:advance(duration) end
 
----Lets a duration pass with each reading of the clock from now on.
+---Advances the clock by a duration with each reading from now on.
 ---```lua
 ---scenario("ticking", function(t)
 ---  t.clock:tick("1s")
@@ -396,12 +396,12 @@ function members:now() end
 end
 
 do
----The effects of a module: what happens in their place, and which there were.
+---The stubbed effects of a module, and the recorded calls.
 ---@class (exact) perilune.effects
 local members = {}
 
----Sets what a function of the module returns: a value, or what a function returns for its arguments. The script can `require` the
----module, whether the host has it or not.
+---Sets the result of a module's function: a value, or a function that computes the result from the arguments. The script can `require` the
+---module, whether or not the host has it.
 ---```lua
 ---scenario("stub", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -417,7 +417,7 @@ local members = {}
 ---@return perilune.effects
 function members:stub(name, value) end
 
----Returns the calls of a function: for each the list of its arguments, or the argument if it is one table.
+---Returns the calls of a function: for each call the list of its arguments, or the argument itself if it is a single table.
 ---```lua
 ---scenario("calls", function(t)
 ---  t.effects.mail:stub("send", true)
@@ -432,7 +432,7 @@ function members:stub(name, value) end
 ---@return any[]
 function members:calls(name) end
 
----Requires that the stub before it is called once.
+---Requires exactly one call of the preceding stub.
 ---```lua
 ---scenario("once", function(t)
 ---  t.effects.mail:stub("send", true):once()
@@ -445,7 +445,7 @@ function members:calls(name) end
 ---@return perilune.effects
 function members:once() end
 
----Requires that the stub before it is called this number of times.
+---Requires exactly this number of calls of the preceding stub.
 ---```lua
 ---scenario("times", function(t)
 ---  t.effects.mail:stub("send", true):times(1)
@@ -459,7 +459,7 @@ function members:once() end
 ---@return perilune.effects
 function members:times(count) end
 
----Requires that the stub before it is never called.
+---Requires that the preceding stub is never called.
 ---```lua
 ---scenario("never", function(t)
 ---  t.effects.mail:stub("send", true):never()
@@ -472,7 +472,7 @@ function members:times(count) end
 ---@return perilune.effects
 function members:never() end
 
----Requires that the stub before it is called at least this number of times.
+---Requires at least this number of calls of the preceding stub.
 ---```lua
 ---scenario("at_least", function(t)
 ---  t.effects.mail:stub("send", true):at_least(1)
@@ -486,7 +486,7 @@ function members:never() end
 ---@return perilune.effects
 function members:at_least(count) end
 
----Requires that the stub before it is called at most this number of times.
+---Requires at most this number of calls of the preceding stub.
 ---```lua
 ---scenario("at_most", function(t)
 ---  t.effects.mail:stub("send", true):at_most(1)
@@ -502,12 +502,12 @@ function members:at_most(count) end
 
 end
 
----States something about a value by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
+---Checks a value with matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
 ---@class perilune.expect
 ---@overload fun(value: any): perilune.expectation
 expect = {}
 
----States that the matchers that follow must not hold.
+---Negates the matchers that follow.
 ---```lua
 ---scenario("not", function(t) expect.no("tea"):equals("ale") end)
 ---```
@@ -517,7 +517,7 @@ expect = {}
 ---@return perilune.expectation
 function expect.no(value) end
 
----States something whose failure is reported while the scenario goes on.
+---Checks a value like `expect`, but the scenario continues after a failure.
 ---```lua
 ---scenario("soft", function(t) expect.soft("tea"):equals("tea") end)
 ---```
@@ -536,11 +536,11 @@ function expect.soft(value) end
 ---- Raises `usage` if there is a matcher of this name
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
----@param matcher fun(value: any, ...: any): boolean, string|string[]|nil returns whether it holds, and lines that say what is the case
+---@param matcher fun(value: any, ...: any): boolean, string|string[]|nil returns whether it holds, and lines that describe the actual value
 function expect.extend(name, matcher) end
 
 do
----What `expect` returns. Each matcher returns it again.
+---An expectation, made by `expect`. Each matcher returns it again.
 ---@class (exact) perilune.expectation
 local members = {}
 
@@ -557,7 +557,7 @@ local members = {}
 ---@return perilune.expectation
 function members:equals(value) end
 
----The value is the very same one.
+---The value is the same object.
 ---```lua
 ---scenario("is", function(t)
 ---  local list = {}
@@ -571,7 +571,7 @@ function members:equals(value) end
 ---@return perilune.expectation
 function members:is(value) end
 
----The number differs by a tolerance at most.
+---The number differs by at most a tolerance.
 ---```lua
 ---scenario("near", function(t)
 ---  expect(0.1 + 0.2):near(0.3)
@@ -581,11 +581,11 @@ function members:is(value) end
 ---- Raises `expectation` if the matcher does not hold
 ---- Raises `usage` if it is not for this kind of value
 ---@param number number
----@param tolerance? number 1e-9 by default; the distance of whole numbers is exact
+---@param tolerance? number 1e-9 by default; the difference of integers is exact
 ---@return perilune.expectation
 function members:near(number, tolerance) end
 
----The text contains a part, or the list an element.
+---The text contains a part, or the list contains an element.
 ---```lua
 ---scenario("contains", function(t)
 ---  expect("white whale"):contains("whale")
@@ -623,7 +623,7 @@ function members:matches(pattern) end
 ---@return perilune.expectation
 function members:is_nil() end
 
----The table has these keys with these values; others do not matter.
+---The table has these keys with these values; other keys are ignored.
 ---```lua
 ---scenario("covers", function(t)
 ---  expect({ name = "Ada", id = 1 }):covers{ name = "Ada" }
@@ -636,7 +636,7 @@ function members:is_nil() end
 ---@return perilune.expectation
 function members:covers(part) end
 
----The value is what the file `__snapshots__/FILE/NAME.snap` says. `--update-snapshots` and `--review` write it.
+---The value equals the contents of the file `__snapshots__/FILE/NAME.snap`. `--update-snapshots` and `--review` write the file.
 ---```lua
 ---scenario("snapshot", function(t)
 ---  expect(t.db:schema("customer")):snapshot("customer")
@@ -649,7 +649,7 @@ function members:covers(part) end
 ---@return perilune.expectation
 function members:snapshot(name) end
 
----The rows, request or changes are those of a text table, in its order.
+---The rows, request or changes equal a text table, in its order.
 ---```lua
 ---scenario("rows", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -667,7 +667,7 @@ function members:snapshot(name) end
 ---@return perilune.expectation
 function members:rows(text_table) end
 
----The rows are those of a text table, in any order.
+---The rows equal a text table, in any order.
 ---```lua
 ---scenario("rows_any_order", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -685,7 +685,7 @@ function members:rows(text_table) end
 ---@return perilune.expectation
 function members:rows_any_order(text_table) end
 
----The rows of a text table are among the rows.
+---The rows contain the rows of a text table.
 ---```lua
 ---scenario("has_rows", function(t)
 ---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
@@ -702,7 +702,7 @@ function members:rows_any_order(text_table) end
 ---@return perilune.expectation
 function members:has_rows(text_table) end
 
----There are this many rows, changes or elements.
+---The number of rows, changes or elements is this one.
 ---```lua
 ---scenario("count", function(t)
 ---  t.given.customer{ name = "Ada" }
@@ -716,7 +716,7 @@ function members:has_rows(text_table) end
 ---@return perilune.expectation
 function members:count(count) end
 
----There are no rows, changes or elements.
+---The rows, changes or elements are empty.
 ---```lua
 ---scenario("is_empty", function(t)
 ---  expect(t.db.customer):is_empty()
@@ -728,7 +728,7 @@ function members:count(count) end
 ---@return perilune.expectation
 function members:is_empty() end
 
----At most this many statements were run.
+---At most this number of statements ran.
 ---```lua
 ---scenario("at_most", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -742,7 +742,7 @@ function members:is_empty() end
 ---@return perilune.expectation
 function members:at_most(count) end
 
----Exactly this many statements were run.
+---Exactly this number of statements ran.
 ---```lua
 ---scenario("exactly", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -771,7 +771,7 @@ function members:exactly(count) end
 ---@return perilune.expectation
 function members:uses_index(name) end
 
----No statement reads a whole table.
+---No statement scans a whole table.
 ---```lua
 ---scenario("no_full_scan", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -785,7 +785,7 @@ function members:uses_index(name) end
 ---@return perilune.expectation
 function members:no_full_scan(table_name) end
 
----No statement is run again with other arguments, as in a loop.
+---No statement runs again with other arguments, as in a loop.
 ---```lua
 ---scenario("no_repeats", function(t)
 ---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
@@ -815,7 +815,7 @@ end
 
 ---@alias perilune.grant "files"|"programs"|"native"|"effects"
 
----Defines scenarios that belong together, share options, and share `before_each` and `after_each`.
+---Defines a group of scenarios that share options, `before_each` and `after_each`.
 ---```lua
 ---group("invoices", { tags = "billing" }, function()
 ---  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
@@ -842,7 +842,7 @@ function group(name, options, body) end
 ---@param body fun(t: perilune.t)
 function before_each(body) end
 
----Calls a function after each scenario of the group or file, also if the scenario fails.
+---Calls a function after each scenario of the group or file, even if the scenario fails.
 ---```lua
 ---after_each(function(t) check(t.db:integrity_check() == "ok") end)
 ---scenario("nothing breaks", function(t) check(true) end)
@@ -854,9 +854,9 @@ function before_each(body) end
 ---@param body fun(t: perilune.t)
 function after_each(body) end
 
----Defines a layer of data. It is made once for a run, and copied for each scenario with the option `template`.
----`base` is the database after the migrations, with which scenarios and templates begin by default; a template of this name begins with an
----empty database and takes its place. `empty` cannot be defined.
+---Defines a template: a database with data, made once for a run, and copied for each scenario with the option `template`. `base` is the
+---database after the migrations, with which scenarios and templates begin by default; a template named `base` begins with an empty database
+---and replaces it. `empty` cannot be defined.
 ---```lua
 ---template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
 ---scenario("has a customer", { template = "one customer" }, function(t)
@@ -868,11 +868,11 @@ function after_each(body) end
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside scenarios, while a file is loaded
 ---@param name string
----@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template that it begins with
+---@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template to begin with
 ---@param body fun(db: perilune.database)
 function template(name, options, body) end
 
----Sets what rows of a table have that `t.make` makes.
+---Sets the default columns of rows that `t.make` makes for a table.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
 ---scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
@@ -885,7 +885,7 @@ function template(name, options, body) end
 ---@param columns table<string, any|fun(n: integer, t: perilune.t): any> values, or functions of a number that counts the rows
 function factory(table_name, columns) end
 
----Defines a value that is made when a scenario first asks for `t.fixtures.NAME`.
+---Defines a value that is made when a scenario first uses `t.fixtures.NAME`.
 ---```lua
 ---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
 ---scenario("a fixture", function(t) check(t.fixtures.ada.name == "Ada") end)
@@ -936,6 +936,6 @@ function check(value, message) end
 ---
 ---- Raises `expectation` if the function raises nothing, or another error
 ---@param f fun()
----@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or what the error must have
+---@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or the required fields of the error
 ---@return perilune.error
 function expect_error(f, what) end
