@@ -57,7 +57,7 @@ static void set_or_remove(lua_State *L, const char *name, lua_CFunction function
     lua_setfield(L, -2, name);
 }
 
-/* Has the functions of the table of globals, on top, load text only. [-0, +0, m] */
+/* Makes the load functions in the table of globals, on top, accept text only. [-0, +0, m] */
 static void refuse_bytecode(lua_State *L) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);

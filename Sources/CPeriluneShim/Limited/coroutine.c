@@ -78,7 +78,7 @@ static int close_coroutine(lua_State *L, lua_State *coroutine) {
     return status;
 }
 
-/* Gives the state the place where the outermost close is noted. */
+/* Sets the place in which the outermost close of the state is recorded. */
 static void prepare_closing(lua_State *L) {
     const char **base = lua_newuserdatauv(L, sizeof *base, 0);
     *base = NULL;
@@ -110,7 +110,7 @@ static int coroutine_close(lua_State *L) {
 /* Runs the coroutine, and restores the rest of the context after it. lua_resume raises nothing. */
 static int run(lua_State *L, plua_context *context, lua_State *coroutine, int argument_count, int *result_count) {
     bool has_driver = context->has_driver;
-    /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
+    /* An asynchronous call passes through all coroutines that wait for this one, or is refused before it begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
     int nested_calls = context->nested_calls;
@@ -170,7 +170,7 @@ static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument
     return has_failed;
 }
 
-/* Takes the marker off and hands the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
+/* Removes the marker and passes the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
 static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
     if (status == LUA_YIELD && has_marker(coroutine)) plua_pop(coroutine, 1);

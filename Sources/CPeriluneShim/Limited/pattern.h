@@ -11,7 +11,7 @@ typedef struct {
 
 enum { PLUA_CAPTURE_OPEN = -1, PLUA_CAPTURE_POSITION = -2 };
 
-/* The same number as in Lua's own library. */
+/* The same limit as in Lua's own library. */
 enum { PLUA_CAPTURE_LIMIT = 32 };
 
 typedef struct {

@@ -159,7 +159,7 @@ static void replace_with_address(lua_State *L, int argument) {
     lua_replace(L, argument);
 }
 
-/* As string.format, with numbers in place of addresses. */
+/* Like string.format, with numbers in place of addresses. */
 static int numbered_format(lua_State *L) {
     size_t length;
     const char *format = luaL_checklstring(L, 1, &length);

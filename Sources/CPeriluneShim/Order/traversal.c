@@ -540,7 +540,7 @@ static int visit(lua_State *L, plua_cursor *cursor) {
     return 1;
 }
 
-/* Returns the least key of the table at 1, and its value: without a list, since most who ask want to know whether the table is empty. */
+/* Returns the least key of the table at 1, and its value. Makes no list, since most callers only check whether the table is empty. */
 static int push_least(lua_State *L) {
     lua_pushnil(L); /* the least so far, at 3 */
     table_key least = {0};

@@ -18,7 +18,7 @@ struct plua_coverage {
 };
 
 static covered_file *find_file(plua_coverage *coverage, const char *source) {
-    /* By name: Lua may have collected the chunk that ran last, and the source of another may have its address. */
+    /* Compared by name: Lua may have collected the last chunk, and another chunk's source may have its address. */
     size_t i = coverage->current;
     if (i < coverage->count && strcmp(coverage->files[i].name, source + 1) == 0) return &coverage->files[i];
     for (i = 0; i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0;) i++;

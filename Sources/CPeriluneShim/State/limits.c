@@ -136,7 +136,7 @@ static struct {
 static _Thread_local plua_context *volatile watched_here;
 static _Thread_local int unblocked_signal;
 
-/* As the stand-alone interpreter does it: lua_sethook is written to be called from a signal handler. */
+/* Works like the stand-alone interpreter: lua_sethook may be called from a signal handler. */
 static void arm_hooks_here(int signal_number) {
     (void)signal_number;
     for (plua_context *context = watched_here; context; context = context->outer_watched) {

@@ -76,7 +76,7 @@ typedef struct plua_context {
     int64_t disk_left; /* bytes that the runs of the count may write to files yet; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* what the deadline was made from, for messages */
 
-    /* The watch of the run; see plua_begin_watch. Under the lock of the watchdog, but for outer_watched. */
+    /* The watch of the run; see plua_begin_watch. Protected by the watchdog's lock, except outer_watched. */
     bool is_watched;
     pthread_t watched_thread;
     int watch_signal;
@@ -161,7 +161,7 @@ void plua_check(lua_State *L);
 /* Like plua_check, but only if more memory than the limit was allocated since Lua's last instruction. [-0, +0, v] */
 void plua_check_memory(lua_State *L);
 
-/* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. [-0, +0, v] */
+/* Subtracts `cost` (about one for each element or byte-step of work) from the budget, and checks the limits now and then. [-0, +0, v] */
 void plua_count_work(lua_State *L, int64_t cost);
 
 /* Ends the run of the state from any thread, unless it is cancelled already. From threads other than the run's, plua_wake must follow. */
@@ -204,7 +204,7 @@ uint64_t plua_now(void);
  ** [-1, +(2|0), e] */
 int plua_next_in_order(lua_State *L, int table);
 
-/* As luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
+/* Like luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
 const char *plua_tolstring(lua_State *L, int index, size_t *length);
 
 /* Whether the state is deterministic. [-0, +0, -] */
@@ -235,7 +235,7 @@ const plua_line_trace *plua_read_line_trace(plua_context *context);
 /* The name of a file of the trace, or NULL. */
 const char *plua_traced_file(plua_context *context, size_t file);
 
-/* Gives each line that has run to a function. */
+/* Passes each line that has run to a function. */
 void plua_read_coverage(plua_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
                             void *receiver);
 
@@ -250,7 +250,7 @@ void plua_read_coverage(plua_context *context, void (*take)(void *receiver, cons
 /* Pushes an error object. `format` as in lua_pushfstring. [-0, +1, m] */
 void plua_push_error(lua_State *L, const char *kind, const char *format, ...);
 
-/* The same without kind and message, for Swift to fill in. [-0, +1, m] */
+/* Pushes an error object without kind and message, for Swift to fill in. [-0, +1, m] */
 static inline void plua_push_empty_error(lua_State *L) { plua_push_error(L, "", "%s", ""); }
 
 /* Pops a value and sets it as a field of the error object below it. [-1, +0, m] */
@@ -259,7 +259,7 @@ void plua_set_error_field(lua_State *L, const char *name);
 /* The prefix of the names of the host's own Lua chunks: errors are attributed to their callers. */
 #define PLUA_LIBRARY_CHUNK "=[lib] "
 
-/* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [-0, +0, m] */
+/* Adds the fields `file` and `line` of the nearest Lua function to the error object on top, unless it has them. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
 /* Finds the nearest running Lua function outside the host's library chunks: the place a person would look at. Fills in the fields of
@@ -358,7 +358,7 @@ int plua_collect_object(lua_State *L);
 /* Pushes a C closure that calls the Swift function object (retained; handed over). [-0, +1, m] */
 void plua_push_function(lua_State *L, void *function);
 
-/* The same for an asynchronous Swift function. [-0, +1, m] */
+/* Pushes an asynchronous Swift function. [-0, +1, m] */
 void plua_push_async_function(lua_State *L, void *function, const char *name);
 
 /* The light userdata that an asynchronous call yields towards its driver. */

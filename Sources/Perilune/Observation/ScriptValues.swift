@@ -84,7 +84,7 @@ extension ScriptHost {
             let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
             let results = try await take.callAsync([.table(observed.observation)])
             guard case .boolean(true)? = results.first else { return nil }
-            // The annotation prevents decoding as an optional, for which Lua's nil would be a missing value.
+            // The explicit type is needed: decoded as an optional, Lua's nil would count as a missing value.
             let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
             return value
         }

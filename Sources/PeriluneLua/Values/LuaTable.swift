@@ -137,7 +137,7 @@ public struct LuaTable {
         return values
     }
 
-    /// Gives the table a Swift function as a method or member; see ``LuaState/makeFunction(_:_:)``.
+    /// Sets a Swift function as a method or member of the table; see ``LuaState/makeFunction(_:_:)``.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func setFunction(
@@ -146,7 +146,7 @@ public struct LuaTable {
         try set(name) { core.pushFunction(name, body) }
     }
 
-    /// Gives the table a function in C as a method or member; see ``LuaState/makeFunction(c:)``.
+    /// Sets a C function as a method or member of the table; see ``LuaState/makeFunction(c:)``.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func setFunction(_ name: String, c function: @escaping LuaCFunction) throws(LuaError) {

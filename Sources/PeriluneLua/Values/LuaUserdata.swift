@@ -119,7 +119,7 @@ public final class LuaUserdataType<Value> {
         try metatable.rawSet(.string(LuaString(event)), .function(function))
     }
 
-    /// Has every use of a value fail: its fields, its operators, its text. It can still be kept, passed on and compared with others.
+    /// Makes every use of a value fail: its fields, its operators, its text. It can still be kept, passed on and compared.
     package func refuseUse(_ error: @escaping () -> LuaError) throws(LuaError) {
         for event in [
             "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len", "lt",

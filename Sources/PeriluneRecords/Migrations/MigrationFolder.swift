@@ -7,7 +7,7 @@ package struct MigrationFolder {
         package let name: String
         package let path: String
         package let isSQL: Bool
-        /// Of a migration in SQL the file that undoes it, `NAME.down.sql`, if there is one.
+        /// The file that undoes an SQL migration, `NAME.down.sql`, if it exists.
         package fileprivate(set) var downPath: String?
 
         /// Reads the migration: if the file has sections, only the one that applies it.
@@ -76,7 +76,7 @@ package struct MigrationFolder {
         return files
     }
 
-    /// Gives a migration the file that undoes it.
+    /// Sets the file that undoes a migration.
     private static func setDown(of name: String, among files: inout [File], in folder: String) throws(MigrationFolderError) {
         let path = "\(folder)/\(name).down.sql"
         guard let index = files.firstIndex(where: { $0.name == name }) else {

@@ -8,7 +8,7 @@ package struct SchemaContents: Equatable, Sendable {
         package let name: String
         /// The SQL that made it; `nil` for the indexes of constraints.
         package let sql: String?
-        /// Those of a table, in order.
+        /// The columns of a table, in order.
         package var columns: [Column] = []
     }
 

@@ -17,7 +17,7 @@ package final class AssociationAggregate: Sendable {
 
     let function: Function
     let association: Association
-    /// Of the associated rows; `nil` for the rows themselves.
+    /// An expression over the associated rows; `nil` for the rows themselves.
     let expression: Expression?
 
     init(_ function: Function, of association: Association, _ expression: Expression?) {

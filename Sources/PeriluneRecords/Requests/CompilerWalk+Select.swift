@@ -12,9 +12,9 @@ extension CompilerWalk {
         case value(Expression)
         /// The key of its table.
         case key
-        /// The key of its table, and values, by names of their own.
+        /// The key of its table, and values, with generated names.
         case keyAndValues([Expression])
-        /// The same, followed by all columns of the rows.
+        /// The key and the values, followed by all columns of the rows.
         case keyValuesAndColumns([Expression])
         /// The columns that identify the rows of an association.
         case columnsOfChoice
@@ -56,9 +56,9 @@ extension CompilerWalk {
     struct Frame {
         let own: Int
         var joins: [JoinNode] = []
-        /// Of the tables that are joined on any condition.
+        /// The sources of tables that are joined on any condition.
         var tableJoins: [Int] = []
-        /// Of the tables along an association, from the origin on; the last one is `own`.
+        /// The sources of tables along an association, from the origin on; the last one is `own`.
         var reach: [Int] = []
         var reachJoins: [[JoinNode]] = []
     }
@@ -376,7 +376,7 @@ extension CompilerWalk {
         }
     }
 
-    /// SQL allows no order, limit, WITH or other compound there, except inside a SELECT of its own.
+    /// SQL allows no order, limit, WITH or other compound there, except inside a nested SELECT.
     private mutating func member(_ request: Request) throws {
         let isCompound = if case .compound = request.source.body { request.isBare } else { false }
         let isPlain =

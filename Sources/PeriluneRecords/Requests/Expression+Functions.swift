@@ -105,7 +105,7 @@ extension Expression {
         try .function(name, [self], isDistinct: isDistinct, filter: filter, isAggregate: true)
     }
 
-    /// The same aggregate of some rows only.
+    /// Restricts the aggregate to rows that fulfil a condition.
     package func filteringAggregate(_ condition: Expression) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can have a condition on its rows")

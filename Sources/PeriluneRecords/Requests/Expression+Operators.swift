@@ -138,7 +138,7 @@ extension Expression {
             .unary(operation, self), operation.isCondition ? .boolean : [], cost: isCompound ? 2 : 0, over: self)
     }
 
-    /// Returns the negation if SQL has a form of its own for it.
+    /// Returns the negation if SQL has a special form for it.
     private func negated() throws -> Expression? {
         switch kind {
         case .value: throw RequestError.argument("expected a condition to negate, got a value")

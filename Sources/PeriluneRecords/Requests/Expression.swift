@@ -227,7 +227,7 @@ extension Expression {
         if case .column(let table, let position, _) = unbound.kind { (table, position) } else { nil }
     }
 
-    /// The name that a result column of this expression has, if it has one of its own.
+    /// The name of a result column with this expression, if the expression has a name.
     package var columnName: String? {
         guard let (table, position) = columnPosition else { return nil }
         return position >= 0 ? table.columns[position].name : table.rowIDName

@@ -60,7 +60,7 @@ extension Expression {
             FunctionCall(name, call.arguments, isOfRows: call.isOfRows, filter: call.filter, window: window), isAggregate: false)
     }
 
-    /// The same aggregate, which takes its rows in an order.
+    /// Makes the aggregate read its rows in an order.
     package func ordered(by orders: [Ordering]) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can order its rows")
@@ -107,7 +107,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// SQLite knows an order inside of aggregates from 3.44 on; before, Perilune's own aggregate stands in.
+    /// SQLite supports an order inside aggregates since 3.44. Older versions use Perilune's own aggregate.
     mutating func orderedAggregate(_ call: FunctionCall) throws {
         guard !OrderedAggregate.isBuiltIn else {
             tokens.add(.function, call.name.utf8)

@@ -35,7 +35,7 @@ extension Request {
         if values.contains(where: \.isNull) { throw RequestError.argument("a key of `\(table.name)` cannot be null") }
     }
 
-    /// Returns the request for the rows with some primary keys, without an order of their own.
+    /// Returns the request for the rows with some primary keys, without an order.
     package func filterKeys(_ keys: [[Value]]) throws -> Request {
         let columns = try keyColumns()
         for key in keys { try checkKey(key, columns) }

@@ -177,7 +177,7 @@ extension Request {
 }
 
 extension Expression {
-    /// That of a column or a condition.
+    /// The declared type of a column or a condition.
     var declaredType: DeclaredType {
         if let (table, position) = columnPosition { return table.type(ofColumn: position) }
         return traits.contains(.boolean) ? .condition : .none

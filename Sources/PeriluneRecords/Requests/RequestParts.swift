@@ -48,7 +48,7 @@ final class RequestParts: Sendable {
 /// A column of the result: an expression, and the name it is given.
 package struct SelectedColumn: Sendable {
     let expression: Expression
-    /// `nil` for an expression without a name of its own.
+    /// `nil` for an expression without a name.
     let name: String?
     /// Whether only whole records have it: a selection of columns leaves it out.
     let belongsToRecord: Bool

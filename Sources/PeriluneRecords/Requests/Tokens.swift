@@ -143,7 +143,7 @@ extension Tokens.Word {
         case .areNoTexts: ") WHERE \"type\" <> 'text'"
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
-        // As the inner loop, whatever order SQLite prefers.
+        // Makes the joined table the inner loop, whatever order SQLite prefers.
         case .joinLast: " CROSS JOIN "
         case .numberKeyValue: "CAST(\"value\" AS NUMERIC)"
         case .asNumber: " AS NUMERIC)"

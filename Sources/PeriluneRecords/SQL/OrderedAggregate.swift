@@ -44,7 +44,7 @@ package enum OrderedAggregate {
     /// The rows of a group so far. They are copies that SQLite has allocated, so that they count as memory of the script.
     private final class Group {
         let terms: [Term]
-        /// Of each row: the text, the separator, and the values to order by.
+        /// For each row: the text, the separator, and the values to order by.
         var values: [OpaquePointer] = []
         let width: Int
 

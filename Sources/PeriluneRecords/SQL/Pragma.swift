@@ -18,7 +18,7 @@ package struct Pragma: Equatable, Sendable {
         package static let forbidden = Facts(rawValue: 2)
         /// Without a value, it only reads.
         package static let telling = Facts(rawValue: 4)
-        /// With a value, it only reads, too: the value selects what to read.
+        /// Even with a value it only reads: the value selects the data to read.
         package static let tellingOfValue = Facts(rawValue: 8)
     }
 

@@ -1,6 +1,6 @@
 /// The names in SQL text: words, which may be keywords, and names in quotes.
 package struct SQLNames {
-    /// As SQLite compares names.
+    /// The names, folded like SQLite compares them.
     private var folded: Set<String> = []
     private var doubleQuoted: Set<String> = []
     /// Names without quotes, or in quotes of another kind; folded.

@@ -4,7 +4,7 @@ struct NameIndex: Sendable {
     /// The position of a name plus one, at its hash or after it; 0 is free. The size is a power of two.
     private var slots: [Int32]
 
-    /// Of two equal names, the first is found.
+    /// If names are equal, the first is found.
     init(_ list: some Collection<String>) {
         var size = 8
         while size < list.count * 2 { size *= 2 }

@@ -4,7 +4,7 @@ package struct TableDescription: Equatable {
         package let name: String
         package let type: String
         package let isNotNull: Bool
-        /// As SQL.
+        /// The default value as SQL.
         package let defaultValue: String?
         /// From 1; 0 outside of the key.
         package let keyPosition: Int
@@ -26,16 +26,16 @@ package struct TableDescription: Equatable {
         package let table: String
         /// `nil` means the primary key of the other table.
         package var references: [String?]
-        /// As SQLite spells it: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
+        /// In SQLite's spelling: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
         package let onUpdate: String
         package let onDelete: String
     }
 
     package struct Index: Equatable {
         package let name: String
-        /// `nil` stands for an expression.
+        /// The columns; `nil` for an expression.
         package let columns: [String?]
-        /// By which collation it compares each of the columns; empty for an index that is only planned.
+        /// The collation of each column; empty for an index that is only planned.
         package let collations: [String]
         package let isUnique: Bool
         package let isPartial: Bool

@@ -40,7 +40,7 @@ extension TableSchema {
         func members(_ index: TableDescription.Index) -> [Int] { index.columns.prefix { $0 != nil }.map { positions[$0!]! } }
         let unique = indexes.filter { $0.isUnique && !$0.columns.contains(nil) }
         func withKey(_ keys: [[Int]]) -> [[Int]] { key.isEmpty || hasKeyIndex ? keys : [key] + keys }
-        // Values that differ under any collation differ under BINARY, too.
+        // Values that differ under any collation also differ under BINARY.
         func isDistinct(_ index: TableDescription.Index) -> Bool {
             zip(members(index), index.collations).allSatisfy { position, collation in
                 let declared = columns[position].collation

@@ -89,8 +89,8 @@ final class ScriptRun {
         }
     }
 
-    /// Takes the error of a function that the script has left behind. Returns whether it is the script that has failed by it:
-    /// `false` once that has come to its end.
+    /// Receives the error of a function that the script left running. Returns whether the error fails the script: `false` once the script
+    /// has finished.
     func takeError(_ error: LuaError) -> Bool {
         guard !isFinished else {
             guard error.code == .exit else { return false }

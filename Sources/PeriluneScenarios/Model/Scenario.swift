@@ -5,7 +5,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so. The path begins with the folder of
     /// scenarios, however it was typed.
     public var id: String
-    /// The same, where two folders of scenarios in one run may have a file and a scenario of one name.
+    /// Like `id`, but two scenario folders in one run may have the same file and scenario names.
     let localID: String
     /// With the case, if there are several.
     public var name: String
