@@ -787,9 +787,9 @@ function column:json_remove(path) end
 ---@return perilune.expression
 function column:json_patch(patch) end
 
----SQL's `json_valid`.
+---SQL's `json_valid`, as a boolean.
 ---```lua
----print(Tag:select(perilune.value("{}"):json_valid()):fetch_value())  --> 1
+---print(Tag:select(perilune.value("{}"):json_valid()):fetch_value())  --> true
 ---```
 ---@return perilune.expression
 function column:json_valid() end

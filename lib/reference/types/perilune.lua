@@ -6995,9 +6995,9 @@ function members:json_remove(path) end
 ---@return perilune.expression
 function members:json_patch(patch) end
 
----SQL's `json_valid`.
+---SQL's `json_valid`, as a boolean.
 ---```lua
----print(Tag:select(perilune.value("{}"):json_valid()):fetch_value())  --> 1
+---print(Tag:select(perilune.value("{}"):json_valid()):fetch_value())  --> true
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
