@@ -82,7 +82,7 @@ import Testing
         case .read, .control: #expect(isReadOnly, "\(sql)")
         case .insert, .change: #expect(!isReadOnly, "\(sql)")
         case .empty: Issue.record("not empty: \(sql)")
-        case .other, .files, .forbidden, .memory, .functions: #expect(!first.isSolid || !isReadOnly || sql.contains("PRAGMA"), "\(sql)")
+        case .other, .files, .forbidden, .memory, .functions, .unenforced: #expect(!first.isSolid || !isReadOnly || sql.contains("PRAGMA"), "\(sql)")
         }
     }
 

@@ -60,7 +60,7 @@ extension DependencyValues {
         // example
         let clock = ManualClock()
         try await Dependencies.with { $0.date = .manual(clock) } operation: {
-            // ... start what waits for an hour
+            // ... start a timer of one hour
             clock.advance(by: 3600)
         }
         // end

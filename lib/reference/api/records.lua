@@ -186,7 +186,7 @@ function Class:insert(fields, options) end
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
 ---@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` the number of written rows; if `returning` is given as well, the rows with its columns
----@raises constraint_*: a constraint is violated; the message names the element
+---@raises constraint_*: a constraint is violated (the message names the element)
 function Class:insert_all(list, options) end
 
 ---Updates the row of a record.

@@ -3701,8 +3701,7 @@ function members:insert(fields, options) end
 ---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
 ---```
 ---
----- Raises `constraint_*` if a constraint is violated
----- Raises `the message names the element`
+---- Raises `constraint_*` if a constraint is violated (the message names the element)
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
