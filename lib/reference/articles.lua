@@ -1,4 +1,4 @@
---- The pages of the documentation (DocC), one for each file in `api`, and the one that leads to them.
+--- The documentation pages (DocC): one for each file in `api`, and the page with links to them.
 
 local reference = require "reference"
 
@@ -8,12 +8,12 @@ local function add(lines, text)
   lines[#lines + 1] = text
 end
 
---- Text that stands in a cell of a table.
+--- Formats text for a table cell.
 local function cell(text)
   return (text:gsub("|", "\\|"))
 end
 
---- A type as code. Nothing in it is Markdown.
+--- Formats a type as code, so that nothing in it is Markdown.
 local function code(text)
   return "`" .. text .. "`"
 end
@@ -74,7 +74,7 @@ local function add_function(lines, item)
   add_contract(lines, item)
 end
 
---- The classes of a page in their order, each with the functions that the page has of it; functions of `perilune` come first.
+--- Returns the classes of a page in order, each with the page's functions of this class; functions of `perilune` come first.
 local function sections(page)
   local list, by_class = {}, {}
   local function section(class)
@@ -132,7 +132,7 @@ local function add_aliases(lines, page)
   if has_any then add(lines, "") end
 end
 
---- The aliases whose values are described, each as a section.
+--- Returns a section for each alias with described values.
 local function add_values(lines, page)
   for _, part in ipairs(page.parts) do
     if part.kind == "alias" and #part.values > 0 then
@@ -148,7 +148,7 @@ local function add_values(lines, page)
   end
 end
 
---- The text of the article of a page.
+--- Returns the text of the article of a page.
 function articles.page(page)
   local lines = { "# " .. page.title, "" }
   paragraphs(lines, page.text)
@@ -160,7 +160,7 @@ function articles.page(page)
   return (table.concat(lines, "\n"):gsub("\n+$", "\n"))
 end
 
---- The text of the article that leads to all pages.
+--- Returns the text of the article with links to all pages.
 function articles.front(index)
   local lines = {
     "# Lua reference", "",

@@ -1,4 +1,4 @@
---- The files that are made from the reference.
+--- The files that are generated from the reference.
 
 local reference = require "reference"
 local articles = require "reference.articles"
@@ -8,8 +8,8 @@ local files = {}
 
 local folder = "Sources/Perilune/Perilune.docc/Reference/"
 
---- The text of each file by its path in the project.
--- @tparam function read the text of a file by its path
+--- Returns the text of each file by its path in the project.
+-- @tparam function read returns the text of a file by its path
 function files.all(read)
   local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
   local result = {

@@ -1,4 +1,4 @@
---- What `perilune help NAME` prints.
+--- The output of `perilune help NAME`.
 
 local reference = require "reference"
 
@@ -8,7 +8,7 @@ local function add(lines, text)
   lines[#lines + 1] = text
 end
 
---- Words of a text, wrapped at a width.
+--- Wraps the words of a text at a width.
 local function wrap(text, width, prefix, first)
   local lines, line = {}, first or prefix
   local is_empty = true
@@ -28,7 +28,7 @@ local function add_wrapped(lines, text, prefix, first)
   for _, line in ipairs(wrap(text, width, prefix or "", first)) do add(lines, line) end
 end
 
---- Names before what is said of them, in two columns.
+--- Formats names and their descriptions in two columns.
 local function add_entries(lines, entries)
   local longest = 0
   for _, entry in ipairs(entries) do longest = math.max(longest, math.min(#entry[1], 24)) end
@@ -67,7 +67,7 @@ local function add_function(lines, item)
   end
 end
 
---- The first sentence of a description.
+--- Returns the first sentence of a description.
 local function summary(text)
   local whole = table.concat(text, " ")
   return whole:match("^(.-%.)%s") or whole
@@ -106,7 +106,7 @@ local function add_class(lines, class)
   end
 end
 
---- A type by its name: what it is, or its values, and what each means.
+--- Describes a type: its definition, or its values with their meanings.
 local function add_alias(lines, alias)
   add(lines, alias.name)
   add(lines, "")
@@ -124,7 +124,7 @@ local function add_value(lines, value)
   add_wrapped(lines, value.doc, "  ", "  ")
 end
 
---- What a page has beside functions, whole: its classes where it has none, and types whose values are described.
+--- Returns the rest of a page besides functions: its classes without a page of their own, and types with described values.
 local function add_types(lines, page, has_functions)
   for _, part in ipairs(page.parts) do
     local adder = part.kind == "class" and not has_functions and add_class or part.kind == "alias" and #part.values > 0 and add_alias
@@ -148,7 +148,7 @@ local function add_page(lines, page)
   add_types(lines, page, #items > 0)
 end
 
---- Everything that has a name: name -> list of { kind, value }, in the order of the pages.
+--- Returns everything with a name: name -> list of { kind, value }, in the order of the pages.
 local function names_of(index)
   local names = {}
   local function put(name, kind, value)
@@ -162,7 +162,7 @@ local function names_of(index)
   for _, item in ipairs(index.functions) do
     put(item.name, "function", item)
     put(item.member, "function", item)
-    -- `db.fetch_all` is what people type, too, and what begins with all records is called on the class.
+    -- People type `db.fetch_all`, too. A method that begins with all records is called on the class.
     put((item.name:gsub(":", ".")), "function", item)
     local member = item.name:match("^request[:.](.+)$")
     if member then
@@ -203,7 +203,7 @@ end
 local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field, alias = add_alias, value = add_value }
 local order = { page = 1, class = 2, alias = 3, ["function"] = 4, field = 5, value = 6 }
 
---- The text for a name; nil if nothing has it, and the names there are.
+--- Returns the text for a name. For an unknown name, returns nil and all names.
 function help.text(index, name)
   local names = names_of(index)
   local found = names[name:lower()] or names["perilune." .. name:lower()]
@@ -214,7 +214,7 @@ function help.text(index, name)
     return nil, list
   end
   found = table.move(found, 1, #found, 1, {})
-  -- A page says all that its class of the same name does, and more.
+  -- A page contains its class of the same name, and more.
   table.sort(found, function(left, right)
     if left.kind ~= right.kind then return order[left.kind] < order[right.kind] end
     local left_place, right_place = left.value.place or left.value.name or "", right.value.place or right.value.name or ""
@@ -231,8 +231,8 @@ function help.text(index, name)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- What `perilune help topics` prints: all pages.
--- @tparam {string,...} commands whose help has the same names: a page that is called as one is asked for by its title
+--- Returns the output of `perilune help topics`, the list of all pages.
+-- @tparam {string,...} commands names of commands with a help of their own; a page of the same name is requested by its title
 function help.topics(index, commands)
   local lines = { "Pages of the Lua reference; `perilune help NAME` shows one, or a function, a class, a field:", "" }
   local entries, is_command, titles = {}, {}, {}

@@ -1,18 +1,18 @@
---- The reference of what scripts see: read from the files in `api`, from which all else is made.
+--- Reads the reference of all names that scripts can use from the files in `api`. Pages, help and types are generated from it.
 --
--- A file in `api` is one page. It is Lua that is never run: LuaCATS annotations, and these tags beside them:
+-- A file in `api` is one page. It contains Lua that never runs: LuaCATS annotations and these additional tags:
 --
--- - `@page TITLE`: the title of the page; the lines that follow are its introduction.
--- - `@raises KIND: when; KIND: when`: what a function raises, or with a class what all its methods raise; `none` for nothing.
--- - `@waits TEXT`: the function may wait. Without it, it does not.
--- - `@access TEXT`: where the function may be called; with a class for all its methods. `any` is everywhere.
--- - `| "VALUE" # TEXT`, below an alias without a type: one of its values, and what it means.
+-- - `@page TITLE`: the title of the page; the following lines are its introduction.
+-- - `@raises KIND: when; KIND: when`: the errors of a function, or of all methods of a class; `none` for no errors.
+-- - `@waits TEXT`: the function may wait. Functions without the tag do not wait.
+-- - `@access TEXT`: the contexts in which the function, or all methods of the class, may be called; `any` for all contexts.
+-- - `| "VALUE" # TEXT`, below an alias without a type: one of its values, and its meaning.
 --
--- Code in the description of a function is an example, which a test runs.
+-- Code in the description of a function is an example. A test runs all examples.
 
 local reference = {}
 
---- The pages in their order. `is_scenario`: what only scenario files see, which has a file of types of its own.
+--- The pages in their order. `is_scenario` marks names that only scenario files have; they are in a separate file of types.
 reference.pages = {
   { name = "perilune", article = "LuaPerilune" }, { name = "databases", article = "LuaDatabases" },
   { name = "rows", article = "LuaRows" }, { name = "schema", article = "LuaSchema" },
@@ -58,7 +58,7 @@ Book.links, BookTag.tag = Book:has_many(BookTag), BookTag:belongs_to(Tag)
 Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
 ]==]
 
---- The project that the examples of scenarios stand in: the text of each file.
+--- The project of the scenario examples: the text of each file.
 reference.project = {
   ["migrations/0001_customers.sql"] = [[
 CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
@@ -79,7 +79,7 @@ return require("mail").send(letter)
 
 -- Reading ---------------------------------------------------------------------------------------------------------------------
 
---- Splits `type description`, where the type may contain spaces inside of brackets, and around `|`.
+--- Splits `type description`. The type may contain spaces inside brackets and around `|`.
 local function split_type(text)
   local depth, index = 0, 1
   while index <= #text do
@@ -88,7 +88,7 @@ local function split_type(text)
     if character:find("[%)%]}>]") then depth = depth - 1 end
     if character == '"' then index = text:find('"', index + 1, true) or #text end
     if character == " " and depth == 0 then
-      -- `fun(): string, integer` and `fun(self: t): boolean` go on behind the colon.
+      -- The types `fun(): string, integer` and `fun(self: t): boolean` continue after the colon.
       local before = text:sub(1, index - 1)
       if not before:find("[:,]$") then return before, text:sub(index + 1) end
     end
@@ -97,7 +97,7 @@ local function split_type(text)
   return text, ""
 end
 
---- Reads `KIND: when; KIND: when`.
+--- Parses `KIND: when; KIND: when`.
 local function read_raises(text)
   local list = {}
   if text == "none" then return list end
@@ -149,7 +149,7 @@ function readers.alias(block, text)
   block.alias, block.type = text:match("^(%S+) ?(.*)$")
 end
 
---- Reads `"value" # what it means`, one of the values of the alias above.
+--- Parses `"value" # meaning`, one of the values of the previous alias.
 local function read_value(block, text, place)
   local value, doc = text:match('^"([^"]+)" # (.+)$')
   if not value or not block.alias then error(("%s: expected `---| \"value\" # what it means` below an alias"):format(place), 0) end
@@ -157,7 +157,7 @@ local function read_value(block, text, place)
   block.type = (block.type ~= "" and block.type .. "|" or "") .. '"' .. value .. '"'
 end
 
---- What goes into the file of types as it is.
+--- Returns the lines that are copied unchanged into the file of types.
 for _, name in ipairs{ "overload", "operator", "generic", "async" } do
   readers[name] = function(block, text) block.verbatim[#block.verbatim + 1] = "---@" .. name .. (text ~= "" and " " .. text or "") end
 end
@@ -181,7 +181,7 @@ local function read_line(block, comment, place)
   end
 end
 
---- The lines of the description without code, and the examples, each a list of lines.
+--- Returns the description without code, as lines, and the examples, each a list of lines.
 local function split_examples(text)
   local plain, examples, open = {}, {}, nil
   for _, line in ipairs(text) do
@@ -199,7 +199,7 @@ local function split_examples(text)
   return plain, examples
 end
 
---- What stands behind a block of comments: a function, a variable, or nothing.
+--- Returns the declaration after a block of comments: a function, a variable, or nil.
 local function read_code(line)
   local name, parameters = line:match("^function ([%w_.:]+)%((.-)%) end$")
   if name then return "function", name, parameters end
@@ -234,7 +234,7 @@ local function add_class(index, page, block, variable)
   return class
 end
 
---- The class of `perilune.json` in `function perilune.json.encode`: that of the field of `perilune`.
+--- Returns the class of `perilune.json` in `function perilune.json.encode`, which is the class of the field `json`.
 local function class_of_path(index, variables, path, place)
   if variables[path] then return variables[path] end
   local outer, field = path:match("^([%w_]+)%.([%w_]+)$")
@@ -311,7 +311,7 @@ end
 
 -- Asking ----------------------------------------------------------------------------------------------------------------------
 
---- What messages and pages call a class: as its values are called in the examples.
+--- Returns the name of a class in messages and on pages: the name of its values in the examples.
 function reference.shown(class)
   return class.variable or class.name
 end
@@ -321,7 +321,7 @@ function reference.signature(item)
   return ("%s(%s)"):format(item.name, item.parameters)
 end
 
---- What a function raises: its own errors, then those of all methods of its class; whether it has said so.
+--- Returns the errors of a function, its own before those of all methods of its class, and whether it declares any.
 function reference.raises(item)
   local list, is_said = {}, item.raises ~= nil
   for _, entry in ipairs(item.raises or {}) do list[#list + 1] = entry end
@@ -332,17 +332,17 @@ function reference.raises(item)
   return list, is_said
 end
 
---- Where a function may be called; nil if nothing says it.
+--- Returns the contexts in which a function may be called; nil if it does not declare them.
 function reference.access(item)
   return item.access or item.class and item.class.access
 end
 
---- Why a function waits; nil if it does not.
+--- Returns the reason for which a function waits; nil if it does not wait.
 function reference.waits(item)
   return item.waits or item.class and item.class.waits
 end
 
---- The names of all members of a class and of those that it extends: name -> item or field.
+--- Returns the members of a class and of the classes that it extends: name -> item or field.
 function Index:members(class_name)
   local members, class = {}, self.classes[class_name]
   while class do

@@ -1,4 +1,4 @@
---- Types for editors (LuaCATS): what hovers show, and what is checked while typing.
+--- Types for editors (LuaCATS), for hovers and for checks while typing.
 
 local reference = require "reference"
 
@@ -12,7 +12,7 @@ local function add_comment(lines, text)
   for _, line in ipairs(text) do add(lines, "---" .. line) end
 end
 
---- A type with what is said of it.
+--- Formats a type with its description.
 local function described(kind, doc)
   return doc ~= "" and kind .. " " .. doc or kind
 end
@@ -21,7 +21,7 @@ local function add_field(lines, field)
   add(lines, ("---@field %s%s %s"):format(field.name, field.is_optional and "?" or "", described(field.type, field.doc)))
 end
 
---- The lines that say what a function raises, and where it may be called.
+--- Returns the lines about the errors of a function and the contexts in which it may be called.
 local function add_contract(lines, item)
   local raises, waits, access = reference.raises(item), reference.waits(item), reference.access(item)
   if #raises > 0 or waits or access and access ~= "any" then add(lines, "---") end
@@ -56,7 +56,7 @@ local function add_function(lines, item, name)
   add(lines, "")
 end
 
---- Whether a class is a global of scripts, such as `perilune` and `expect`.
+--- Returns whether a class is a global of scripts, such as `perilune` and `expect`.
 local function is_global(class)
   return class.variable ~= nil and (class.name == class.variable or class.name == "perilune." .. class.variable)
     and (class.variable == "perilune" or class.variable == "scenario" or class.variable == "expect")
@@ -69,7 +69,7 @@ local function add_class(lines, class)
   table.move(class.verbatim, 1, #class.verbatim, #lines + 1, lines)
 end
 
---- A class with its members. Each has a scope of its own: a file may have 200 local variables.
+--- Formats a class with its members. Each class has a scope of its own, because a file may have only 200 local variables.
 local function add_members(lines, class)
   local is_local = #class.members > 0 and not is_global(class)
   if is_local then add(lines, "do") end
@@ -86,9 +86,9 @@ local function add_members(lines, class)
   end
 end
 
---- The text of a file of types.
--- @tparam table index what `reference.read` gives
--- @tparam boolean is_scenario whether that of scenario files, else that of all scripts
+--- Returns the text of a file of types.
+-- @tparam table index the result of `reference.read`
+-- @tparam boolean is_scenario true for the types of scenario files, false for the types of all scripts
 function types.text(index, is_scenario)
   local lines = { "---@meta _", "-- Made from lib/reference by scripts/reference: not to be edited.", "" }
   for _, class in ipairs(index.class_list) do
