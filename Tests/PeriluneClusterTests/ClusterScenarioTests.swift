@@ -16,22 +16,22 @@ import Testing
         // A cluster cannot read or write parts of blobs.
         ("databases_scenario.lua: a blob is written and read in pieces", "blobs cannot be opened in a cluster"),
         // Recording changes requires local rows.
-        ("databases_scenario.lua: a rule says what becomes of changes that something is in the way of", "changesets are recorded"),
+        ("databases_scenario.lua: a rule decides about conflicting changes", "changesets are recorded"),
         ("databases_scenario.lua: changes are recorded, undone, and made in another database", "changesets are recorded"),
         // The time in SQL comes from the node, not from the scenario.
-        ("history_scenario.lua: a class shows its records as they were, and a record its versions", "expect(Book:as_of"),
+        ("history_scenario.lua: a class shows its records at an earlier time, and a record its versions", "expect(Book:as_of"),
         // Rebuilding a table requires that foreign keys are off.
         ("history_scenario.lua: a transaction has a note, and is undone as a whole", "enforces foreign keys"),
         ("schema_scenario.lua: a column gets another type and other properties; the rest of the table stays", "enforces foreign keys"),
-        ("schema_scenario.lua: a dry run says what would be done", "enforces foreign keys"),
+        ("schema_scenario.lua: a dry run lists the steps without making them", "enforces foreign keys"),
         ("schema_scenario.lua: keys and checks come and go", "enforces foreign keys"),
         ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
-        ("schema_scenario.lua: what is added must fit the rows, and what is dropped must not be needed", "enforces foreign keys"),
+        ("schema_scenario.lua: an added column must fit the rows, and a dropped one must not be in use", "enforces foreign keys"),
         // Nodes do not report changes.
-        ("observation_scenario.lua: a list goes on to its next page, pauses and goes on", "cannot be observed"),
+        ("observation_scenario.lua: a list continues with its next page, pauses and resumes", "cannot be observed"),
         ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
-        ("observation_scenario.lua: inventory_automation.lua orders what runs low once, and it is delivered", "cannot be observed"),
-        ("observation_scenario.lua: one runs when what it looks at changes, and each run is kept", "cannot be observed"),
+        ("observation_scenario.lua: inventory_automation.lua orders low items once, and they are delivered", "cannot be observed"),
+        ("observation_scenario.lua: an automation runs when its request changes, and each run is recorded", "cannot be observed"),
         ("observation_scenario.lua: or a loop takes them, and ends the observation when it is left", "cannot be observed"),
         ("observation_scenario.lua: several functions share one observation", "cannot be observed"),
         ("observation_scenario.lua: transactions that may have changed a region are reported, whatever they did", "cannot be observed"),
@@ -39,10 +39,10 @@ import Testing
         ("observation_scenario.lua: values are mapped, and equal ones are delivered when asked for", "cannot be observed"),
         // SQLite's sessions also record the changes of scenarios.
         ("records_scenario.lua: a class inserts tables too, and many at once", "expect(changes)"),
-        ("records_scenario.lua: update writes the row, update_changes what has changed", "expect(changes)"),
+        ("records_scenario.lua: update writes the row, update_changes only the changed columns", "expect(changes)"),
         ("requests_scenario.lua: update_all and delete_all are one statement each", "expect(changes)"),
-        ("scenarios_scenario.lua: changed rows that cannot be told apart are not taken for none", "expect(tostring(changes(sql)))"),
-        ("records_scenario.lua: the clock is that of the scenario, in Lua and in SQL", "CURRENT_TIMESTAMP"),
+        ("scenarios_scenario.lua: indistinguishable changed rows still count as changed", "expect(tostring(changes(sql)))"),
+        ("records_scenario.lua: the scenario's clock applies in Lua and in SQL", "CURRENT_TIMESTAMP"),
         // Temporary objects end with the connection.
         ("schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection", "no temporary tables"),
         // dqlite would truncate the text.

@@ -31,7 +31,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     check(Author:including_optional(first):find(1).first_book.title == "Typee")
   end)
 
-  scenario("reading what was not fetched is an error, and never a statement", function(t)
+  scenario("reading an association that was not fetched is an error, and never a statement", function(t)
     local author = t.fixtures.models.Author:find(1)
     local queries = t.queries(function()
       expect_error(function() return #author.books end, "including_all")
@@ -39,7 +39,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):exactly(0)
   end)
 
-  scenario("a loop that asks for each record is what no_repeats finds", { fails = "it shows how a failure looks" }, function(t)
+  scenario("no_repeats finds a loop with a statement for each record", { fails = "it shows how a failure looks" }, function(t)
     local Author = t.fixtures.models.Author
     local queries = t.queries(function()
       for _, author in ipairs(Author:fetch_all()) do author:books():fetch_count() end
@@ -70,7 +70,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(Book:joining_required(Book.author:from("United States")):order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
   end)
 
-  scenario("rows are made with those that they belong to", { template = "library" }, function(t)
+  scenario("the factory creates rows with their parent rows", { template = "library" }, function(t)
     local books = t.make.book:many(3, { year = 2000 })
     check(books[1].author_id == books[3].author_id)
     expect(t.db.author):count(1)

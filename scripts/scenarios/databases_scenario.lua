@@ -28,7 +28,7 @@ group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-
     check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 3)
   end)
 
-  scenario("a rule says what becomes of changes that something is in the way of", function(t)
+  scenario("a rule decides about conflicting changes", function(t)
     local changeset = t.db:record_changes(function(db) db:execute("UPDATE book SET pages = 1000 WHERE id = 1") end)
     t.db:execute("UPDATE book SET pages = 1 WHERE id = 1")
     expect_error(function() t.db:apply_changes(changeset) end, "row 1 of book has other values")

@@ -25,7 +25,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     end)
   end)
 
-  scenario("reminders.lua inserts drafts, and keeps what a form says", function(t)
+  scenario("reminders.lua inserts drafts, and keeps the fields of a form", function(t)
     local result = t.run("scripts/examples/reminders.lua")
     expect(t.db.reminder:order("id")):rows [[
       | title         | due                 | is_completed |

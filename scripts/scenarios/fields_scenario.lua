@@ -75,7 +75,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     expect_error(function() volume.price = { amonut = 6 } end, { kind = "unknown_part", message = "amount" })
   end)
 
-  scenario("computed fields, also in requests", function(t)
+  scenario("computed fields work in records and requests", function(t)
     local Volume = t.fixtures.shelf.Volume
     local volume = Volume:insert { title = "Notes", thickness = 6 }
     check(volume.page_count == 60)
@@ -84,7 +84,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     check(Volume:order("thickness"):fetch_one().title == "Thin")
   end)
 
-  scenario("what does not hold together is refused", function(t)
+  scenario("contradictory fields are refused", function(t)
     expect_error(function() perilune.record("volume", { fields = { lent = { colum = "stored_flag" } } }) end, { kind = "unknown_option", message = "column" })
     expect_error(function() perilune.record("volume", { fields = { lent = "stored_flg" } }):fetch_all() end, { kind = "unknown_column", message = "stored_flag" })
     expect_error(function() perilune.record("volume", { fields = { title = "cover" } }):fetch_all() end, { message = "same name as another column" })

@@ -8,7 +8,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     return Book, history
   end
 
-  scenario("a class shows its records as they were, and a record its versions", function(t)
+  scenario("a class shows its records at an earlier time, and a record its versions", function(t)
     local Book = keep(t)
     t.db:execute("UPDATE book SET pages = 1000 WHERE id = 2; DELETE FROM book WHERE id = 3")
     expect(Book:order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }

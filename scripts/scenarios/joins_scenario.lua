@@ -1,6 +1,6 @@
 -- Combined requests: joins on any condition, either of two requests, conditions on related rows.
 group("joins", { template = "shelf", tags = { "requests" } }, function()
-  scenario("by a record, or what belongs to a row", function(t)
+  scenario("conditions by a record, or on associated rows", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local melville = Author:find(1)
     check(Book:filter { author = melville }:fetch_count() == 2)
@@ -9,7 +9,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
     expect(Author:filter { books = perilune.null }:pluck("name")):equals { "Anonymous" }
   end)
 
-  scenario("along a path: the conditions of one path are those of one row", function(t)
+  scenario("conditions along a path apply to one row", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     check(Book:filter { ["author.country"] = "France" }:fetch_one().title == "The Plague")
     check(Author:filter { ["books.year"] = 1851, ["books.pages"] = 635 }:fetch_count() == 1)
@@ -18,14 +18,14 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
     expect_error(function() Book:filter { ["author.contry"] = "France" } end, "did you mean `country`")
   end)
 
-  scenario("a table beside itself, on any condition", function(t)
+  scenario("a table joined with itself on any condition", function(t)
     local Book = t.fixtures.models.Book
     local later = Book:aliased("later")
     local pairs_of_books = Book:join(later, Book.c.author_id:eq(later.c.author_id) & Book.c.year:lt(later.c.year))
     expect(pairs_of_books:pluck(Book.c.title, later.c.title)):equals { { "Typee", "Moby-Dick" } }
   end)
 
-  scenario("rows that have none beside them: left, right, full", function(t)
+  scenario("rows without a counterpart: left, right and full joins", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local by_author = Book.c.author_id:eq(Author.c.id)
     local old = Book:filter(Book.c.year:lt(1900))

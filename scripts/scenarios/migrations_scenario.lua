@@ -44,7 +44,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     check(not t.db:table_exists("never"))
   end)
 
-  scenario("a migration that leaves rows without those that they refer to is refused", function(t)
+  scenario("a migration that breaks foreign keys is refused", function(t)
     local migrator = perilune.migrator()
     migrator:register("one", [[
       CREATE TABLE a (id INTEGER PRIMARY KEY);

@@ -36,7 +36,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
 end)
 
 group("later", { database = "empty", tags = { "time" } }, function()
-  scenario("timers come at their times, also where the clock goes far", function(t)
+  scenario("timers fire at their times, even if the clock jumps far", function(t)
     local seen = {}
     local function note(name) seen[#seen + 1] = name .. " " .. perilune.now():format("%H:%M") end
     perilune.after("90m", note, "once")
@@ -48,7 +48,7 @@ group("later", { database = "empty", tags = { "time" } }, function()
     expect(seen):equals { "hourly 01:00", "once 01:30", "hourly 02:00", "at two 02:00", "at two 02:00" }
   end)
 
-  scenario("tasks go on beside each other, and are waited for", function(t)
+  scenario("tasks run concurrently, and their ends can be awaited", function(t)
     local function add(seconds, number)
       return perilune.spawn(function()
         perilune.sleep(seconds)
@@ -62,7 +62,7 @@ group("later", { database = "empty", tags = { "time" } }, function()
 end)
 
 group("observations", { template = "shelf", tags = { "observation" } }, function()
-  scenario("a list goes on to its next page, pauses and goes on", function(t)
+  scenario("a list continues with its next page, pauses and resumes", function(t)
     local titles = {}
     local books = t.fixtures.models.Book:order("id")
     local observation = books:limit(2):observe(function(page)
@@ -129,7 +129,7 @@ group("observations", { template = "shelf", tags = { "observation" } }, function
 end)
 
 group("automations", { database = "empty", tags = { "automations" } }, function()
-  scenario("one runs when what it looks at changes, and each run is kept", function(t)
+  scenario("an automation runs when its request changes, and each run is recorded", function(t)
     t.db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); CREATE TABLE alarm (id INTEGER PRIMARY KEY, product INTEGER)")
     local Product = perilune.record("product")
     perilune.automation {
@@ -164,7 +164,7 @@ group("automations", { database = "empty", tags = { "automations" } }, function(
     expect(t.db:query("SELECT outcome, attempts FROM perilune_automation_run")):rows "| outcome | attempts |\n| succeeded | 3 |"
   end)
 
-  scenario("inventory_automation.lua orders what runs low once, and it is delivered", function(t)
+  scenario("inventory_automation.lua orders low items once, and they are delivered", function(t)
     local result = t.run("scripts/examples/inventory_automation.lua")
     expect(result.output):contains("delivered")
     expect(t.db:query("SELECT name, amount, is_delivered FROM purchase_order JOIN product ON product.id = product_id ORDER BY name")):rows [[

@@ -12,7 +12,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
     expect(books:page_before(second.previous, 2).records):rows "| title |\n| Typee |\n| Moby-Dick |"
   end)
 
-  scenario("rows that come and go do not move the pages; a cursor may stand in a URL", function(t)
+  scenario("inserted and deleted rows do not move the pages; a cursor fits into a URL", function(t)
     local Book = t.fixtures.models.Book
     local first = Book:order("title"):page_after(nil, 1)
     check(first.next:find("^[%w_-]+$") ~= nil)
@@ -75,7 +75,7 @@ group("writing sets", { template = "shelf", tags = { "requests", "records" } }, 
     expect_error(function() Tally:insert_from(counts, { updat = "all" }) end, "update")
   end)
 
-  scenario("rows are updated by the columns of what is joined to them", function(t)
+  scenario("rows are updated by the columns of joined rows", function(t)
     local Book = t.fixtures.models.Book
     Book:joining_required(Book.author):update_all { title = Book.author.c.name .. ": " .. Book.c.title }
     check(Book:find(3).title == "Albert Camus: The Plague")

@@ -1,7 +1,7 @@
 -- Records: Lua tables that represent rows.
 group("records", { template = "shelf", tags = { "records" } }, function()
   group("inserting", function()
-    scenario("a record that was inserted knows its key, and what the database filled in", function(t)
+    scenario("an inserted record has its key and the defaults of the database", function(t)
       local Author = t.fixtures.models.Author
       local author = Author{ name = "Sappho", country = "Lesbos" }
       check(author.id == nil)
@@ -92,7 +92,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("changing", function()
-    scenario("update writes the row, update_changes what has changed", function(t)
+    scenario("update writes the row, update_changes only the changed columns", function(t)
       local author = t.fixtures.models.Author:find(1)
       check(author:has_changes() == false)
       author.country = "US"
@@ -134,7 +134,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(t.db.author:get(2).country == "Algeria")
     end)
 
-    scenario("delete tells whether there was a row, and takes those along that the schema says", function(t)
+    scenario("delete returns whether a row existed, and cascades as the schema demands", function(t)
       local author = t.fixtures.models.Author:find(1)
       check(author:delete() == true)
       check(author:delete() == false)
@@ -166,7 +166,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       expect_error(function() t.fixtures.models.Book:insert{ author_id = 99, title = "x" } end, { code = "constraint_foreign_key" })
     end)
 
-    scenario("validate runs before each write, and what is invalid is not written", function(t)
+    scenario("validate runs before each write, and invalid records are not written", function(t)
       local Author = t.fixtures.models.Author
       function Author:validate()
         if not self.name:find("%S") then self:invalid("name", "must not be empty") end
@@ -237,7 +237,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
   end)
 
-  scenario("the clock is that of the scenario, in Lua and in SQL", { clock = "2026-03-31T18:00:00Z" }, function(t)
+  scenario("the scenario's clock applies in Lua and in SQL", { clock = "2026-03-31T18:00:00Z" }, function(t)
     check(perilune.now().year == 2026)
     check(t.db:fetch_value("SELECT strftime('%Y', 'now')") == "2026")
     t.clock:advance { days = 1 }
@@ -249,7 +249,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 end)
 
 group("nested writing", { template = "shelf", tags = { "records" } }, function()
-  scenario("a record is written with what belongs to it", function(t)
+  scenario("a record is written with its associated records", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local author = Author:save_nested { name = "Jane Austen", books = { { title = "Emma", year = 1815 }, { title = "Persuasion" } } }
     check(#author.books == 2)
@@ -257,7 +257,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     check(Book:save_nested { title = "Utopia", author = { name = "Thomas More" } }.author.name == "Thomas More")
   end)
 
-  scenario("rows with a key are updated; what is not in the lists is deleted when asked", function(t)
+  scenario("rows with a key are updated; rows missing from the lists are deleted on request", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     Author:save_nested({ id = 1, country = "US", books = { { id = 2, pages = 640 }, { title = "Omoo" } } }, { delete_missing = true })
     expect(Book:filter { author_id = 1 }:order("id"):select("title", "pages"):fetch_all()):rows "| title | pages |\n| Moby-Dick | 640 |\n| Omoo | ~ |"
@@ -265,7 +265,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     expect_error(function() Author:save_nested { id = 1, books = { { id = 3 } } } end, { kind = "nested_owner" })
   end)
 
-  scenario("all of it is written or nothing, and errors say where they were", function(t)
+  scenario("everything is written or nothing, and errors name their place", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local err = expect_error(function()
       Author:save_nested { name = "x", books = { { title = "a" }, { title = "b", year = -1 } } }

@@ -26,7 +26,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(t.fixtures.models.Book:filter("length(title) > ?", 9):pluck("title")):equals { "The Plague" }
     end)
 
-    scenario("what Lua cannot compare is an error that names the method", function(t)
+    scenario("a comparison that Lua cannot make is an error that names the method", function(t)
       local Book = t.fixtures.models.Book
       expect_error(function() return Book.c.year < 1900 end, "lt")
       expect_error(function() Book:filter{} end)
@@ -46,13 +46,13 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(all:limit(1):offset(1):pluck("title")):equals { "Moby-Dick" }
     end)
 
-    scenario("what is asked for often has a name, and composes", function(t)
+    scenario("frequent requests have names and can be combined", function(t)
       local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
       check(Author:from("France"):fetch_one().name == "Albert Camus")
       check(Book:before(1900):order("year"):limit(1):fetch_one().title == "Typee")
     end)
 
-    scenario("groups and what is counted in them", function(t)
+    scenario("groups and their counts", function(t)
       local Book = t.fixtures.models.Book
       local list = Book:select(Book.c.author_id, perilune.count():as("books"), Book.c.pages:sum():as("pages"))
         :group("author_id"):order("author_id"):fetch_all()
@@ -99,7 +99,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(Author:fetch_count() == 4)
     end)
 
-    scenario("a request tells how it runs", function(t)
+    scenario("a request explains its query plan", function(t)
       local Book = t.fixtures.models.Book
       expect(Book:filter{ author_id = 1 }:sql()):contains('"author_id" = ?')
       local queries = t.queries(function() Book:filter{ author_id = 1 }:fetch_all() end)

@@ -1,14 +1,14 @@
--- The scenario language: how scenarios fail, and what they can check.
+-- The scenario language: failures and checks.
 
 group("scenarios", { template = "shelf" }, function()
-  scenario("a condition of several operands shows those that were evaluated", function()
+  scenario("a condition with several operands shows the evaluated ones", function()
     local pages, year = 326, 1846
     local err = expect_error(function() check(pages > 300 and not (year < 1900)) end, { kind = "expectation" })
     check(err.message == "check(pages > 300 and not (year < 1900))")
     expect(err.details):equals{ "pages > 300 is true: pages is 326", "year < 1900 is true: year is 1846" }
   end)
 
-  scenario("what has failed stays failed, also inside of pcall", { fails = { reason = "pcall", kind = "expectation" } }, function()
+  scenario("a failed check stays failed, even inside pcall", { fails = { reason = "pcall", kind = "expectation" } }, function()
     local is_done = pcall(function() check(1 == 2) end)
     check(not is_done)
   end)
@@ -19,13 +19,13 @@ group("scenarios", { template = "shelf" }, function()
     t.db.book:insert{ author_id = 1, title = "Typee" }
   end)
 
-  scenario("a stub may say how often it must be called", function(t)
+  scenario("a stub may require a number of calls", function(t)
     t.effects.mail:stub("send", true):once():stub("delete", true):never()
     require("mail").send{ to = "ada@example.org" }
     check(t.effects.mail:calls("send")[1].to == "ada@example.org")
   end)
 
-  scenario("what is spawned must have begun", function(t)
+  scenario("spawned tasks must have begun", function(t)
     local count
     local task = perilune.spawn(function() count = t.db.book:fetch_count() end)
     task:wait()
@@ -58,7 +58,7 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(queries "SELECT * FROM word"):no_full_scan()
   end)
 
-  scenario("changed rows that cannot be told apart are not taken for none", function(t)
+  scenario("indistinguishable changed rows still count as changed", function(t)
     t.db:execute("CREATE TABLE n (k TEXT PRIMARY KEY, v); INSERT INTO n VALUES (NULL, 1), ('a', 1)")
     local function changes(sql) return t.changes(function() t.db:execute(sql) end) end
     for _, sql in ipairs{ "UPDATE n SET v = 2", "INSERT INTO n VALUES (NULL, 3)", "DELETE FROM n WHERE k IS NULL" } do
@@ -67,7 +67,7 @@ group("scenarios", { template = "shelf" }, function()
     expect(changes "UPDATE n SET v = 4"):rows "| op | key | v |\n| update | a | 2 -> 4 |"
   end)
 
-  scenario("a table tells 1 from 2, and bytes from text", function(t)
+  scenario("a table distinguishes 1 from 2, and bytes from text", function(t)
     expect(t.db:fetch_all("SELECT 1 AS yes, 0 AS no, x'31' AS bytes, '1' AS text")):rows [[
       | yes  | no    | bytes | text |
       | true | false | x'31' | "1"  |
@@ -77,7 +77,7 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(t.db:fetch_all("SELECT '1' AS bytes")):rows "| bytes |\n| x'31' |"
   end)
 
-  scenario("a scenario that has nothing to state may say so", { no_checks = "allow" }, function(t)
+  scenario("a scenario may declare that it checks nothing", { no_checks = "allow" }, function(t)
     t.db.author:fetch_all()
   end)
 end)

@@ -46,7 +46,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect(t.db.thing):rows "| at |\n| 2026-03-31 18:00 |"
   end)
 
-  scenario("the time is that of the scenario", function(t)
+  scenario("the time is the scenario's", function(t)
     t.clock:set("2026-03-31T18:00:00Z")
     t.db.thing:insert{ at = perilune.now() }
     expect(t.db.thing):rows "| at |\n| now |"

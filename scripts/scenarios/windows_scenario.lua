@@ -37,7 +37,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     ]]
   end)
 
-  scenario("a frame says which rows around each one count", function(t)
+  scenario("a frame selects the rows around each row", function(t)
     local Book = t.fixtures.models.Book
     local around = Book.c.pages:max():over { order_by = "year", frame = { rows = { -1, 1 }, exclude = "current_row" } }
     expect(Book:order("year"):select(around:as("most")):fetch_values()):equals { 635, 326, 635 }

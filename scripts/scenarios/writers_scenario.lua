@@ -43,7 +43,7 @@ group("several writers", { tags = { "records" } }, function()
     check(Item:fetch_count(mine) == 1)
   end)
 
-  scenario("a row counts what all of them write, and nothing that failed", function(t)
+  scenario("a counter includes the rows of all writers, and no failed ones", function(t)
     local mine, theirs = open(t)
     local Shop, Item = perilune.record("shop"), perilune.record("item")
     Item.shop = Item:belongs_to(Shop, { counter_cache = "item_count", touch = true })
@@ -66,7 +66,7 @@ group("several writers", { tags = { "records" } }, function()
     check(Item:fetch_count(theirs) == 10)
   end)
 
-  scenario("a deletion that fails deletes nothing, and others may restore what is deleted", function(t)
+  scenario("a failed deletion deletes nothing, and others may restore deleted rows", function(t)
     local mine, theirs = open(t)
     local Item = perilune.record("item", { soft_delete = true, timestamps = { updated = "updated_at" } })
     Item:insert(mine, { id = 1, code = "a" })
@@ -120,7 +120,7 @@ group("several writers", { tags = { "records" } }, function()
 end)
 
 group("a rebuild", { tags = { "schema" } }, function()
-  scenario("that fails in the middle leaves the table as it was", function(t)
+  scenario("a failure in the middle leaves the table unchanged", function(t)
     local mine, theirs = open(t)
     mine:execute[[
       CREATE INDEX item_by_price ON item (price);
