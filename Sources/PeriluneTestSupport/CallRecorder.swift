@@ -24,6 +24,7 @@ public final class CallRecorder: Sendable {
 
     private let list = Mutex<[Call]>([])
 
+    /// Creates a recorder without calls.
     public init() {}
 
     /// The recorded calls, in order.

@@ -48,14 +48,6 @@ extension DependencyValues {
         // end
     }
 
-    @Test func `a deterministic host`() async throws {
-        // example
-        let host = try await ScriptHost(ScriptHost.Configuration(deterministic: true))
-        // end
-        let keys: String = try await host.run(source: "local keys = '' for key in pairs{ b = 1, a = 2 } do keys = keys .. key end return keys")
-        #expect(keys == "ab")
-    }
-
     @Test func `a clock that is set by hand`() async throws {
         // example
         let clock = ManualClock()

@@ -31,6 +31,14 @@ struct EmbeddingExamples {
         }
     }
 
+    @Test func `a deterministic host`() async throws {
+        // example
+        let host = try await ScriptHost(ScriptHost.Configuration(deterministic: true))
+        // end
+        let keys: String = try await host.run(source: "local keys = '' for key in pairs{ b = 1, a = 2 } do keys = keys .. key end return keys")
+        #expect(keys == "ab")
+    }
+
     @Test func running() async throws {
         let host = try await ScriptHost()
         // example
