@@ -12,7 +12,7 @@ static const char *const calls[] = {
 
 /* Creates a function for each of these calls: (subject, pattern) -> results. */
 static lua_State *make_state(bool is_limited) {
-    lua_State *L = is_limited ? plua_new_state(NULL, NULL) : luaL_newstate();
+    lua_State *L = is_limited ? plua_new_state(NULL, NULL, false) : luaL_newstate();
     luaL_requiref(L, "string", luaopen_string, 1);
     if (is_limited) plua_limit_string(L);
     lua_settop(L, 0);

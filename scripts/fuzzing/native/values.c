@@ -11,7 +11,7 @@ static void require(bool holds) {
 enum { most_values = 20, number = 12345 };
 
 static lua_State *make_state(void) {
-    lua_State *L = plua_new_state(NULL, NULL);
+    lua_State *L = plua_new_state(NULL, NULL, false);
     pdb_callbacks callbacks = {0};
     pdb_make_state(L, &callbacks);
     pdb_open_null(L);
