@@ -43,6 +43,7 @@ extension ScriptHost {
     /// - Parameter name: The name of the script in errors.
     /// - Parameter source: The text of the script.
     /// - Parameter argument: The arguments that the script sees as `...`.
+    /// - Parameter type: The type of the result.
     /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or its result does not decode as `Result`;
     ///   `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
@@ -74,6 +75,7 @@ extension ScriptHost {
     ///
     /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
     /// - Parameter argument: The arguments of the function.
+    /// - Parameter type: The type of the result.
     /// - Throws: `LuaError` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
     ///   `Result`; `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(

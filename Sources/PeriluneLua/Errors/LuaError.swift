@@ -79,6 +79,7 @@ public struct LuaError: Error {
     /// Makes an error, as a fake host throws it in the tests of a program.
     ///
     /// - Parameters:
+    ///   - code: The class of the error.
     ///   - message: Describes the error for people, without the position.
     ///   - fields: The fields of the error object, such as `kind`.
     public init(_ code: Code, _ message: String, fields: [String: LuaScalar] = [:]) {
