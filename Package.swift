@@ -2,8 +2,8 @@
 
 import PackageDescription
 
-/// The C targets name a header by its target and room, as in `"CPeriluneRows/Values/dates.h"`, so that each include says its
-/// direction. SQLite declares its session and pre-update interfaces only where two macros ask for them.
+/// The C targets include headers by target and folder, as in `"CPeriluneRows/Values/dates.h"`, so that each include shows which part
+/// depends on which. SQLite declares its session and pre-update interfaces only if two macros are defined.
 let roomSettings: [CSetting] = [.headerSearchPath("..")]
 let sqliteSettings: [CSetting] = roomSettings + [
     .define("SQLITE_ENABLE_SESSION"),
@@ -15,7 +15,7 @@ let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// `scripts/test` compiles what is tested with optimisation, and the tests, which run once, without: that takes minutes less.
+/// `scripts/test` optimizes the tested targets but not the tests, which run only once. This saves minutes.
 let testSettings: [SwiftSetting] = swiftSettings + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
 
 let package = Package(
@@ -26,7 +26,7 @@ let package = Package(
         .library(name: "PeriluneScenarios", targets: ["PeriluneScenarios"]),
         .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
-        // For tests, which load it.
+        // Tests load it.
         .library(name: "PeriluneTestExtension", type: .dynamic, targets: ["CPeriluneTestExtension"]),
         .executable(name: "perilune-worker", targets: ["perilune-worker"]),
     ],
@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "PeriluneLua", dependencies: ["CPeriluneShim"], swiftSettings: swiftSettings),
 
-        // What code gets from outside, by context.
+        // Dependencies of scripts and programs in the live, test and preview contexts.
         .target(
             name: "PeriluneDependencies",
             dependencies: [
@@ -55,7 +55,7 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
-        // The database, and what joins the two.
+        // The database, and its bindings to Lua.
         .target(
             name: "CPeriluneSQLite",
             dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
@@ -76,7 +76,7 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        // A database in a cluster: the protocol, and what stands for the database here.
+        // A database in a cluster: the protocol, and its local stand-in.
         .target(name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings),
         .target(
             name: "PeriluneCluster",
@@ -85,7 +85,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
-        // lib/perilune, lib/scenarios, lib/reference and lib/console, as text and as bytecode that the build makes.
+        // lib/perilune, lib/scenarios, lib/reference and lib/console, as text and as bytecode that the build compiles.
         .executableTarget(name: "perilune-module-compiler", dependencies: ["CPeriluneLua"], path: "Sources/PeriluneModuleCompiler"),
         .plugin(name: "EmbedModules", capability: .buildTool, dependencies: ["perilune-module-compiler"], path: "Sources/EmbedModules"),
         .target(name: "PeriluneModules", swiftSettings: swiftSettings),
@@ -101,7 +101,7 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
-        // A process of its own for scripts that are not trusted: frames, processes, and the walls that Linux has.
+        // A separate process for untrusted scripts: messages, processes, and the restrictions that Linux offers.
         .target(name: "CPeriluneIsolation"),
         .target(name: "PeriluneIsolation", dependencies: ["CPeriluneIsolation"], swiftSettings: swiftSettings),
         .target(
@@ -117,12 +117,12 @@ let package = Package(
             name: "PeriluneTestSupport",
             dependencies: [
                 "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios",
-                // Loaded by name, as a test reports an issue: without it issues are only printed.
+                // Loaded by name when a test reports an issue. Without it, issues are only printed.
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),
 
-        // Test scenarios in Lua, and what runs them.
+        // Test scenarios in Lua, and their runner.
         .target(
             name: "PeriluneScenarios",
             dependencies: [
@@ -157,11 +157,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
-        // An extension of SQLite's, which tests load.
+        // An SQLite extension that tests load.
         .target(name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
-        // What tests of several targets share: waiting without time.
+        // Shared by tests of several targets: waiting for conditions instead of time.
         .target(name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
-        // What tests that are written in Lua run in.
+        // Runs tests that are written in Lua.
         .target(
             name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],
             path: "Tests/PeriluneLuaFileTools", swiftSettings: swiftSettings),
@@ -207,7 +207,7 @@ let package = Package(
                 "PeriluneTestTools",
             ],
             exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: testSettings),
-        // Puts on the layers of isolation, and tries to leave them.
+        // Applies the layers of isolation, and tries to break out of them.
         .executableTarget(
             name: "perilune-isolation-probe", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneIsolationProbe",
             swiftSettings: swiftSettings),

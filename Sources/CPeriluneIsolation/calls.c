@@ -144,7 +144,7 @@ static void build(program *p) {
 #endif
     for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++) answer_if(p, (uint32_t)allowed[i], SECCOMP_RET_ALLOW);
     for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++) answer_if(p, (uint32_t)fatal[i], SECCOMP_RET_KILL_PROCESS);
-    /* The flags of clone3 are in memory, where a filter cannot see them; with ENOSYS the C library falls back to clone. */
+    /* The flags of clone3 are in memory, which a filter cannot read; with ENOSYS the C library falls back to clone. */
     answer_if(p, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     answer_if(p, __NR_openat2, SECCOMP_RET_ERRNO | ENOSYS);
     allow_bits(p, __NR_clone, 0, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS, CLONE_THREAD | CLONE_VM);

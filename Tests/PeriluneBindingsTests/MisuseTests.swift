@@ -269,7 +269,7 @@ import Testing
             let host = try testHost()
             try await host.runChecked("""
                 local function doomed(body) return setmetatable({}, { __gc = body }) end
-                -- Made before what it uses: finalized after it.
+                -- Created before the objects that it uses, so finalized after them.
                 for _, open in ipairs{ perilune.queue, perilune.pool } do
                   local path = temporary_path("finalizer.sqlite")
                   local late

@@ -69,7 +69,7 @@ bool pcl_read_u64(pcl_reader *reader, uint64_t *value);
 /* Reads a text that ends with a NUL. The text stays in the body. */
 bool pcl_read_text(pcl_reader *reader, const char **text, size_t *length);
 
-/* Reads bytes preceded by their length, as in the response to DUMP, where they are not padded. */
+/* Reads bytes preceded by their length, as in the response to DUMP, which does not pad them. */
 bool pcl_read_file(pcl_reader *reader, const uint8_t **bytes, size_t *length);
 
 /* MARK: - Rows */

@@ -12,7 +12,7 @@ import Testing
         func databaseDidRollback(_ db: Database) {}
     }
 
-    @Test func `Database observationBroker transactionObservations tells whether a connection is observed`() throws {
+    @Test func `Database observationBroker transactionObservations shows whether a connection is observed`() throws {
         try DatabaseQueue().writeWithoutTransaction { db in
             #expect(!db.mayBeObserved, "GRDB keeps its observers elsewhere: every statement is taken for one that is observed")
             let observer = Observer()

@@ -116,7 +116,7 @@ import Testing
           for k, v in next, t do in_next[#in_next + 1] = k assert(t[k] == v) end
           assert(same(in_next, expected), "in next, round " .. round)
 
-          -- Some fields are changed and some removed during the traversal, also those that are still to come.
+          -- Changes some fields and removes some during the traversal, including fields that were not visited yet.
           local seen, removed = {}, {}
           local mode = random(2)
           local f, s, c = pairs(t)

@@ -144,7 +144,7 @@ test("functions that need a running scenario raise outside of one", function()
   matches(fails("usage", S.load, "x_scenario.lua", 'expect({}):rows "| a |"').message, "can only be called inside the function of a scenario")
 end)
 
-test("templates are layers, and those that are not there are errors", function()
+test("templates are layers, and unknown ones are errors", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
   local S = language()
   S.load("support.lua", 'template("one", function(db) db.a:insert { id = 1 } end)\ntemplate("two", { on = "one" }, function(db) db.a:insert { id = 2 } end)', true)

@@ -736,10 +736,10 @@ end
 --       run = function(context) ... end,
 --     }
 -- @tparam table options `on`: { change = tables (or their schema), a request, or a function that fetches; initially = whether the first
---   value counts; poll = how often to look whether another process has written, "1s" for example, for which all rows of tables are
---   read; false: not at all },
+--   value counts; poll = the interval of checks for writes of other processes, such as "1s", each of which reads all rows of the tables,
+--   or false for none },
 --   { schedule = "0 9 * * mon-fri" }, { every = "5m" } or { event = "name" }, see `perilune.emit`; `when`: the guard;
---   `mode`: what a trigger does while it runs: "single" (nothing, the default), "restart", "queued" or "parallel", of which there are at
+--   `mode`: the effect of a trigger during a run: "single" (none, the default), "restart", "queued" or "parallel", of which there are at
 --   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`
 function perilune.automation(options)
   local self = read_definition(options)

@@ -7,7 +7,7 @@
 --
 -- Hooks receive the record and the database. The hooks of update also receive the written columns, and `did_delete` receives
 -- whether there was a row. An around hook receives, before the database, a function that performs the steps in its braces, and must
--- call it once. An error in a hook ends the write, rolls back what the write and its hooks have written, and is raised again
+-- call it once. An error in a hook ends the write, rolls back the changes of the write and its hooks, and is raised again
 -- unchanged.
 
 local databases = require "perilune.native.databases"

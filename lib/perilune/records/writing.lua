@@ -4,7 +4,7 @@
 -- instead of records, options, hooks, converted columns.
 --
 -- A failed write does not change the record. If a successful write is rolled back later, with its transaction or savepoint, the
--- record is not restored: it keeps the generated key, and considers the written values to be those of its row. `refresh` reads the
+-- record is not restored: it keeps the generated key, and treats the written values as its stored ones. `refresh` reads the
 -- row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
 
 local databases = require "perilune.native.databases"

@@ -208,7 +208,7 @@ end
 local checked_by_themselves = { filter = true, order = true, limit = true, fetch_all = true, fetch_one = true }
 
 --- Returns the members of requests of a source: methods of requests, then named requests of the class. Methods are cached in the
--- table, where they are found without a call.
+-- table, so that later lookups need no call.
 local function request_members(source, alias)
   return setmetatable({}, { __index = function(members, name)
     local method = verbs[name] or derivations[name] or source.members and source.members[name]

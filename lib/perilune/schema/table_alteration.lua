@@ -29,8 +29,8 @@ Alteration.__index = Alteration
 
 --- Begins an alteration of an existing table. `changes` are in order: each has `sql`, a function that returns the ALTER TABLE
 -- statement, `edit`, a function that changes the text of the table, or both; and `rebuilds`, a function that returns whether the
--- table must be rebuilt. `columns` are the columns after the changes so far, and `text` is the resulting text of the table, as far
--- as it is known while the block runs.
+-- table must be rebuilt. `columns` are the columns after the changes so far, and `text` is the resulting text of the table, if
+-- it is known before the block ends.
 local function make(db, name, place)
   sql_text.name(name, place .. ": argument 1")
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view, which can only be dropped and created again") end
