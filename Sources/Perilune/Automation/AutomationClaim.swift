@@ -44,10 +44,9 @@ final class AutomationClaim: Sendable {
     ///
     /// - Throws: `LuaError` of kind `already_running` if another host has the claim.
     init(file: String, database: any DatabaseWriter) throws {
-        self.database = database
         let path = SQLEnvironment.plainPath(of: database.path)
-        key = Key(place: Self.place(of: database, path), file: Self.realPath(of: file))
-        try Self.table.withLock { [key] table in
+        let key = Key(place: Self.place(of: database, path), file: Self.realPath(of: file))
+        try Self.table.withLock { table in
             guard !table.claimed.contains(key) else {
                 throw Self.alreadyRunning(file, path, "another host of this process")
             }
@@ -62,6 +61,8 @@ final class AutomationClaim: Sendable {
             }
             table.claimed.insert(key)
         }
+        // Last: once the object is complete, a throwing initializer runs the deinitializer, which would release the other host's claim.
+        (self.key, self.database) = (key, database)
     }
 
     deinit {
@@ -84,9 +85,7 @@ final class AutomationClaim: Sendable {
 
     private static func alreadyRunning(_ file: String, _ database: String, _ place: String) -> LuaError {
         let name = database.isEmpty || database == ":memory:" || database.contains("mode=memory") ? "this database" : database
-        var error = LuaError(.host, "the automations of \(file) are already running on \(name), in \(place)")
-        error.fields["kind"] = .string("already_running")
-        return error
+        return LuaError(.host, "the automations of \(file) are already running on \(name), in \(place)", fields: ["kind": "already_running"])
     }
 
     private static func place(of database: any DatabaseWriter, _ path: String) -> Place {

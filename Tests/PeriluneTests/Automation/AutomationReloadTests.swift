@@ -195,9 +195,12 @@ import Testing
             let first = try await makeHost(), second = try await makeHost()
             try await first.loadAutomations(file: file)
             try await first.loadAutomations(file: file)
-            let error = await #expect(throws: LuaError.self) { try await second.loadAutomations(file: file) }
-            #expect(error?.kind == "already_running")
-            #expect(error?.message.contains("are already running on") == true)
+            // A refused host must not release the claim.
+            for _ in 0..<2 {
+                let error = await #expect(throws: LuaError.self) { try await second.loadAutomations(file: file) }
+                #expect(error?.kind == "already_running")
+                #expect(error?.message.contains("are already running on") == true)
+            }
             // Listed automations and those from another file or database do not conflict.
             try await second.loadAutomations(file: file, isLive: false)
             try Self.write("perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
