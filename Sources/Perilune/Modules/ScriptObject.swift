@@ -233,19 +233,17 @@ public final class ScriptObjectType<Object: ScriptObject> {
         results: @escaping (Result) throws -> [LuaValue]
     ) throws {
         let (typeName, fullName) = (type.name, "\(type.name):\(name)")
-        let held = HeldResults()
-        let function = try state.makeAsyncFunction(fullName) { [unowned state, unowned type] values in
+        let function = try state.makeAsyncFunction(fullName) {
+            [unowned state, unowned type] values -> LuaAsyncRequest<MethodCall<Object, repeat each Argument>> in
             let object = try type.value(of: values.first ?? .nil, for: fullName)
             var arguments = DecodedArguments(name: fullName, values: Array(values.dropFirst()))
             let call = MethodCall(object: object, arguments: (repeat try arguments.next((each Argument).self)))
-            held.values = try state.holdBack(effect, typeName, name, fullName, Array(values.dropFirst())).map { try answer($0, call) }
-            return held.values == nil ? call : nil
-        } perform: { (call: MethodCall<Object, repeat each Argument>?) -> Result? in
-            guard let call else { return nil }
-            return try await body(call.object, repeat each call.arguments)
+            guard let held = try state.holdBack(effect, typeName, name, fullName, Array(values.dropFirst())) else { return .perform(call) }
+            return .results(try answer(held, call))
+        } perform: { call -> Result in
+            try await body(call.object, repeat each call.arguments)
         } results: { result in
-            guard let result else { return held.take() }
-            return try results(result)
+            try results(result)
         }
         try type.method(name, function)
     }
@@ -255,16 +253,6 @@ public final class ScriptObjectType<Object: ScriptObject> {
 private struct MethodCall<Object: Sendable, each Argument: Sendable>: Sendable {
     let object: Object
     let arguments: (repeat each Argument)
-}
-
-/// The results of a call that was held back. Between its arguments and its results nothing waits, so that there is one such call at a time.
-private final class HeldResults {
-    var values: [LuaValue]?
-
-    func take() -> [LuaValue] {
-        defer { values = nil }
-        return values ?? []
-    }
 }
 
 /// Holds back the effects of objects. Kept with the Lua state of the scripts.
@@ -304,11 +292,10 @@ extension LuaState {
 extension LuaError {
     /// Why a preview refuses to call a function.
     static func undeclaredEffect(of name: String) -> LuaError {
-        var error = LuaError(
+        LuaError(
             .runtime,
-            "\(name) may act outside of the preview; declare it with `effect: .none` if it does not, or with `effect: .external` to have it recorded")
-        error.fields["kind"] = "preview"
-        return error
+            "\(name) may act outside of the preview; declare it with `effect: .none` if it does not, or with `effect: .external` to have it recorded",
+            fields: ["kind": "preview"])
     }
 }
 

@@ -48,28 +48,38 @@ extension LuaState {
 }
 
 extension LuaState {
-    /// Makes a Lua function from an asynchronous operation. `request` converts the arguments and `response` the result on the actor
-    /// of the state. Limits and cancellation end the wait, as for coded functions.
+    /// Makes a Lua function from an asynchronous operation. `request` converts the arguments and `results` the response on the actor
+    /// of the state; `request` may also give the results at once. Limits and cancellation end the wait, as for coded functions.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
-        _ name: String, request: @escaping ([LuaValue]) throws -> Request,
+        _ name: String, request: @escaping ([LuaValue]) throws -> LuaAsyncRequest<Request>,
         perform: @escaping @Sendable (Request) async throws -> Response, results: @escaping (Response) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
         try makeAsyncFunction(name, ConvertedOperation(core: core, request: request, perform: perform, results: results))
     }
 }
 
+/// The work of a call of an asynchronous function, or its results if no work is necessary.
+package enum LuaAsyncRequest<Request> {
+    case perform(Request)
+    case results([LuaValue])
+}
+
 /// An asynchronous operation with its own conversions.
 private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
-    let request: ([LuaValue]) throws -> Request
+    let request: ([LuaValue]) throws -> LuaAsyncRequest<Request>
     let perform: @Sendable (Request) async throws -> Response
     let results: (Response) throws -> [LuaValue]
 
     nonisolated(nonsending) func callAsFunction(_ values: [LuaValue]) async throws -> [LuaValue] {
-        let (wanted, perform) = (try request(values), perform)
-        return try results(try await core.waiting { try await perform(wanted) })
+        switch try request(values) {
+        case .results(let known): return known
+        case .perform(let wanted):
+            let perform = perform
+            return try results(try await core.waiting { try await perform(wanted) })
+        }
     }
 }
 

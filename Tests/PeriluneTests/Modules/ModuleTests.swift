@@ -633,4 +633,18 @@ private final class Sender: ScriptHandle {
         let effects = preview.effects.effects.map { "\($0.name)(\($0.arguments.joined(separator: ", ")))" }
         #expect(effects == ["sender:post(\"three\")", "sender:tell(\"four\")", "sender.receipt()", "sender:drop(\"x\")", "sender:ask()", "sender:ask()"])
     }
+
+    @Test func `concurrent calls in a preview get their own results`() async throws {
+        let sender = Sender()
+        let preview = try await ScriptPreview(of: .empty)
+        try await preview.host.register(module: "m") { $0.function("sender") { sender } }
+        let result: [Int] = try await preview.host.run(
+            source: """
+                local s, tasks, results = require("m").sender(), {}, {}
+                for i, word in ipairs{ "a", "bb", "ccc" } do tasks[i] = perilune.spawn(function() return s:tell(word) end) end
+                for i, task in ipairs(tasks) do results[i] = task:wait() end
+                return results
+                """)
+        #expect(result == [-1, -2, -3] && sender.sent.withLock { $0 }.isEmpty)
+    }
 }
