@@ -530,6 +530,7 @@ test("unsupported options of durable automations are refused", function()
   matches(message{ key = print }, "option `key` applies only to durable automations")
   matches(message({ durable = true, on_code_change = "stopp" }, "unknown_on_code_change"), "did you mean `stop`?")
   matches(fails("argument", perilune.signal, "a", nil, "x"), "perilune.signal: argument 2: expected the key of a run, got nil")
+  matches(fails("argument", perilune.signal, nil, "a", "x"), "perilune.signal: argument 1: expected a string of at most 500 bytes, got nil")
 end)
 
 test("a run that older code has started continues, restarts or stops, as the automation specifies", function()

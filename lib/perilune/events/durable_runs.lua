@@ -372,14 +372,13 @@ end
 function Run:all(list)
   local main, execution = branch_of(self, "all")
   if main ~= execution.main then errors.raise("usage", "run:all: it cannot be used in a branch") end
-  local names, results, branches, running = check_branches(list), {}, {}, 0
+  local names, results, branches = check_branches(list), {}, {}
   local failure
   execution.place = native.make_place()
   for index, name in ipairs(names) do
     if execution.branches[name .. "/"] then errors.raise("usage", ("run:all: the run has used the name `%s` already"):format(name)) end
     local branch = make_branch(execution, name .. "/")
     branches[index], execution.branches[branch.name] = branch, branch
-    running = running + 1
     branch.task = native.start(function()
       execution.tasks[native.current()] = branch
       values.enter(native.current(), branch.values)
@@ -388,7 +387,6 @@ function Run:all(list)
       values.leave(native.current())
       native.release(execution.place)
     end, function(e)
-      branch.is_settled = true
       if not branch.wakes_at then
         branch.is_over, failure = true, failure or e
         native.release(execution.place)
@@ -500,9 +498,6 @@ end
 
 -- The context of the function -------------------------------------------------------------------------------------------------
 
-Run.__index = Run
-Run.__name = "perilune.durable_run"
-
 --- Adds the methods of durable runs to the context of a run.
 function durable_runs.extend(context, run)
   context.id, context.key = run.id, run.key
@@ -524,6 +519,7 @@ end
 -- @param value a value that JSON can represent
 -- @treturn boolean whether a run with the key is waiting
 function perilune.signal(automation, key, name, value)
+  if automation == nil then checks.fail("perilune.signal: argument 1", "expected a string of at most 500 bytes, got nil") end
   for index, text in ipairs{ automation, tostring(key), name } do
     if type(text) ~= "string" or text == "" or #text > 500 then
       checks.fail("perilune.signal: argument " .. index, "expected a string of at most 500 bytes, got " .. errors.describe(text))

@@ -133,6 +133,21 @@ local function encode(place, payload)
   return text
 end
 
+local function guarded(queue, f, ...)
+  return require("perilune.native.databases").guarded(queue.db, f, ...)
+end
+
+--- Inserts a job. Returns the result of `db:execute` and, if another job may have the key, the unfinished job with the key.
+local function insert(queue, text, read)
+  if not read.key then return job_table.insert(queue.db, queue.name, text, read) end
+  -- In one transaction: the other job cannot end between the statements.
+  return guarded(queue, function(handle)
+    local result = job_table.insert(handle, queue.name, text, read)
+    local is_known = result.changed_rows > 0 and read.on_key ~= "replace"
+    return result, not is_known and job_table.find_live(handle, queue.name, read.key) or nil
+  end)
+end
+
 --- Adds a job, in the open transaction if there is one.
 -- @param payload a value that JSON can represent
 -- @tparam ?table options `key`, with `on_key` = "ignore", "raise" or "replace" for the case that a job with that key is not
@@ -149,19 +164,14 @@ function Jobs:enqueue(payload, options)
     local finished = job_table.find_finished(queue.db, queue.name, read.key, perilune.now() - read.unique_for)
     if finished then return finished.id, false end
   end
-  local result = job_table.insert(queue.db, queue.name, text, read)
+  local result, existing = insert(queue, text, read)
   if result.changed_rows == 0 then
-    local existing = job_table.find_live(queue.db, queue.name, read.key)
     if read.on_key == "ignore" then return existing.id, false end
     errors.raise("job_exists", ("%s: job %d has the key `%s` already, and is %s"):format(place, existing.id, read.key, existing.state), {
       id = existing.id, state = existing.state })
   end
   wake.later(queue.db)
-  if read.on_key == "replace" and read.key then
-    local existing = job_table.find_live(queue.db, queue.name, read.key)
-    return existing.id, true
-  end
-  return result.inserted_rowid, true
+  return existing and existing.id or result.inserted_rowid, true
 end
 
 -- Working ---------------------------------------------------------------------------------------------------------------------
@@ -179,10 +189,6 @@ function Jobs:handle(f, options)
 end
 
 -- Managing --------------------------------------------------------------------------------------------------------------------
-
-local function guarded(queue, f, ...)
-  return require("perilune.native.databases").guarded(queue.db, f, ...)
-end
 
 local function read_id(queue, method, value)
   local id = math.tointeger(value)
