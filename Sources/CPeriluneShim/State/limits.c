@@ -193,7 +193,6 @@ static void *run_watchdog(void *unused) {
 }
 
 static void start_watchdog(void) {
-    watchdog.is_running = true;
     pthread_condattr_t clock;
     pthread_condattr_init(&clock);
     pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
@@ -215,8 +214,9 @@ static void start_watchdog(void) {
 static void wake_watchdog(plua_context *context) {
     if (context->signal_at >= watchdog.wakes_at) return;
     if (!watchdog.is_running) start_watchdog();
+    if (!watchdog.is_running) return;
     watchdog.wakes_at = context->signal_at;
-    if (watchdog.is_running) pthread_cond_signal(&watchdog.is_due);
+    pthread_cond_signal(&watchdog.is_due);
 }
 
 void plua_begin_watch(plua_context *context) {
