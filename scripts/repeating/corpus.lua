@@ -44,11 +44,8 @@ for _, item in ipairs(index.functions) do
 end
 
 -- Scripts of their own: everything in which two processes could differ.
-for name, text in pairs(dofile(checkout .. "/scripts/repeating/own.lua")) do scripts[#scripts + 1] = { name, text } end
 local own = {}
-for position = #scripts, 1, -1 do
-  if type(scripts[position]) == "table" then table.insert(own, table.remove(scripts, position)) end
-end
+for name, text in pairs(dofile(checkout .. "/scripts/repeating/own.lua")) do own[#own + 1] = { name, text } end
 table.sort(own, function(left, right) return left[1] < right[1] end)
 for _, entry in ipairs(own) do add(entry[1], entry[2]) end
 

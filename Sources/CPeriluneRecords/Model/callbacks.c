@@ -18,6 +18,15 @@ void prec_push_callback(lua_State *L, prec_callback callback) {
     lua_remove(L, -2);
 }
 
+int prec_call_in_lua(lua_State *L, prec_callback callback) {
+    int count = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    prec_push_callback(L, callback);
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
 int prec_set_callbacks(lua_State *L) {
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);

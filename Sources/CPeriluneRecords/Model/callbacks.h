@@ -19,6 +19,9 @@ typedef enum { PREC_NO_CALLBACK, PREC_CALLBACKS(PREC_CALLBACK_CASE) PREC_CALLBAC
 /* Pushes a callback; raises if Lua has not set the callbacks. [-0, +1, v] */
 void prec_push_callback(lua_State *L, prec_callback callback);
 
+/* Calls a callback with the whole stack of the running C function, and returns the number of its results. [-n, +m, e] */
+int prec_call_in_lua(lua_State *L, prec_callback callback);
+
 /* set_callbacks(functions by name): raises if one is missing or unknown. [-1, +0, v] */
 int prec_set_callbacks(lua_State *L);
 

@@ -162,14 +162,7 @@ static int record_pairs(lua_State *L) {
 }
 
 /* book:author(), if the author is a record in a field of the book: Lua finds the association. */
-static int record_call(lua_State *L) {
-    int count = lua_gettop(L);
-    luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_callback(L, PREC_CALL_call_record);
-    lua_insert(L, 1);
-    lua_call(L, count, LUA_MULTRET);
-    return lua_gettop(L);
-}
+static int record_call(lua_State *L) { return prec_call_in_lua(L, PREC_CALL_call_record); }
 
 const luaL_Reg prec_record_metamethods[] = {
     {"__call", record_call}, {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};

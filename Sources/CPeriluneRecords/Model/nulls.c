@@ -10,7 +10,7 @@ static const char nulls_key; /* in the registry */
 bool prec_push_nulls(lua_State *L, int record) {
     if (!prec_state_of(pdb_state_of(L))->has_nulls) return false;
     record = lua_absindex(L, record);
-    pdb_push_weak_table(L, &nulls_key, "k");
+    plua_push_weak_table(L, &nulls_key, "k");
     lua_pushvalue(L, record);
     bool has_nulls = lua_rawget(L, -2) == LUA_TTABLE;
     lua_remove(L, -2);
@@ -24,7 +24,7 @@ void prec_note_null(lua_State *L, int record) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_state_of(pdb_state_of(L))->has_nulls = true;
     if (!prec_push_nulls(L, record)) {
-        pdb_push_weak_table(L, &nulls_key, "k");
+        plua_push_weak_table(L, &nulls_key, "k");
         lua_pushvalue(L, record);
         lua_newtable(L);
         lua_pushvalue(L, -1);
@@ -51,7 +51,7 @@ void prec_copy_nulls(lua_State *L, int record, int copy) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     record = lua_absindex(L, record);
     copy = lua_absindex(L, copy);
-    pdb_push_weak_table(L, &nulls_key, "k");
+    plua_push_weak_table(L, &nulls_key, "k");
     lua_pushvalue(L, copy);
     lua_pushnil(L);
     lua_rawset(L, -3);
@@ -80,15 +80,6 @@ static int stored_field(lua_State *L) {
     return 1;
 }
 
-/* Returns whether the table at an index, which may be missing, has the key at another index. */
-static bool has_key(lua_State *L, int table, int key) {
-    if (!lua_istable(L, table)) return false;
-    lua_pushvalue(L, key);
-    bool has_key = lua_rawget(L, table) != LUA_TNIL;
-    lua_pop(L, 1);
-    return has_key;
-}
-
 /* take_nulls(record, kept or nil): sets fields that contain perilune.null, assigned over an existing value, to nil, except
 ** those in the set `kept`. */
 static int take_nulls(lua_State *L) {
@@ -96,7 +87,7 @@ static int take_nulls(lua_State *L) {
     lua_settop(L, kept);
     luaL_checktype(L, 1, LUA_TTABLE);
     for (lua_pushnil(L); lua_next(L, 1);) {
-        if (pdb_is_null(L, -1) && !has_key(L, kept, key)) {
+        if (pdb_is_null(L, -1) && !(lua_istable(L, kept) && prec_is_noted(L, kept, key))) {
             lua_pushvalue(L, -2);
             lua_pushnil(L);
             lua_rawset(L, 1);

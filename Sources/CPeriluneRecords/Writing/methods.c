@@ -23,15 +23,6 @@ static int run_in_access(lua_State *L, pdb_database *database, pdb_access *acces
     return pdb_run_task(L, &task);
 }
 
-static int call_in_lua(lua_State *L, prec_callback callback) {
-    int count = lua_gettop(L);
-    luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_callback(L, callback);
-    lua_insert(L, 1);
-    lua_call(L, count, LUA_MULTRET);
-    return lua_gettop(L);
-}
-
 /* Stack: record, optional database, column set. */
 static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     const record_verb *verb = context;
@@ -48,7 +39,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
                    (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
-        return call_in_lua(L, verb->callback);
+        return prec_call_in_lua(L, verb->callback);
     }
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
@@ -96,7 +87,7 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_patch patch;
     if (!prec_mark_changed(L, work->record, work->set, work->layout_index, &mask, &patch) || prec_has_key(work, &mask)) {
         lua_settop(L, 1);
-        return call_in_lua(L, PREC_CALL_write_changes);
+        return prec_call_in_lua(L, PREC_CALL_write_changes);
     }
     bool is_written = false;
     if (mask.count > 0) {
@@ -275,7 +266,7 @@ static int call_find(lua_State *L, const find_verb *verb) {
                    (count == 2 || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
-        return call_in_lua(L, verb->callback);
+        return prec_call_in_lua(L, verb->callback);
     }
     sought_key sought = {verb, count, count + 1};
     pdb_access *access;
@@ -354,7 +345,7 @@ static int record_update_changes(lua_State *L) {
                    (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
     if (!is_fast) {
         lua_settop(L, count);
-        return call_in_lua(L, PREC_CALL_update_changes);
+        return prec_call_in_lua(L, PREC_CALL_update_changes);
     }
     if (type == LUA_TTABLE) set_fields(L);
     lua_settop(L, 1);

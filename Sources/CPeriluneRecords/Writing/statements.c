@@ -119,14 +119,20 @@ static bool may_be_boolean(lua_State *L, int index) {
     return lua_isboolean(L, index) || lua_isnil(L, index) || pdb_is_null(L, index);
 }
 
-/* Raises that the value at `index` cannot be stored in a column. */
-static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
-    index = lua_absindex(L, index);
-    prec_push_callback(L, PREC_CALL_raise_value);
+/* Pushes a callback about a value of a column, and its first arguments: the schema, the record (nil for plain tables) and the number of the
+** column. */
+static void push_callback_about(lua_State *L, prec_record_write *work, int column, prec_callback callback) {
+    prec_push_callback(L, callback);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     if (work->set) lua_pushvalue(L, work->record);
     else lua_pushnil(L);
     lua_pushinteger(L, column + 1);
+}
+
+/* Raises that the value at `index` cannot be stored in a column. */
+static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
+    index = lua_absindex(L, index);
+    push_callback_about(L, work, column, PREC_CALL_raise_value);
     lua_pushstring(L, expected);
     lua_pushvalue(L, index);
     lua_call(L, 5, 0);
@@ -135,11 +141,7 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
 /* Makes the Lua part check the value at `index` for a column. The run ends if it raises. */
 static void check_value(lua_State *L, prec_record_write *work, int column, int index) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_callback(L, PREC_CALL_check_value);
-    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
-    if (work->set) lua_pushvalue(L, work->record);
-    else lua_pushnil(L);
-    lua_pushinteger(L, column + 1);
+    push_callback_about(L, work, column, PREC_CALL_check_value);
     lua_pushvalue(L, index);
     if (plua_pcall(L, 4, 0) == LUA_OK) return;
     pdb_end_run(work->call.statement);

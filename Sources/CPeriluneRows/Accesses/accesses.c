@@ -133,7 +133,7 @@ void pdb_set_preparation(lua_State *L) {
     pdb_handle *handle = lua_touserdata(L, object);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_setiuservalue(L, object, PDB_DATABASE_PREPARATION);
-    pdb_push_weak_table(L, &prepared_databases_key, "v");
+    plua_push_weak_table(L, &prepared_databases_key, "v");
     lua_pushvalue(L, object);
     lua_rawsetp(L, -2, handle->database);
     handle->database->has_preparation = true;
@@ -147,7 +147,7 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle) {
 /* Runs in the access. */
 static int run_preparation(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
-    pdb_push_weak_table(L, &prepared_databases_key, "v");
+    plua_push_weak_table(L, &prepared_databases_key, "v");
     if (lua_rawgetp(L, -1, access->database) != LUA_TUSERDATA) return 0;
     lua_getiuservalue(L, -1, PDB_DATABASE_PREPARATION);
     pdb_push_handle(L, access);

@@ -1,6 +1,8 @@
 /* The blocks of scripts: read, write, in_transaction, in_savepoint and the like. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
+#include <perilune_sessions.h>
+
 enum { longest_word = 40 }; /* longer ones are not quoted in messages */
 
 /* Takes the first result of a block that ends a transaction, "commit" or "rollback". Leaves the others. */
@@ -51,9 +53,8 @@ static int run_guarded_block(lua_State *L) {
  ** therefore leave as many violations as it found: it checks the keys itself. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
-    int is_enforced = 0;
+    int is_enforced = psql_enable_foreign_keys(handle, -1);
     pdb_state_of(L)->access->is_taken = true;
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &is_enforced);
     if (is_enforced) {
         pdb_refuse_in_cluster(L, pdb_state_of(L)->access->database,
                               "a cluster enforces foreign keys in this transaction, which a table that is made anew would break; do it in a migration, "
@@ -63,9 +64,9 @@ static int run_unenforced_block(lua_State *L) {
     lua_insert(L, 3);
     lua_pushcfunction(L, run_block);
     lua_insert(L, 1);
-    if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, NULL);
+    if (is_enforced) psql_enable_foreign_keys(handle, 0);
     int status = plua_pcall(L, lua_gettop(L) - 1, LUA_MULTRET);
-    if (is_enforced) sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, NULL);
+    if (is_enforced) psql_enable_foreign_keys(handle, 1);
     return status == LUA_OK ? lua_gettop(L) : plua_throw(L);
 }
 

@@ -1,13 +1,9 @@
 /* Compiles statements: checks whether the access allows them, reads their parameters and columns. */
 #include "CPeriluneRows/Connections/connections.h"
 
-/* MARK: - What an access allows */
+#include <perilune_sessions.h>
 
-static bool enforces_foreign_keys(sqlite3 *handle) {
-    int is_enforced = 0;
-    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &is_enforced);
-    return is_enforced;
-}
+/* MARK: - What an access allows */
 
 static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening *screening) {
     const char *word = screening->word;
@@ -47,7 +43,7 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
                            "in_transaction, use in_savepoint, or use write_without_transaction to control transactions in SQL", word);
             break;
         case PDB_KEYWORD_UNENFORCED:
-            if (sqlite3_get_autocommit(access->connection->handle) || !enforces_foreign_keys(access->connection->handle)) break;
+            if (sqlite3_get_autocommit(access->connection->handle) || !psql_enable_foreign_keys(access->connection->handle, -1)) break;
             plua_raise(L, "transaction_control",
                        "PRAGMA foreign_keys = OFF has no effect in a transaction; use it in write_without_transaction, or a migration, "
                        "which checks foreign keys at its end");

@@ -62,15 +62,3 @@ const void *pdb_new_metatable(lua_State *L, const void *key, const char *name, c
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
     return lua_topointer(L, -1);
 }
-
-void pdb_push_weak_table(lua_State *L, const void *key, const char *mode) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushstring(L, mode);
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
-}

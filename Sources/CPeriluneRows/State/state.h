@@ -60,9 +60,6 @@ void *pdb_to_userdata(lua_State *L, int index, const void *metatable);
 /* Makes a metatable, stores it in the registry and leaves it on the stack. Returns its address. [-0, +1, m] */
 const void *pdb_new_metatable(lua_State *L, const void *key, const char *name, const luaL_Reg *functions);
 
-/* Pushes the registry table at an address and makes it on first use, with weak keys ("k") or values ("v"). [-0, +1, m] */
-void pdb_push_weak_table(lua_State *L, const void *key, const char *mode);
-
 /* Surround every call into Swift: allocations must not be refused while Swift frames are on the stack. */
 static inline bool pdb_begin_host_call(pdb_state *rows) {
     bool may_refuse = rows->context->may_refuse;

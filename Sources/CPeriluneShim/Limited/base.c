@@ -275,20 +275,6 @@ void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction w
     }
 }
 
-void plua_replace_functions(lua_State *L, const luaL_Reg *functions) {
-    for (; functions->name; functions++) {
-        lua_pushstring(L, functions->name);
-        lua_pushvalue(L, -1);
-        if (lua_rawget(L, -3) == LUA_TNIL) {
-            plua_pop(L, 2);
-            continue;
-        }
-        plua_pop(L, 1);
-        lua_pushcfunction(L, functions->func);
-        lua_rawset(L, -3);
-    }
-}
-
 void plua_limit_debug(lua_State *L) {
     plua_replace_functions(L, (const luaL_Reg[]){{"sethook", limited_sethook}, {NULL, NULL}});
     plua_wrap_functions(L, (const char *const[]){"setmetatable", NULL}, limited_set_any_metatable);

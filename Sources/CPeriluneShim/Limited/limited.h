@@ -50,9 +50,6 @@ static inline void plua_raise_if_cancelled(lua_State *L) {
     if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
 }
 
-/* Replaces the named functions, if the table on top has them. [-0, +0, m] */
-void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
-
 /* Wraps the named functions of the table on top, if they exist and are C functions. `wrapper` is a C function that finds the original
  ** as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
 void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);

@@ -66,16 +66,7 @@ uint64_t plua_object_number(lua_State *L, int index) {
 static uint64_t shown_number(lua_State *L, int index) {
     index = lua_absindex(L, index);
     luaL_checkstack(L, 4, NULL);
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &shown_key) == LUA_TNIL) {
-        plua_pop(L, 1);
-        lua_newtable(L);
-        lua_createtable(L, 0, 1);
-        lua_pushliteral(L, "k");
-        lua_setfield(L, -2, "__mode");
-        lua_setmetatable(L, -2);
-        lua_pushvalue(L, -1);
-        lua_rawsetp(L, LUA_REGISTRYINDEX, &shown_key);
-    }
+    plua_push_weak_table(L, &shown_key, "k");
     lua_pushvalue(L, index);
     if (lua_rawget(L, -2) == LUA_TNIL) {
         lua_pushvalue(L, index);

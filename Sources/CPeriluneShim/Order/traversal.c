@@ -609,11 +609,5 @@ void plua_open_traversal(lua_State *L) {
         memory_of(L)->cursor_lists[i] = plua_reference(L);
     }
     static const luaL_Reg functions[] = {{"next", ordered_next}, {"pairs", ordered_pairs}, {NULL, NULL}};
-    for (const luaL_Reg *function = functions; function->name; function++) {
-        bool is_there = lua_getfield(L, -1, function->name) != LUA_TNIL;
-        plua_pop(L, 1);
-        if (!is_there) continue;
-        lua_pushcfunction(L, function->func);
-        lua_setfield(L, -2, function->name);
-    }
+    plua_replace_functions(L, functions);
 }

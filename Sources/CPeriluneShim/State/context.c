@@ -263,3 +263,29 @@ void *plua_push_bytes(lua_State *L, size_t size) {
     lua_setmetatable(L, -2);
     return block;
 }
+
+void plua_push_weak_table(lua_State *L, const void *key, const char *mode) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) == LUA_TTABLE) return;
+    plua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, mode);
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, key);
+}
+
+void plua_replace_functions(lua_State *L, const luaL_Reg *functions) {
+    for (; functions->name; functions++) {
+        lua_pushstring(L, functions->name);
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, -3) == LUA_TNIL) {
+            plua_pop(L, 2);
+            continue;
+        }
+        plua_pop(L, 1);
+        lua_pushcfunction(L, functions->func);
+        lua_rawset(L, -3);
+    }
+}

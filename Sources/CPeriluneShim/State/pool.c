@@ -134,7 +134,7 @@ static void end_page(plua_pool *pool, plua_pool_page *page) {
     if (pool->end[class] == end_of(page)) pool->top[class] = pool->end[class] = NULL;
     /* The chunk's record is on its first page. */
     size_t offset = page == chunk_of(page)->pages ? smallest_page : 0;
-    char *start = (char *)chunk_of(page) + (size_t)(page - chunk_of(page)->pages) * page_sizes[tier];
+    char *start = end_of(page) - page_sizes[tier];
     if (page_sizes[tier] > offset) madvise(start + offset, page_sizes[tier] - offset, MADV_DONTNEED);
     page->class = unused;
     page->next = pool->empty[tier];

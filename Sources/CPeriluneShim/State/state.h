@@ -29,4 +29,7 @@ void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation
 
 void plua_free_coverage(plua_coverage *coverage);
 
+/* Replaces the named functions, if the table on top has them. [-0, +0, m] */
+void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
+
 #endif

@@ -343,6 +343,9 @@ void plua_keep_failure(lua_State *L, lua_State *failed, int index);
 ** the object goes to the context's garbage. [-1, +1, m] */
 void plua_push_object(lua_State *L, void *object);
 
+/* Pushes the registry table at an address and makes it on first use, with weak keys ("k") or values ("v"). [-0, +1, m] */
+void plua_push_weak_table(lua_State *L, const void *key, const char *mode);
+
 /* Pushes a userdata of plain bytes; the metatable at the top is taken. Returns the bytes. [-1, +1, m] */
 void *plua_push_bytes(lua_State *L, size_t size);
 

@@ -11,7 +11,6 @@ final class PreviewCopy: Sendable {
     /// The private folder of both, if they are files; removed with this object.
     private let folder: String?
     private let former = FormerState()
-    private let extensions: SQLiteExtensions
     private let configuration: GRDB.Configuration
 
     /// The schema name of the attached previous state.
@@ -28,7 +27,6 @@ final class PreviewCopy: Sendable {
         inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration = GRDB.Configuration(),
         extensions: SQLiteExtensions = .none, keepsTransactions: Bool = false
     ) throws {
-        self.extensions = extensions
         var configuration = configuration
         (configuration.readonly, configuration.journalMode, configuration.label) = (false, .default, nil)
         configuration.allowsUnsafeTransactions = keepsTransactions
@@ -36,16 +34,17 @@ final class PreviewCopy: Sendable {
         // The copy need not survive a power cut.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
         self.configuration = configuration
+        func open(_ path: String?) throws -> DatabaseQueue {
+            try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+        }
         if inMemory {
             folder = nil
-            writer = try environment.opening(nil, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+            writer = try open(nil)
         } else {
             let folder = try TemporaryFolder.makeFolder("preview")
             self.folder = folder
             do {
-                writer = try environment.opening(folder + "/copy.sqlite", configuration) {
-                    try DatabaseQueue(path: $0, configuration: $1)
-                }
+                writer = try open(folder + "/copy.sqlite")
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error

@@ -34,10 +34,10 @@ package enum DoubleQuotedStrings {
         }
     }
 
-    private static let schemaSQL = PSQL_OWN_SQL + """
+    private static let schemaSQL = OwnSQL.marked("""
         SELECT type IN ('trigger', 'view'), name, sql FROM main.sqlite_master WHERE EXISTS \
         (SELECT 1 FROM main.sqlite_master WHERE type IN ('trigger', 'view') AND instr(sql, '"') > 0)
-        """
+        """)
 
     /// Returns whether a trigger or view contains a double-quoted word that is not a name in the schema.
     private static func schemaHasString(_ connection: OpaquePointer) -> Bool {

@@ -71,10 +71,10 @@ package final class ScriptDatabase {
         self.writer = writer
         isOwn = rights.allowsClosing
         isSnapshot = rights.isSnapshot
-        // A pool would read on other connections.
-        keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && ClusterDatabase.of(writer) == nil
         extensions = rights.extensions
         cluster = ClusterDatabase.of(writer)
+        // A pool would read on other connections.
+        keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && cluster == nil
         clusterLoads = cluster?.loads ?? 0
         turns = ConnectionTurns.of(writer)
         statementReader = (writer as? DatabasePool).map { [turns] in StatementReader($0, turns) }

@@ -19,7 +19,13 @@ enum BellBinding {
                 listeners.bells[name, default: [:]][listeners.last] = signal
                 return listeners.last
             }
-            source.onEnd = { listeners.withLock { $0.bells[name]?[number] = nil } }
+            source.onEnd = {
+                listeners.withLock { listeners in
+                    listeners.bells[name]?[number] = nil
+                    // Each database in memory has a bell of its own.
+                    if listeners.bells[name]?.isEmpty == true { listeners.bells[name] = nil }
+                }
+            }
             return [.integer(Int64(source.id))]
         }
         try table.setFunction("ring") { arguments in

@@ -74,7 +74,7 @@ struct ChartCommand: ParsableCommand {
     private func text(_ data: ChartData, _ kind: ChartKind) -> String {
         let colors = common.outputColors
         guard !data.labels.isEmpty else { return colors.dim("no rows") + "\n" }
-        let width = StandardStreams.isOutputTerminal ? TerminalSize.current.columns : 80
+        let width = TerminalSize.outputColumns ?? 80
         let chart = TerminalChart(data: data, width: width, colors: colors)
         let head = title.map { colors.bold(DisplayText.escaped($0)) + "\n" } ?? ""
         return head + (kind == .bar ? chart.bars() : chart.lines())

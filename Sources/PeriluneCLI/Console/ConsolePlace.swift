@@ -16,7 +16,7 @@ struct ConsolePlace {
     var isLive: Bool { preview == nil && path != nil && !isReadonly }
 
     /// Returns the prompt with the file name and the mode.
-    func prompt(hasChanges: Bool, isInTransaction: Bool = false) -> LinePrompt {
+    func prompt(hasChanges: Bool, isInTransaction: Bool) -> LinePrompt {
         let name = path.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "memory"
         let preview = preview.map { _ in " preview\(hasChanges ? "*" : "")" } ?? ""
         if isInTransaction { return LinePrompt("\(name)\(preview) transaction", .yellow) }

@@ -25,9 +25,8 @@ extension ConsoleSession {
     func chart(_ text: String) async {
         if !text.isEmpty {
             let evaluator = place.evaluator
-            var isSQL = false
-            if case .sql = ConsoleInput(text) { isSQL = true }
-            let values = await evaluate(named: "console:chart", text) { [isSQL] in
+            let isSQL = ConsoleInput(text).isSQL
+            let values = await evaluate(named: "console:chart", text) {
                 isSQL ? try await evaluator.run(sql: text) : try await evaluator.run(lua: text, named: "console:chart")
             }
             guard values != nil else { return }
@@ -102,7 +101,7 @@ extension ConsoleSession {
         do {
             try body()
         } catch {
-            show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+            show(failure: error)
         }
     }
 

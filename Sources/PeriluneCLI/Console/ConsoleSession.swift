@@ -221,6 +221,10 @@ final class ConsoleSession {
         editor.show(text)
     }
 
+    func show(failure error: any Error) {
+        show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+    }
+
     /// Shows sentences with line breaks between words.
     func show(wrapped text: String) {
         show(WordWrap.wrapped(text, to: width))
@@ -366,7 +370,7 @@ final class ConsoleSession {
             let text = try HelpTopic.text(of: topic, commands: ConsoleHelp.topics + ConsoleCommands.list.map(\.name))
             show(wrapped: String(decoding: text, as: UTF8.self))
         } catch {
-            show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+            show(failure: error)
         }
     }
 
@@ -403,9 +407,8 @@ final class ConsoleSession {
     private func plan(_ text: String) async {
         guard !text.isEmpty else { return show("expected a statement or a request after :plan, such as :plan SELECT * FROM Customer\n") }
         let evaluator = place.evaluator
-        var isSQL = false
-        if case .sql = ConsoleInput(text) { isSQL = true }
-        let plan = await evaluate(named: "console:plan", text) { [isSQL] in try await evaluator.plan(of: text, isSQL: isSQL) }
+        let isSQL = ConsoleInput(text).isSQL
+        let plan = await evaluate(named: "console:plan", text) { try await evaluator.plan(of: text, isSQL: isSQL) }
         if let plan { show(DisplayText.escaped(plan, keepingLineBreaks: true) + "\n") }
     }
 
@@ -446,7 +449,7 @@ final class ConsoleSession {
             await takeBaseline()
             show(wrapped: "working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n")
         } catch {
-            show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+            show(failure: error)
         }
     }
 
@@ -458,7 +461,7 @@ final class ConsoleSession {
         do {
             place = if let live { live } else { try await ConsolePlace.open(options, preview: false, editor) }
         } catch {
-            return show(error: (error as? CommandFailure)?.report ?? ErrorReport("\(error)", kind: "host"))
+            return show(failure: error)
         }
         live = nil
         show("working on \(DisplayText.escaped(options.database ?? "")) itself\n")

@@ -28,14 +28,17 @@ extension DatabaseFile {
         return "there is nothing in \(path); is that its name?"
     }
 
+    /// Prepares a connection that is opened without a script host.
+    static func prepare(_ db: Database) {
+        UnicodeCollation.install(on: db)
+        DoubleQuotedStrings.install(on: db)
+    }
+
     /// Opens a cluster database and runs a closure with it.
     static func inCluster<Result>(_ path: String, _ body: (DatabaseQueue, ClusterDatabase) throws -> Result) throws -> Result {
         do {
             var configuration = Configuration()
-            configuration.prepareDatabase { db in
-                UnicodeCollation.install(on: db)
-                DoubleQuotedStrings.install(on: db)
-            }
+            configuration.prepareDatabase { db in prepare(db) }
             let queue = try ClusterDatabase.open(url: path, configuration: configuration)
             guard let cluster = ClusterDatabase.of(queue) else { throw ClusterFailure(.unreachable, "the cluster is closed") }
             return try ClusterDatabase.asDatabaseErrors { try body(queue, cluster) }
@@ -53,10 +56,7 @@ extension DatabaseFile {
         var configuration = Configuration()
         configuration.readonly = isReadonly
         configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in
-            UnicodeCollation.install(on: db)
-            DoubleQuotedStrings.install(on: db)
-        }
+        configuration.prepareDatabase { db in prepare(db) }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             return try DatabaseQueue(path: path, configuration: configuration)

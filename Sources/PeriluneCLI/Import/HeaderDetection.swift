@@ -37,7 +37,7 @@ struct HeaderDetection {
     private func evidence(_ column: Int) -> Evidence {
         let name = Self.form(first[column])
         if name.isEmpty { return .none }
-        let values = rows.lazy.filter { $0.count > column }.map { $0[column] }.filter { !Self.form($0).isEmpty }
+        let values = rows.filter { $0.count > column }.map { $0[column] }.filter { !Self.form($0).isEmpty }
         let texts = values.count { Self.form($0) == .text }, count = values.count
         if name == .text { return count > 0 && texts == 0 ? .header : .none }
         if count == 0 { return rows.isEmpty ? .row : .none }

@@ -207,10 +207,8 @@ struct ImportSource {
     private struct Content {
         var forms: ValueForms = []
         private var text: [UInt8]?
-        private var isMixed = false
-
         /// Whether further values cannot change the result.
-        var isKnown: Bool { isMixed }
+        private(set) var isMixed = false
 
         /// The only text among numbers, if it is a common marker for a missing value.
         var oddValue: [UInt8]? {
@@ -236,7 +234,7 @@ struct ImportSource {
         var fields: [DelimitedText.Field] = []
         while text.next(into: &fields) {
             // Bad rows are reported later.
-            for index in 0..<min(fields.count, fieldCount) where !contents[index].isKnown {
+            for index in 0..<min(fields.count, fieldCount) where !contents[index].isMixed {
                 let value = text.value(fields[index])
                 if !isNull(value) { contents[index].add(value) }
             }

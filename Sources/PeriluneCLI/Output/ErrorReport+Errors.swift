@@ -39,11 +39,11 @@ extension ErrorReport {
     mutating func addHelp(forLockOf path: String?) {
         help = "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
         guard let path, !DatabaseFile.isCluster(path) else { return }
-        let users = DatabaseUsers(path: path), lockers = users.lockers
+        let users = DatabaseUsers(path: path), lockers = users.lockers, all = lockers.isEmpty ? users.all : []
         if !lockers.isEmpty {
             help = "locked by \(lockers.joined(separator: ", ")); try again when it has ended its transaction"
-        } else if !users.all.isEmpty {
-            help = "\(help ?? ""). It is open in \(users.all.joined(separator: ", "))"
+        } else if !all.isEmpty {
+            help = "\(help ?? ""). It is open in \(all.joined(separator: ", "))"
         }
     }
 

@@ -99,10 +99,7 @@ struct QueryRunner {
         configuration.busyMode = .timeout(5)
         // Otherwise GRDB crashes the process after statements such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
-        configuration.prepareDatabase { db in
-            UnicodeCollation.install(on: db)
-            DoubleQuotedStrings.install(on: db)
-        }
+        configuration.prepareDatabase { db in DatabaseFile.prepare(db) }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }

@@ -45,10 +45,7 @@ struct TestSession {
         }
         for failure in selected.failures {
             var text = failure.message
-            if let file = failure.file {
-                let line = failure.line.map { ":\($0)" } ?? ""
-                text = "\(file)\(line): \(text)"
-            }
+            if let place = failure.place { text = "\(place): \(text)" }
             StandardStreams.writeError("error: \(DisplayText.escaped(text, keepingLineBreaks: true))\n")
         }
         guard selected.failures.isEmpty else { return ExitStatus.failure }

@@ -1,8 +1,9 @@
 /// The names in SQL text: words, which may be keywords, and names in quotes.
 package struct SQLNames {
-    /// The names, folded like SQLite compares them.
-    private var folded: Set<String> = []
-    private var doubleQuoted: Set<String> = []
+    /// All names, folded like SQLite compares them.
+    package private(set) var all: Set<String> = []
+    /// Names in double quotes, with their original case.
+    package private(set) var inDoubleQuotes: Set<String> = []
     /// Names without quotes, or in quotes of another kind; folded.
     package private(set) var inOtherForm: Set<String> = []
 
@@ -12,9 +13,9 @@ package struct SQLNames {
             let scanner = SQLScanner(text)
             for token in scanner where token.kind == .word || token.kind == .name {
                 guard let name = scanner.name(token) else { continue }
-                folded.insert(name.foldedName)
+                all.insert(name.foldedName)
                 if text[token.range.lowerBound] == UInt8(ascii: "\"") {
-                    doubleQuoted.insert(name)
+                    inDoubleQuotes.insert(name)
                 } else {
                     inOtherForm.insert(name.foldedName)
                 }
@@ -22,13 +23,8 @@ package struct SQLNames {
         }
     }
 
-    /// All names, folded.
-    package var all: Set<String> { folded }
-    /// Names in double quotes, with their original case.
-    package var inDoubleQuotes: Set<String> { doubleQuoted }
-
-    package func contains(_ name: String) -> Bool { folded.contains(name.foldedName) }
+    package func contains(_ name: String) -> Bool { all.contains(name.foldedName) }
 
     /// Whether a name is in double quotes, which are also used for text by mistake.
-    package func containsInDoubleQuotes(_ name: String) -> Bool { doubleQuoted.contains(name) }
+    package func containsInDoubleQuotes(_ name: String) -> Bool { inDoubleQuotes.contains(name) }
 }

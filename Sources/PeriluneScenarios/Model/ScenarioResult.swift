@@ -99,6 +99,9 @@ public struct ScenarioFailure: Codable, Sendable {
     /// The last statement before it.
     public var statement: StatementRecord?
 
+    /// `FILE:LINE`; `nil` if the file is unknown.
+    package var place: String? { file.map { file in file + (line.map { ":\($0)" } ?? "") } }
+
     /// Makes a failure.
     public init(_ message: String, kind: String? = nil, file: String? = nil, line: Int? = nil) {
         (self.message, self.kind, self.file, self.line) = (message, kind, file, line)

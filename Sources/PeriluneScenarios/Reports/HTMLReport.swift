@@ -91,7 +91,7 @@ final class HTMLReport: ScenarioReport {
     }
 
     private func failure(_ failure: ScenarioFailure) -> String {
-        let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") }
+        let place = failure.place
         var text = "<div class=\"failure\">\n<div class=\"message\">\(MarkupText.escaped(failure.message))</div>\n"
         let head = [failure.step.map { "step \($0)" }, place].compactMap { $0 } + failure.frames.filter { $0 != place }
         text += "<div class=\"place\">\(MarkupText.escaped(head.joined(separator: " · ")))</div>\n"

@@ -43,10 +43,9 @@ final class PrettyReport: ScenarioReport {
     /// Whether a scenario could not be run for the same reason as one before.
     private func isRepeated(_ result: ScenarioResult) -> Bool {
         guard !style.isVerbose, result.failures.count == 1, result.output.isEmpty else { return false }
-        let failure = result.failures[0]
-        let place = failure.file.map { $0 + (failure.line.map { ":\($0)" } ?? "") + ": " } ?? ""
-        let former = errors[place + failure.message]
-        errors[place + failure.message] = former.map { $0 + 1 } ?? 0
+        let failure = result.failures[0], error = (failure.place.map { $0 + ": " } ?? "") + failure.message
+        let former = errors[error]
+        errors[error] = former.map { $0 + 1 } ?? 0
         return former != nil
     }
 

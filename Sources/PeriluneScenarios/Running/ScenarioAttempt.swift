@@ -206,8 +206,7 @@ extension ScenarioResult {
     mutating func lead(into error: LuaError?) {
         guard let traceback = error?.traceback, let last = failures.indices.last else { return }
         let lines = traceback.split(separator: "\n").compactMap { $0.firstMatch(of: #/^\s+([^\[\s].*:\d+): in /#).map { String($0.1) } }
-        let outer = failures[last].file.map { file in file + (failures[last].line.map { ":\($0)" } ?? "") }
-        let frames = failures[last].frames.isEmpty ? [outer].compactMap { $0 } : failures[last].frames
+        let frames = failures[last].frames.isEmpty ? [failures[last].place].compactMap { $0 } : failures[last].frames
         failures[last].frames = frames + lines.reversed()
     }
 

@@ -65,7 +65,7 @@ struct ScenarioPerformance {
             result.notes.append("it failed, but not as expected" + (reason.isEmpty ? "" : ": \(reason)"))
         case .failed, .timedOut:
             result.notes += result.failures.map { failure in
-                let place = failure.file.map { " at \($0)" + (failure.line.map { ":\($0)" } ?? "") } ?? ""
+                let place = failure.place.map { " at \($0)" } ?? ""
                 return "it failed with this\(place): \(failure.message)"
             }
             result.outcome = .passed

@@ -172,8 +172,10 @@ public final class ScenarioRun: Sendable {
 
     private func didEnd(_ result: ScenarioResult, _ job: ScenarioQueue.Job) {
         var result = result
-        if options.rounds > 1 { result.round = job.round }
-        if options.comparesRounds { compare(&result, round: job.round) }
+        if options.comparesRounds {
+            result.round = job.round
+            compare(&result, round: job.round)
+        }
         take(result, number: job.number)
         let isEnough = progress.withLock { progress in
             if !result.outcome.isSuccess, result.outcome.isVerdict { progress.failureCount += 1 }

@@ -422,19 +422,29 @@ local function settle_interrupted(run, row)
   continue(run, row)
 end
 
+--- Returns the stored trigger of a run.
+local function trigger_of(row)
+  local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
+  return is_ok and type(trigger) == "table" and trigger or { kind = "manual" }
+end
+
+--- Sets the start of a run to its stored start.
+local function set_start(run, row)
+  run.started_at = perilune.date(row.started_at)
+  run.start = native.now() - (perilune.now() - run.started_at)
+end
+
 --- Takes over the runs of processes that have ended.
 local function recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name)) do
     if runs.take(self.db, row) then
-      local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
-      if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
+      local trigger = trigger_of(row)
       local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = true }
       local run = make_run(self, trigger, context)
       run.fetch_values = self.fetch_values
       run.id, run.attempts, run.last_error = row.id, row.attempts, row.error
       run.interruptions = row.interruptions + (row.owner and row.outcome == "running" and 1 or 0)
-      run.started_at = perilune.date(row.started_at)
-      run.start = native.now() - (perilune.now() - run.started_at)
+      set_start(run, row)
       add_run(run)
       native.start(function() settle_interrupted(run, row) end, function(e) fail(run, e) end, false, self.scope)
     end
@@ -507,14 +517,12 @@ local on_trigger = {
 
 --- Starts or continues a claimed durable run.
 local function start_claimed(self, row, on_end)
-  local is_ok, trigger = pcall(perilune.json.decode, row.trigger)
-  if not is_ok or type(trigger) ~= "table" then trigger = { kind = "manual" } end
+  local trigger = trigger_of(row)
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = row.interruptions > 0 or row.attempts > 1 }
   local run = make_run(self, trigger, context)
   run.id, run.attempts, run.interruptions, run.key = row.id, row.attempts - 1, row.interruptions, row.run_key
   run.is_undoing, run.code = row.reason == "undoing", row.code
-  run.started_at = perilune.date(row.started_at)
-  run.start = native.now() - (perilune.now() - run.started_at)
+  set_start(run, row)
   run.on_end = on_end
   durable_runs.extend(context, run)
   add_run(run)

@@ -113,13 +113,12 @@ function runs.begin(db, run)
 end
 
 --- Records that a run waits for another attempt, with the error of the last attempt.
--- @tparam table run id, error, traceback, wakes_at; `is_released` if any process may continue it
+-- @tparam table run id, error, traceback, wakes_at
 function runs.wait(db, run)
   db:write(function(handle)
     handle:execute(own .. [[
       UPDATE perilune_automation_run SET outcome = 'waiting', wakes_at = ?, error = ?, traceback = ?, reason = ?, owner = ? WHERE id = ?]],
-      { tostring(run.wakes_at), text_of(run.error), text_of(run.traceback), text_of(run.reason),
-        run.is_released and perilune.null or owners.current(), run.id })
+      { tostring(run.wakes_at), text_of(run.error), text_of(run.traceback), text_of(run.reason), owners.current(), run.id })
   end)
 end
 

@@ -131,7 +131,7 @@ function automation_times.read_schedule(place, options)
         return host.skip({ kind = "schedule", due = tostring(due_date) }, ("the due time %s came %d seconds late"):format(due_date, late // 1))
       end
       fire(host, on_due, { kind = "schedule", due = tostring(due_date) }, handle.due)
-    end, { jitter = jitter })
+    end, jitter)
     record_next(host, handle.due)
     return handle
   end

@@ -92,9 +92,9 @@ local function uninstall_unused(handle)
   for _, text in ipairs(handle:fetch_values(own .. "SELECT tables FROM perilune_change_reader")) do
     for _, name in ipairs(perilune.json.decode(text)) do used[name] = true end
   end
-  for _, row in ipairs(handle:fetch_all(own .. [[
-    SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune@_change@_of@_%@_insert' ESCAPE '@']])) do
-    local name = row.name:match("^perilune_change_of_(.*)_insert$")
+  for _, trigger in ipairs(handle:fetch_values(own .. [[
+    SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'perilune@_change@_of@_%@_insert' ESCAPE '@']])) do
+    local name = trigger:match("^perilune_change_of_(.*)_insert$")
     if not used[name] then uninstall(handle, name) end
   end
 end
@@ -104,7 +104,7 @@ local function prepare(self, plan)
   databases.guarded(self.db, function(handle)
     for _, sql in ipairs(definitions) do handle:execute(sql) end
     for _, name in ipairs(plan.tables) do install(handle, name, plan.columns[name]) end
-    local last = handle:fetch_value(own .. "SELECT max(last_id) FROM (SELECT seq AS last_id FROM sqlite_sequence WHERE name = 'perilune_change')") or 0
+    local last = handle:fetch_value(own .. "SELECT seq FROM sqlite_sequence WHERE name = 'perilune_change'") or 0
     handle:execute(own .. [[
       INSERT INTO perilune_change_reader VALUES (?1, ?2, ?3) ON CONFLICT(automation) DO UPDATE SET tables = ?2]],
       self.name, perilune.json.encode(perilune.json.array(plan.tables)), last)

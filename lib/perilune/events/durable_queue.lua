@@ -35,10 +35,9 @@ end
 
 --- Adds a run, in the open transaction if there is one.
 -- @tparam ?table how `record(handle)` consumes the trigger in the same transaction
--- @tparam ?string run_key
-function durable_queue.add(self, trigger, how, run_key)
+function durable_queue.add(self, trigger, how)
   databases.guarded(self.db, function(handle)
-    runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = run_key })
+    runs.add_queued(handle, { automation = self.name, trigger = trigger })
     if how and how.record then how.record(handle) end
   end)
   wake.later(self.db)

@@ -63,8 +63,6 @@ local function now_text()
   return tostring(perilune.now())
 end
 
-job_table.now_text = now_text
-
 -- Adding ----------------------------------------------------------------------------------------------------------------------
 
 local plain_insert = own .. "INSERT INTO perilune_job(queue, state, priority, payload, enqueued_at) VALUES (?, 'ready', ?, ?, ?)"

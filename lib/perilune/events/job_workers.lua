@@ -242,7 +242,7 @@ local function look_later(self, seconds)
   self.timer = native.start_timer(math.max(seconds, 0.001), nil, function()
     self.timer = nil
     pump(self)
-  end, self.keeps_alive)
+  end)
 end
 
 local function plan_next_look(self, pause)
@@ -307,7 +307,7 @@ local function look_regularly(self)
     end
     pump(self)
   end
-  self.first_look = native.start(look, nil, false, self.scope)
+  native.start(look, nil, false, self.scope)
   if perilune.context == "live" then self.look_timer = native.start_timer(poll, poll, look, false) end
 end
 
@@ -369,7 +369,7 @@ function Handler:__tostring()
 end
 
 checks.seal(Handler, {
-  "batch", "bell", "f", "first_look", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "keeps_alive", "left", "pruned_at" })
+  "batch", "bell", "f", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
+  "timer", "worker_count", "workers", "left", "pruned_at" })
 
 return job_workers

@@ -182,7 +182,6 @@ local function arm(self)
   if not self.due then return end
   if self.delayed_due ~= self.due then
     self.delayed_due, self.delay = self.due, self.jitter and self.jitter * perilune.random() or 0
-    if self.on_armed then self.on_armed(self.due) end
   end
   local start = self.due + self.delay
   self.id = native.start_timer(math.min(start - now, longest_wait) + 0.0, nil, function()
@@ -216,7 +215,7 @@ function Schedule:__tostring()
   return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
 end
 
-checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "on_armed", "schedule" })
+checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "schedule" })
 
 local schedule = { next_time = next_time }
 
@@ -234,12 +233,9 @@ function schedule.read(place, text, zone)
 end
 
 --- Calls a function at the times of a parsed schedule.
--- @tparam ?table options `jitter`: the maximum random delay of calls in seconds; `on_armed`: receives each due time in advance;
---   `after`: due times start after this moment, in Unix seconds
-function schedule.start(parsed, f, options)
-  options = options or {}
-  local self = setmetatable({
-    schedule = parsed, f = f, jitter = options.jitter, on_armed = options.on_armed, last = options.after }, Schedule)
+-- @tparam ?number jitter the maximum random delay of calls in seconds
+function schedule.start(parsed, f, jitter)
+  local self = setmetatable({ schedule = parsed, f = f, jitter = jitter }, Schedule)
   arm(self)
   return self
 end
@@ -257,7 +253,7 @@ function perilune.at(text, f, options)
   local parsed = schedule.read("perilune.at", text, options.zone)
   local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.at: option `jitter`", options.jitter)
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
-  return schedule.start(parsed, f, { jitter = jitter })
+  return schedule.start(parsed, f, jitter)
 end
 
 return schedule

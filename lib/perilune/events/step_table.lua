@@ -69,11 +69,6 @@ function step_table.load(db, run_id)
   return branches
 end
 
-local function value_of(value)
-  if value == nil then return perilune.null end
-  return value
-end
-
 local put = own .. [[
   INSERT OR REPLACE INTO perilune_step(
     run_id, branch, position, name, kind, state, value, error, error_kind, idempotency_key, attempts, wakes_at, ended_at)
@@ -125,7 +120,7 @@ end
 function step_table.send_signal(handle, automation, run_key, name, value)
   local now = tostring(clock())
   handle:execute(own .. "INSERT INTO perilune_signal(automation, run_key, name, value, sent_at) VALUES (?, ?, ?, ?, ?)",
-    automation, run_key, name, value_of(value), now)
+    automation, run_key, name, value or perilune.null, now)
   handle:execute(own .. "DELETE FROM perilune_signal WHERE sent_at < ?", tostring(clock() - 90 * 86400))
   return handle:execute(own .. [[
     UPDATE perilune_automation_run SET wakes_at = ? WHERE automation = ? AND run_key = ? AND outcome = 'waiting' AND waits_for IS NOT NULL]],

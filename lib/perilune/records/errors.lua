@@ -175,6 +175,12 @@ local function with_fields(info, err)
   return message
 end
 
+--- Replaces the columns that SQLite has reported with the fields of the class.
+local function use_fields(info, err)
+  if not info.schema.field_names or type(err.columns) ~= "table" then return end
+  table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns)
+end
+
 --- Adds fields to an error of a constraint: `table`, `key`, `columns`, `constraint`, `referenced_table`, `referring_table`. Returns
 -- the error.
 function record_errors.explain(err, info, record, db)
@@ -189,8 +195,7 @@ function record_errors.explain(err, info, record, db)
   local deleted = explain_deleted(kind, err.columns, info, record, db)
   details.deleted_key = deleted.deleted_key
   details.message = ("%s (%s)%s"):format(details.message or message, row_text(info, details.key), deleted.hint or "")
-  -- Replaces the columns that SQLite has reported.
-  if info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
+  use_fields(info, err)
   return errors.add_fields(err, details)
 end
 
@@ -200,7 +205,7 @@ function record_errors.explain_many(err, table_name, info)
   local kind = type(err) == "userdata" and err.kind
   if type(kind) ~= "string" or not kind:find("^constraint") then return err end
   local message = info and with_fields(info, err) or err.message
-  if info and info.schema.field_names and type(err.columns) == "table" then table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns) end
+  if info then use_fields(info, err) end
   -- The error is about a table written by a trigger, or about a record that was identified already.
   if err.table ~= nil then return message ~= err.message and errors.add_fields(err, { message = message }) or err end
   return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(message, table_name) })

@@ -47,14 +47,10 @@ class Service:
             stdout=subprocess.DEVNULL, stderr=self.errors)
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGKILL)
-        status = self.process.wait(patience)
-        self.errors.close()
-        return status
+        self.stop(signal.SIGKILL)
 
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
         status = self.process.wait(patience)
         self.errors.close()
         return status
@@ -143,11 +139,16 @@ def check(path, folder, writer):
 
 
 def run(binary, count, random):
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as services:
+        def start(crash_at=None):
+            service = Service(binary, folder, crash_at)
+            services.callback(service.kill)
+            return service
+
         path = make(folder)
         writer = Writer(path, random)
         # The triggers exist once the service has run.
-        service = Service(binary, folder)
+        service = start()
         with contextlib.closing(sqlite3.connect(path, timeout=patience)) as connection:
             started = time.monotonic()
             while connection.execute("SELECT count(*) FROM sqlite_schema WHERE name LIKE 'perilune_change_of%'").fetchone()[0] < 6:
@@ -160,7 +161,7 @@ def run(binary, count, random):
                 writer.write()
             if number % 2:
                 service.kill()
-                service = Service(binary, folder, crash_at=random.randrange(15, 120))
+                service = start(random.randrange(15, 120))
                 points += 1
                 deadline = time.monotonic() + 5
                 while service.process.poll() is None and time.monotonic() < deadline:
@@ -170,7 +171,7 @@ def run(binary, count, random):
             else:
                 time.sleep(random.random() * 0.6)
             service.kill()
-            service = Service(binary, folder)
+            service = start()
         wait_until_done(path, service)
         status = service.stop()
         if status != 0:

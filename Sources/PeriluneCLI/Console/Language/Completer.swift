@@ -32,13 +32,9 @@ struct Completer {
         let name = text[text.index(after: text.startIndex)..<space]
         let argument = String(text[text.index(after: space)...])
         switch name {
-        case "plan":
-            if case .sql = ConsoleInput(argument) { return sqlCompletions(of: argument, in: argument) }
-            return luaCompletions(of: argument)
+        case "plan", "chart":
+            return ConsoleInput(argument).isSQL ? sqlCompletions(of: argument, in: argument) : luaCompletions(of: argument)
         case "help": return matching(argument, ConsoleHelp.topics + ConsoleCommands.list.map(\.name) + HelpTopic.names)
-        case "chart":
-            if case .sql = ConsoleInput(argument) { return sqlCompletions(of: argument, in: argument) }
-            return luaCompletions(of: argument)
         case "save", "read", "import": return fileCompletions(of: argument)
         default: return matching(argument, names.tables.map(\.name))
         }

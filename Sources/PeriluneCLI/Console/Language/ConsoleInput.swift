@@ -22,6 +22,8 @@ enum ConsoleInput: Equatable {
         }
     }
 
+    var isSQL: Bool { if case .sql = self { true } else { false } }
+
     /// Whether it may begin or end a transaction if it succeeds.
     var mayBeginOrEndTransaction: Bool {
         switch self {
