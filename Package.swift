@@ -199,7 +199,7 @@ let package = Package(
                 "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: testSettings),
+            exclude: ["Documentation/prose_marks.txt"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneScenariosTests",
             dependencies: [
