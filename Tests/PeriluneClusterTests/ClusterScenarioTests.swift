@@ -28,6 +28,7 @@ import Testing
         ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
         ("schema_scenario.lua: an added column must fit the rows, and a dropped one must not be in use", "enforces foreign keys"),
         // Nodes do not report changes.
+        ("durable_scenario.lua: a durable run makes its calls again, sleeps for days and continues", "cannot be observed"),
         ("observation_scenario.lua: a list continues with its next page, pauses and resumes", "cannot be observed"),
         ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
         ("observation_scenario.lua: inventory_automation.lua orders low items once, and they are delivered", "cannot be observed"),

@@ -36,10 +36,12 @@ struct MigrationRunner {
                 fields: ["migration": .string(LuaString(migration.name))])
         }
         if let cluster = database.cluster {
-            return try ClusterDatabase.asDatabaseErrors {
+            try ClusterDatabase.asDatabaseErrors {
                 try cluster.keep(migration: migration.name, checksum: migration.checksum, merging: migration.merges)
             }
         }
+        // In a cluster, this writes to the local copy of the schema, as GRDB does with the names. The copy is not loaded again
+        // until another client changes the schema.
         guard let checksum = migration.checksum else { return }
         try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
