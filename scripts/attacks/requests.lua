@@ -25,4 +25,4 @@ db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, v BLOB)") local A = perilune
 -- attack: a prepared request of many
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local A = perilune.record("a") local t = {} while true do t[#t + 1] = A:filter(A.c.b:eq(perilune.parameter("p" .. #t))) pcall(function() t[#t]:prepare() end) end
 -- attack: upserts of one row
-db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b UNIQUE)") local A = perilune.record("a") local list = {} for i = 1, 50000 do list[i] = { b = i % 3 } end while true do pcall(A.insert_all, A, list, { target = "b", update = "all" }) pcall(A.insert_all, A, list, { on_conflict = "ignore" }) pcall(A.insert_all, A, list, { target = "b", update = { "b" } }) end
+db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b UNIQUE)") local A = perilune.record("a") local list = {} for i = 1, 50000 do list[i] = { b = i % 3 } end while true do pcall(A.upsert_all, A, list, { target = "b", update = "all" }) pcall(A.upsert_all, A, list, { on_conflict = "ignore" }) pcall(A.upsert_all, A, list, { target = "b", update = { "b" } }) end

@@ -49,7 +49,7 @@ print("New:", Reminder:upsert(Reminder.draft{ list_id = errands.id, title = "Wat
 
 -- Another unique column can replace the key: the list with this name is found or created.
 local same = List{ name = "Errands" }
-same:upsert{ target = "name" }
+same:upsert()
 print("The same list:", same.id == errands.id)
 
 -- Errors in a form can be reported before anything is written.

@@ -119,7 +119,7 @@ group("records of others", { template = "stock", tags = { "records" } }, functio
   scenario("many rows are inserted, or update those in their way", function(t)
     local Item = perilune.record("item")
     Item:insert_all({ { code = "a", price = 1 }, { code = "b", price = 2 } })
-    local count = Item:insert_all({ { code = "b", price = 20 }, { code = "c", price = 30 } }, { target = "code", update = { "price" } })
+    local count = Item:upsert_all({ { code = "b", price = 20 }, { code = "c", price = 30 } }, { update = { "price" } })
     check(count == 2)
     expect(Item:order("code"):select("code", "price"):fetch_all()):rows [[
       | code | price |
@@ -127,7 +127,7 @@ group("records of others", { template = "stock", tags = { "records" } }, functio
       | b    | 20    |
       | c    | 30    |
     ]]
-    local rows = Item:insert_all({ { code = "c" }, { code = "d" } }, { target = "code", update = "none", returning = "code" })
+    local rows = Item:upsert_all({ { code = "c" }, { code = "d" } }, { update = "none", returning = "code" })
     expect(rows):equals { { code = "d" } }
   end)
 end)

@@ -129,7 +129,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
     scenario("upsert finds the row by a unique column", function(t)
       local author = t.fixtures.models.Author{ name = "Albert Camus", country = "Algeria" }
-      author:upsert{ target = "name" }
+      author:upsert()
       check(author.id == 2)
       check(t.db.author:get(2).country == "Algeria")
     end)

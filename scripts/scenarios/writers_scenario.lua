@@ -91,10 +91,10 @@ group("several writers", { tags = { "records" } }, function()
     local list = {}
     for number = 1, 500 do list[number] = { code = "c" .. number, price = number } end
     list[501] = { code = "b", price = -1 }
-    expect_error(function() Item:insert_all(mine, list, { target = "code", update = { "price" } }) end, { kind = "constraint_check" })
+    expect_error(function() Item:upsert_all(mine, list, { target = "code", update = { "price" } }) end, { kind = "constraint_check" })
     check(Item:fetch_count(theirs) == 1)
     list[501].price = 3
-    check(Item:insert_all(mine, list, { target = "code", update = { "price" } }) == 501)
+    check(Item:upsert_all(mine, list, { target = "code", update = { "price" } }) == 501)
     check(Item:filter { code = "b" }:fetch_one(theirs).price == 3)
     expect_error(function()
       Shop:save_nested(mine, { name = "two", items = { { code = "n1" }, { code = "b" } } })

@@ -46,7 +46,7 @@ test("upserts on a table called excluded work", function()
   Excluded{ id = 1, n = 1 }:insert()
   Excluded{ id = 1, n = 2 }:upsert()
   equal(Excluded:find(1).n, 2)
-  Excluded{ id = 1, n = 5 }:upsert{ set = { n = "excluded.n * 10" } }
+  Excluded{ id = 1, n = 5 }:upsert{ update = { n = perilune.sql("excluded.n * 10") } }
   equal(Excluded:find(1).n, 50)
 end)
 

@@ -29,7 +29,7 @@ local ways = {
   insert_table = function(values) db:execute("DELETE FROM person") Person:insert(values) end,
   insert_all = function(values) db:execute("DELETE FROM person") Person:insert_all{ { id = 2 }, values } end,
   upsert = function(values) Person:upsert(values) end,
-  bulk_upsert = function(values) Person:insert_all({ { id = 2 }, values }, { target = "id" }) end,
+  bulk_upsert = function(values) Person:upsert_all({ { id = 2 }, values }, { target = "id" }) end,
   update = function(values) Person(values):update() end,
   save = function(values) Person:save(values) end,
   update_changes = function(values) Person:find(1):update_changes(values) end,
@@ -74,7 +74,7 @@ test("existing values of a row may be written again", function()
   person:update()
   person:save()
   person:upsert()
-  Person:insert_all({ person }, { target = "id" })
+  Person:upsert_all({ person }, { target = "id" })
   equal(db:fetch_one("SELECT age, name, price FROM person"), { age = "old", name = "7", price = 2 })
   fails("conversion", function() person:update_changes{ age = "older" } end)
 end)

@@ -41,6 +41,14 @@ test("records or rows can be returned", function()
   equal(rows[2].double, 4)
 end)
 
+test("without a target, rows that conflict with any unique key are updated", function()
+  db:execute "CREATE TABLE shelf (id INTEGER PRIMARY KEY, name TEXT UNIQUE, year INTEGER); INSERT INTO shelf VALUES (7, 'Typee', 1), (2, 'x', 2)"
+  local Shelf = perilune.record "shelf"
+  equal(Shelf:insert_from(Book:select("id", c.title:as("name"), "year"), { update = "all" }).changed_rows, 3)
+  equal(Shelf:order("id"):pluck("id", "name", "year"), { { 2, "Moby-Dick", 1851 }, { 3, "The Plague", 1947 }, { 7, "Typee", 1846 } })
+  fails("constraint_unique", function() Shelf:insert_from(Book:select(c.title:as("name"), c.id:as("year")), { target = "id", update = { "year" } }) end)
+end)
+
 test("a conflicting row can be handled by a policy or an update", function()
   Tally:insert_from(counts)
   fails(nil, function() Tally:insert_from(counts) end)

@@ -217,7 +217,7 @@ end) end)
 test("many rows at once", function() for_each_kind(function(values, sql, B, C)
   C:insert_all{ { b_id = values[1] }, { b_id = values[2] } }
   equal(count("c JOIN b ON b.id = b_id"), 5)
-  B:insert_all({ { id = values[1], v = 11 }, { id = values[3], v = 13 } }, { target = "id", update = { "v" } })
+  B:upsert_all({ { id = values[1], v = 11 }, { id = values[3], v = 13 } }, { target = "id", update = { "v" } })
   equal(db:fetch_values "SELECT v FROM b ORDER BY v", { 2, 11, 13 })
   B:upsert{ id = values[1], v = 12 }
   equal(db:fetch_value("SELECT v FROM b WHERE id = " .. sql[1]), 12)

@@ -50,7 +50,7 @@ local verbs = {
   save = function(record, note) record.note = note record:save() end,
   upsert = function(record, note) record.note = note record:upsert() end,
   copy = function(record, note) record:copy{ note = note }:update() end,
-  insert_all = function(record, note, class) record.note = note class:insert_all({ record }, { target = "id" }) end,
+  upsert_all = function(record, note, class) record.note = note class:upsert_all({ record }, { target = "id" }) end,
   draft = function(record, note, class) record.note = note class:upsert(class.draft(record)) end,
   draft_copy = function(record, note, class) record.note = note class:upsert(class.draft(record):copy()) end,
 }

@@ -106,7 +106,7 @@ local function check(make, count)
     local wants_rows = random(2) == 1
     if wants_rows then options.returning = { "code", "n" } end
     local written = apply(model, list, update)
-    local result = Class:insert_all(list, options)
+    local result = Class:upsert_all(list, options)
     if wants_rows then
       local got = {}
       for index, row in ipairs(result) do got[index] = row.code end

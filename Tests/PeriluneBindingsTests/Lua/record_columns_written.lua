@@ -95,8 +95,8 @@ test("upsert writes the columns that a record has", function()
     Note:upsert(kinds[kind]())
     check("upsert " .. kind, "new", "NULL", "old", "old")
     reset()
-    Note:insert_all({ kinds[kind]() }, { target = "id" })
-    check("insert_all " .. kind, "new", "NULL", "old", "old")
+    Note:upsert_all({ kinds[kind]() }, { target = "id" })
+    check("upsert_all " .. kind, "new", "NULL", "old", "old")
   end
 end)
 

@@ -62,7 +62,58 @@ test("a conflict with a key other than the target is an error", function()
   local Player = make_player()
   Player{ id = 7, email = "a@x" }:insert()
   local player = Player{ id = 8, email = "a@x" }
-  equal(fails("constraint_unique", player.upsert, player).columns, { "email" })
+  equal(fails("constraint_unique", player.upsert, player, { target = "id" }).columns, { "email" })
+end)
+
+test("without a target, a conflict with any unique key updates its row", function()
+  local Player = make_player()
+  Player{ id = 7, email = "a@x", team = "red", number = 1, name = "Ann" }:insert()
+  local player = Player{ id = 8, email = "a@x", name = "Bea" }
+  equal(player:upsert() == player, true)
+  equal({ player.id, player.name, player.number, player:has_changes() }, { 7, "Bea", 1, false })
+  equal(Player:upsert{ team = "red", number = 1, name = "Cal", score = 3 }.id, 7)
+  equal(Player:upsert{ id = 7, email = "new@x" }.name, "Cal")
+  equal(Player:upsert({ email = "new@x", score = 1 }, { update = { score = Player.c.score + 1 } }).score, 4)
+  equal(Player:upsert({ email = "new@x" }, { update = "none" }), false)
+  equal(Player:upsert(Player.draft{ email = "new@x", name = "Dan" }, { returning = "id" }), 7)
+  equal(Player:upsert{ name = "Eve" }.id, 8)
+  equal(rows "SELECT id, email, name, score FROM player WHERE id = 7", { "7 new@x Dan 4" })
+  equal(fails("constraint_unique", Player.upsert, Player, { id = 8, email = "new@x" }).columns, { "email" })
+end)
+
+test("a record that was fetched or inserted keeps to its row", function()
+  db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER)"
+  local Coded = perilune.record "coded"
+  local a, b = Coded{ code = "a", email = "a@x", n = 1 }:insert(), Coded{ code = "b", email = "b@x", n = 2 }:insert()
+  for _, record in ipairs{ a, Coded:find "a" } do
+    record.email, record.n = "b@x", 9
+    equal(fails("constraint_unique", record.upsert, record).columns, { "email" })
+  end
+  equal(b:refresh().n, 2)
+  equal(Coded:upsert{ code = "c", email = "b@x", n = 3 }.code, "b")
+  local loose = a:refresh()
+  Coded:delete_one "a"
+  loose.email = "b@x"
+  fails("constraint_unique", loose.upsert, loose)
+  equal(rows "SELECT code, email, n FROM coded", { "b b@x 3" })
+end)
+
+test("classes that must find the conflicting row first name what they need", function()
+  db:execute [[
+    CREATE TABLE shelf (id INTEGER PRIMARY KEY, item_count INTEGER DEFAULT 0);
+    INSERT INTO shelf (id) VALUES (1), (2);
+    CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT UNIQUE, name TEXT UNIQUE, shelf_id INTEGER REFERENCES shelf)]]
+  local Item, seen = perilune.record "item", {}
+  Item.shelf = Item:belongs_to(perilune.record "shelf", { counter_cache = "item_count" })
+  function Item:insert(...) seen[#seen + 1] = "insert" return perilune.record("item").insert(self, ...) end
+  Item:upsert{ code = "a", name = "A", shelf_id = 1 }
+  Item:upsert{ code = "b", name = "B", shelf_id = 2 }
+  Item:upsert{ code = "c", name = "A", shelf_id = 2 }
+  equal(seen, { "insert", "insert" })
+  equal(rows "SELECT item_count FROM shelf ORDER BY id", { "0", "2" })
+  Item:upsert({ id = 1, name = "B", shelf_id = 1 }, { update = { "shelf_id" } })
+  equal(rows "SELECT shelf_id FROM item ORDER BY id", { "1", "2" })
+  equal(rows "SELECT item_count FROM shelf ORDER BY id", { "1", "1" })
 end)
 
 test("the updated columns can be chosen", function()
@@ -277,7 +328,7 @@ test("a nil field of a fetched record becomes NULL despite the column's default"
     equal(player:has_changes(), false)
   end)
   clear(function(player) player:upsert{ target = "email" } end)
-  clear(function(player) Player:insert_all({ player }, { target = "id" }) end)
+  clear(function(player) Player:upsert_all({ player }, { target = "id" }) end)
   clear(function(player) Player:statement("upsert", player):execute() end)
   clear(function(player) Player:find(1):upsert() player:upsert() end)
   db:execute "DELETE FROM player"

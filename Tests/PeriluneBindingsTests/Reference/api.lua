@@ -105,7 +105,7 @@ add("perilune.single_row", { reset = Settings.reset })
 -- Options of writes.
 local by_verb = library("perilune.records.options").by_verb
 for _, verb in ipairs{ "insert", "update", "update_changes", "save", "delete", "insert_all" } do add("perilune.write_options", by_verb[verb]) end
-add("perilune.upsert_options", by_verb.upsert)
+add("perilune.upsert_options", by_verb.upsert_all)
 add("perilune.insert_from_options", upvalue(upvalue(library("perilune.requests.inserting").insert_from, "read_options"), "known_options"))
 
 library("perilune.schema.full_text")

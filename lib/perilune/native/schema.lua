@@ -12,6 +12,7 @@
 ---@field primary_key { columns: string[], rowid: boolean }
 ---@field unique_keys string[][]
 ---@field distinct_keys string[][] the unique keys whose columns are distinct in all rows by the collations of the columns
+---@field has_unlisted_keys boolean whether a unique index is partial or on expressions, and therefore not among `unique_keys`
 ---@field foreign_keys perilune.foreign_key_schema[]
 
 ---@class perilune.column_schema

@@ -1,10 +1,10 @@
---- `insert_all` with `target` or `update`: inserts many rows per statement, and updates rows that conflict with them.
+--- `upsert_all`: inserts many rows per statement, and updates rows that conflict with them.
 --
---     Book:insert_all(list, { target = "isbn", update = { "price" } })
---     Book:insert_all(list, { update = "none", returning = { "id", "isbn" } })
+--     Book:upsert_all(list, { target = "isbn", update = { "price" } })
+--     Book:upsert_all(list, { update = "none", returning = { "id", "isbn" } })
 --
--- The options are the options of `upsert`. If the class has hooks, each record is upserted separately. Otherwise a statement writes
--- many rows, records are not changed, and no hooks run.
+-- The options are the same as for `upsert`. If the class has hooks, each record is upserted separately. Otherwise a statement writes
+-- many rows, and records are not changed.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
@@ -26,15 +26,6 @@ local bulk_upsert = {}
 
 --- The maximum number of bound values. Beyond it, longer statements cost more than they save.
 local most_values = 640
-
-for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
-  record_options.by_verb.insert_all[option] = function(value, parsed) parsed[option] = value end
-end
-
---- Returns whether options request bulk upserts.
-function bulk_upsert.is_wanted(options)
-  return options ~= nil and (options.target ~= nil or options.update ~= nil or options.set ~= nil)
-end
 
 -- Elements --------------------------------------------------------------------------------------------------------------------
 
@@ -69,7 +60,7 @@ local function check_element(class, info, element)
   return false
 end
 
---- Returns the columns for which an element has values, and these values.
+--- Returns the columns for which an element has values, these values, and whether it is a record with a row.
 local function read_element(class, info, element, db)
   local writing = require "perilune.records.writing"
   if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record.info(class), "upsert", element, db) end
@@ -92,19 +83,17 @@ local function read_element(class, info, element, db)
     end
   end
   if #names == 0 then raise("argument", "expected at least one column to write") end
-  return names, values
+  return names, values, is_record and records.knows_row(element)
 end
 
 -- Statements --------------------------------------------------------------------------------------------------------------------
 
 --- Creates the form for rows with the same columns: the statement and the conversions of its values.
-local function make_form(info, names, options, returned)
-  local clause, parameters = upsert_sql.make(info, names, options)
-  if not clause then
-    raise("argument", ("insert_all: a row has no value for the key; add one, or use the option `target`"))
-  end
+-- @tparam boolean has_row whether the rows come from records with a row
+local function make_form(info, names, has_row, options, returned)
+  local clause, parameters = upsert_sql.make(info, names, options, has_row)
   local bound = {}
-  for index, parameter in ipairs(parameters) do
+  for index, parameter in ipairs(parameters or {}) do
     local value = parameter.value
     if parameter.column then
       value = record_values.store(info, nil, parameter.column, value)
@@ -119,7 +108,7 @@ local function make_form(info, names, options, returned)
   end
   return {
     description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
-    converts = converts, holds = holds, most_rows = math.max(1, most_values // #names), texts = {},
+    converts = converts or has_row, holds = holds, most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
 
@@ -174,9 +163,9 @@ end
 --- Adds an element to the batch for rows with its columns.
 -- @treturn table the batch
 -- @return the number of rows written from the previous batch
-local function add(db, batch, forms, form_of, names, values, results)
-  local key, count = table.concat(names, "\0"), 0
-  local form = forms[key] or form_of(names)
+local function add(db, batch, forms, form_of, names, values, has_row, results)
+  local key, count = (has_row and "+" or "-") .. table.concat(names, "\0"), 0
+  local form = forms[key] or form_of(names, has_row)
   forms[key] = form
   if not batch or batch.form ~= form then
     if batch then count = write(db, batch, results) end
@@ -190,18 +179,18 @@ end
 --- Writes the elements of a list. Consecutive elements with the same columns are written together.
 local function write_all(class, info, db, list, options, returned, results)
   local forms, batch, count = {}, nil, 0
-  local function form_of(names) return make_form(info, names, options, returned) end
+  local function form_of(names, has_row) return make_form(info, names, has_row, options, returned) end
   for position = 1, #list do
     local element = list[position]
     if batch and batch.count == batch.form.most_rows then count = count + write(db, batch, results) end
     if not (batch and add_alike(batch, element)) then
-      local is_done, names, values = pcall(read_element, class, info, element, db)
+      local is_done, names, values, has_row = pcall(read_element, class, info, element, db)
       if not is_done then
-        failures.add_list_index(names, position)
+        failures.add_list_index(names, position, "upsert_all")
         error(names, 0)
       end
       local written
-      batch, written = add(db, batch, forms, form_of, names, values, results)
+      batch, written = add(db, batch, forms, form_of, names, values, has_row, results)
       count = count + written
     end
   end
@@ -212,9 +201,7 @@ end
 -- @return the number of written rows; with the option `returning`, the list of returned values
 function bulk_upsert.run(class, db, list, options)
   local info = record_info.of_class(class, db)
-  if options.on_conflict then
-    raise("argument", "insert_all: `on_conflict` and `update` both decide what happens to a conflicting row; use one of them")
-  end
+  options = options or {}
   local returned = record_options.columns(record.info(class), options, db)
   local results, count = returned and {} or nil, 0
   local is_done, failure = pcall(databases.guarded, db, function(handle)

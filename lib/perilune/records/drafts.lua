@@ -4,8 +4,8 @@
 --     local reminder = Reminder:insert(draft)              -- the database chooses the key
 --     Reminder:upsert(Reminder.draft(reminder))            -- the draft of a record has its key
 --
--- Inserting a draft writes its columns; without a key, the database chooses one. An upsert inserts a draft without a key, and
--- updates the row of a draft with a key. Methods of the class that do not write can be called on drafts.
+-- Inserting a draft writes its columns; without a key, the database chooses one. An upsert updates the row with the key of the
+-- draft, or inserts one. Methods of the class that do not write can be called on drafts.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

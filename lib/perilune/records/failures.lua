@@ -31,12 +31,14 @@ local kinds_of_values = {
   argument = true, cluster_refused = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
 }
 
---- Adds the position of the list element that caused an error of insert_all to its message and as the field `list_index`.
-function failures.add_list_index(err, position)
+--- Adds the position of the list element that caused an error to its message and as the field `list_index`.
+-- @tparam ?string verb "insert_all" by default
+function failures.add_list_index(err, position, verb)
   local kind = type(err) == "userdata" and err.kind
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
   if not is_of_value or err.list_index ~= nil then return end
-  local message = ("insert_all: element %d: %s"):format(position, (err.message:gsub("^insert_all: ", "")))
+  verb = verb or "insert_all"
+  local message = ("%s: element %d: %s"):format(verb, position, (err.message:gsub("^" .. verb .. ": ", "")))
   errors.add_fields(err, { list_index = position, message = message })
 end
 

@@ -97,7 +97,7 @@ local function insert(write, verb)
     replaced = rows_in_the_way.find(write.info, verb, write.target, write.db, write.options)
     return run_step(write, verb, write.options)
   end)
-  if is_written then call(write, "did_insert", replaced) end
+  if is_written then call(write, "did_insert", rows_in_the_way.changed(replaced, verb, write.target)) end
   return is_written
 end
 

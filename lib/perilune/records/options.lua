@@ -15,6 +15,16 @@ local record_options = {
     insert_all = {},
   },
 }
+-- An upsert of many records has the same options.
+record_options.by_verb.upsert_all = record_options.by_verb.upsert
+
+--- Options that belong to another verb or have another form, with the advice for them.
+local advice = { upsert = { set = "use update = { column = perilune.sql(\"...\") }" } }
+advice.upsert.on_conflict = "the option `update` decides what happens to a conflicting row"
+advice.upsert_all, advice.insert, advice.insert_all = advice.upsert, {}, {}
+for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
+  advice.insert[option], advice.insert_all[option] = "use upsert", "use upsert_all"
+end
 
 --- Options that one verb passes to another one already parsed: an empty table as key, the parsed options as value.
 local carried = setmetatable({}, { __mode = "k" })
@@ -36,6 +46,11 @@ function record_options.read(verb, options)
     errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
   end
   local known, parsed = record_options.by_verb[verb], {}
+  for name, text in next, advice[verb] or {} do
+    if options[name] ~= nil then
+      errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, name, text), { name = name })
+    end
+  end
   checks.option_names(verb, options, known)
   for name, value in pairs(options) do known[name](value, parsed, verb) end
   return parsed

@@ -17,7 +17,7 @@ end
 -- On a class without the hook, `class.will_save` is false.
 for name in pairs(record.hooks) do verbs[name] = false end
 
-for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
+for _, option in ipairs{ "target", "target_where", "update", "except", "where" } do
   record_options.by_verb.upsert[option] = function(value, parsed) parsed[option] = value end
 end
 

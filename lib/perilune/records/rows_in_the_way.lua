@@ -1,20 +1,20 @@
 --- Finds the rows that an insert or update will replace, or that an upsert will update: rows with the same value in a unique key.
 
+local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
+local upsert_keys = require "perilune.records.upsert_keys"
+local stored_values = require "perilune.runtime.stored_values"
 
 local rows_in_the_way = {}
 
 --- Returns the keys by which a write may conflict with a row, as lists of columns.
-local function keys_of(class_info, schema, verb, options)
-  if verb == "upsert" then
-    local target = options and options.target or schema.primary_key.columns
-    return { type(target) == "table" and target or { target } }
-  end
+local function keys_of(class_info, info, verb, target, options)
+  if verb == "upsert" then return upsert_keys.searched(info, options, records.knows_row(target)) end
   if record_options.policy(class_info, options, verb) ~= "replace" then return {} end
-  return { schema.primary_key.columns, table.unpack(schema.unique_keys) }
+  return upsert_keys.all(info.schema)
 end
 
 local function are_declared(info, columns)
@@ -28,7 +28,7 @@ end
 -- conflict.
 local function condition_of(class_info, info, verb, target, options)
   local parts, arguments = {}, {}
-  for _, columns in ipairs(keys_of(class_info, info.schema, verb, options)) do
+  for _, columns in ipairs(keys_of(class_info, info, verb, target, options)) do
     local where, bound
     if are_declared(info, columns) then where, bound = record_values.conditions(info, columns, target) end
     if where then
@@ -63,6 +63,21 @@ function rows_in_the_way.find(class_info, verb, target, db, options)
     if own then rows = rows:filter("NOT (" .. own .. ")", table.unpack(bound)) end
   end
   return rows:fetch_all(db)
+end
+
+--- Returns the rows of a list that the write of a record has changed. An upsert updates one of the rows that it meets.
+function rows_in_the_way.changed(list, verb, target)
+  if verb ~= "upsert" or not list or #list < 2 then return list end
+  local info = record_info.of_record(target)
+  local key = record_values.stored_key(info, target)
+  for _, row in ipairs(list) do
+    local is_same = true
+    for index, value in ipairs(record_values.stored_key(info, row)) do
+      is_same = is_same and stored_values.are_same(value, key[index], info.declared[info.description.key[index]])
+    end
+    if is_same then return { row } end
+  end
+  return {}
 end
 
 return rows_in_the_way

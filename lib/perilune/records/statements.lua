@@ -155,7 +155,7 @@ function makers.upsert(info, target, db, options)
   local columns, values = bound_values(info, target, db)
   local names = records.inserted_columns(target, db, values)
   check_types(columns, target, values, names)
-  local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})
+  local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {}, records.knows_row(target))
   if not clause then return makers.insert(info, target, db, options) end
   local arguments = list_of(values, names)
   for _, argument in ipairs(bound) do

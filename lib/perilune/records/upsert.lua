@@ -1,10 +1,10 @@
 --- Upsert: one statement that inserts a record, or updates the row that it conflicts with.
 --
--- Options: `target`, the columns of the unique key that decides about conflicts (the primary key by default); `target_where`, the
--- condition of the partial index on the columns of `target`; `update`, the columns taken from the record: "all" (all that it has,
--- the default), "none", or a table of columns, and of values by column; `except`, columns that are not taken; `set`, SQL by column;
--- `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL, `excluded` is the row that could not be
--- inserted.
+-- Options: `target`, the columns of the unique key that decides about conflicts (any key by default, see upsert_keys.lua);
+-- `target_where`, the condition of the partial index on the columns of `target`; `update`, the columns taken from the record: "all"
+-- (all that it has, the default), "none", or a table of columns, and of values or expressions by column; `except`, columns that are
+-- not taken; `where`, a condition for updating: SQL, a list of SQL and its arguments, or an expression. In SQL, `excluded` is the
+-- row that could not be inserted.
 
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
@@ -22,10 +22,10 @@ local record_upsert = {}
 function record_upsert.clause(class_info, target, db, values, options)
   local info = record_info.of_class(class_info.class, db)
   local given = records.inserted_columns(target, db, values)
-  for column in pairs(type(options and options.update) == "table" and options.update or options and options.set or {}) do
+  for column in pairs(type(options and options.update) == "table" and options.update or {}) do
     if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
   end
-  local clause, parameters = upsert_sql.make(info, given, options or {})
+  local clause, parameters = upsert_sql.make(info, given, options or {}, records.knows_row(target))
   if not clause then return nil end
   local bound, positions = {}, info.description.positions
   for _, parameter in ipairs(parameters) do

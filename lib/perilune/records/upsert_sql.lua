@@ -5,6 +5,7 @@ local perilune = require "perilune"
 local marks = require "perilune.runtime.marks"
 local fields = require "perilune.records.fields"
 local sql_fragment = require "perilune.runtime.sql_fragment"
+local upsert_keys = require "perilune.records.upsert_keys"
 local upsert_rules = require "perilune.records.upsert_rules"
 
 local upsert_sql = {}
@@ -17,58 +18,6 @@ local function set_of(list)
   local set = {}
   for _, value in ipairs(list) do set[value] = true end
   return set
-end
-
---- Returns the list of columns from an option: a name or a list of names, all of which must exist.
-local function read_columns(info, option, value)
-  if type(value) == "string" then value = { value } end
-  if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
-  for _, column in ipairs(value) do
-    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-  end
-  return value
-end
-
--- MARK: - The target
-
-local function list_keys(schema)
-  local keys, texts, known = { schema.primary_key.columns, table.unpack(schema.unique_keys) }, {}, {}
-  for _, columns in ipairs(keys) do
-    local text = "(" .. table.concat(columns, ", ") .. ")"
-    if #columns > 0 and not known[text] then texts[#texts + 1] = text end
-    known[text] = true
-  end
-  return texts, keys
-end
-
-local function is_same_set(left, right)
-  if #left ~= #right then return false end
-  local set = set_of(left)
-  for _, value in ipairs(right) do
-    if not set[value] then return false end
-  end
-  return true
-end
-
---- Returns the columns of the target. They must form a unique key unless they have a condition, with which SQLite finds a partial
--- index.
-local function read_target(info, target, condition)
-  local schema = info.schema
-  if condition ~= nil then
-    if target == nil then fail(schema, "`target_where` is the condition of a `target`, which is missing") end
-    return read_columns(info, "target", target)
-  end
-  local columns = target == nil and schema.primary_key.columns or read_columns(info, "target", target)
-  local texts, keys = list_keys(schema)
-  for _, key in ipairs(keys) do
-    if #key > 0 and is_same_set(key, columns) then return columns end
-  end
-  local message = schema.kind == "view" and "a view has no keys; use insert, update or SQL instead"
-    or #texts == 0 and "the table has no unique key to conflict with; use insert, or add one "
-      .. "(t:primary_key, or db:create_index with unique = true); for a partial index, give its condition as `target_where`"
-    or ("(%s) is not a unique key; available: %s; for a partial index, give its condition as `target_where`")
-      :format(table.concat(columns, ", "), table.concat(texts, ", "))
-  errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
 
 -- MARK: - Assignments
@@ -134,20 +83,6 @@ local function add_updates(assigned, update)
   end
 end
 
---- Adds the assignments of the option `set`: SQL by column.
-local function add_sql(assigned, set)
-  if type(set) ~= "table" then fail(assigned.info.schema, "set: expected a table of SQL, got %s", errors.describe(set)) end
-  local names = {}
-  for column in pairs(set) do
-    check_named(assigned, column)
-    names[#names + 1] = column
-  end
-  table.sort(names)
-  for _, column in ipairs(names) do
-    assign(assigned, column, "(" .. sql_fragment.expression(set[column], "set: `" .. column .. "`") .. ")")
-  end
-end
-
 --- Adds the assignments that behaviors require for each write of a row: versions are incremented, and the time of the last change
 -- is set.
 local function add_behaviours(assigned, is_given)
@@ -159,23 +94,33 @@ local function add_behaviours(assigned, is_given)
   end
 end
 
+--- Returns a column that can be assigned to itself.
+local function any_column(info, given)
+  for _, column in ipairs(info.schema.primary_key.columns) do return column end
+  for _, column in ipairs(given) do
+    if not info.generated[column] then return column end
+  end
+end
+
+--- @tparam {string,...} target the columns of the unique key; none if any key may conflict
 local function read_assignments(info, given, target, options)
   local assigned = { info = info, rules = upsert_rules.of(info.description.class), fixed = set_of(target), named = {}, bound = {} }
   for _, column in ipairs(info.schema.primary_key.columns) do assigned.fixed[column] = true end
   local update = options.update
   if type(update) == "table" then
+    if options.except ~= nil then fail(info.schema, "`except` has no effect when `update` lists the columns") end
     add_updates(assigned, update)
   elseif update == nil or update == "all" then
-    local except = set_of(options.except and read_columns(info, "except", options.except) or {})
-    for column in pairs(type(options.set) == "table" and options.set or {}) do except[column] = true end
-    add_all(assigned, given, except)
+    add_all(assigned, given, set_of(options.except and upsert_keys.read_columns(info, "except", options.except) or {}))
   else
     fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
-  if options.set ~= nil then add_sql(assigned, options.set) end
   add_behaviours(assigned, set_of(given))
   -- Without any assignment, no row would be returned.
-  if #assigned == 0 then assign(assigned, target[1], fields.sql_name(info.schema, target[1])) end
+  if #assigned == 0 then
+    local column = any_column(info, given)
+    assign(assigned, column, fields.sql_name(info.schema, column))
+  end
   return table.concat(assigned, ", "), assigned.bound
 end
 
@@ -198,16 +143,17 @@ end
 
 -- MARK: - The statement
 
---- Returns the conflict target as SQL.
+--- Returns the conflict target as SQL; empty text without a target.
 local function conflict_target(info, target, condition)
-  local columns = "(" .. fields.sql_names(info.schema, target) .. ")"
+  if #target == 0 then return "" end
+  local columns = " (" .. fields.sql_names(info.schema, target) .. ")"
   if condition == nil then return columns end
   return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
 end
 
 local function read_action(info, given, target, options)
   if options.update == "none" then
-    for _, option in ipairs{ "where", "except", "set" } do
+    for _, option in ipairs{ "where", "except" } do
       if options[option] ~= nil then fail(info.schema, "`%s` has no effect when nothing is updated", option) end
     end
     return "DO NOTHING", {}
@@ -217,27 +163,17 @@ local function read_action(info, given, target, options)
   return "DO UPDATE SET " .. assignments .. condition, bound
 end
 
---- Returns whether the record can conflict with a row at all: it has a value for each target column. Without a key it is inserted.
-local function has_target(info, target, is_given, options)
-  for _, column in ipairs(target) do
-    if not is_given[column] then
-      if options.target == nil then return false end
-      fail(info.schema, "the record has no value for `%s`, a column of the target", column)
-    end
-  end
-  return true
-end
-
 --- Creates the ON CONFLICT clause.
 -- @param info the column info of the table
 -- @tparam {string,...} given the columns for which the record has a value, in order
+-- @tparam boolean has_row whether the record was read from a row or written to one
 -- @return the SQL; its parameters, a list of `value` and, except for parameters of the condition, `column`. Returns nothing if the
---   record should be inserted.
-function upsert_sql.make(info, given, options)
-  local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
-  if not has_target(info, target, is_given, options) then return nil end
+--   record cannot conflict with a row, so that a plain INSERT suffices.
+function upsert_sql.make(info, given, options, has_row)
+  local target, can_conflict = upsert_keys.target(info, given, options, has_row)
   local action, bound = read_action(info, given, target, options)
-  return ("ON CONFLICT %s %s"):format(conflict_target(info, target, options.target_where), action), bound
+  if not can_conflict then return nil end
+  return ("ON CONFLICT%s %s"):format(conflict_target(info, target, options.target_where), action), bound
 end
 
 return upsert_sql

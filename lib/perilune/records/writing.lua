@@ -12,7 +12,6 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
-local bulk_upsert = require "perilune.records.bulk_upsert"
 local record_options = require "perilune.records.options"
 local steps = require "perilune.records.steps"
 local failures = require "perilune.records.failures"
@@ -142,7 +141,7 @@ end
 --- Runs a verb that the class may override.
 -- @return whether something was written
 function writing.call(verb, info, target, db, options)
-  local method = has_overrides(info) and record.method(info, verb)
+  local method = (verb == "upsert" or has_overrides(info)) and record.method(info, verb)
   if not method then return perform(options and options.as or verb, info, target, db, options) end
   local carrier = record_options.carry(options)
   local result
@@ -315,30 +314,38 @@ function writing.list_record(class, value)
 end
 
 --- Calls a function with each position of a list; errors get the list index.
-local function each_element(list, f)
+local function each_element(verb, list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
     if not is_done then
-      failures.add_list_index(err, position)
+      failures.add_list_index(err, position, verb)
       error(err, 0)
     end
   end
 end
 
+local function insert_one(...) return writing.call("insert", ...) end
+
+local function upsert_one(info, ...)
+  local verb = record.method(info, "upsert") and writing.call or writing.perform
+  return verb("upsert", info, ...)
+end
+
 --- Writes records one by one, all or none. If one fails, the records are restored.
--- @tparam string verb "insert" or "upsert"
-local function insert_each(class, db, list, options, verb)
+-- @tparam string verb "insert_all" or "upsert_all"
+local function write_each(class, db, list, options, verb)
   record_options.check(record.info(class), options, db)
+  local write = verb == "upsert_all" and upsert_one or insert_one
   local targets, memories, results = {}, {}, {}
-  each_element(list, function(position)
-    targets[position] = check_record(record.info(class), "insert_all", list[position])
+  each_element(verb, list, function(position)
+    targets[position] = check_record(record.info(class), verb, list[position])
   end)
   local is_done, failure = pcall(databases.guarded, db, function(handle)
-    each_element(targets, function(position)
+    each_element(verb, targets, function(position)
       local target = targets[position]
       local info = record.info_of(target)
       memories[position] = records.copy_record(target)
-      if writing.call(verb, info, target, handle, options) then
+      if write(info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
     end)
@@ -349,45 +356,54 @@ local function insert_each(class, db, list, options, verb)
 end
 
 --- Raises for a list with keys other than 1 to n, whose values would not be inserted: fields without braces around them, gaps.
-local function check_list(list)
+local function check_list(verb, list)
+  if type(list) ~= "table" or getmetatable(list) ~= nil then
+    raise("argument", verb .. ": expected a list of records, got " .. errors.describe(list))
+  end
   local count = #list
   -- Usually nothing follows the last element.
   if next(list, count > 0 and count or nil) == nil then return end
   for key in next, list do
     local is_element = math.type(key) == "integer" and key >= 1 and key <= count
     if not is_element and key ~= "n" then
-      raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(errors.describe(key),
+      raise("argument", ("%s: expected a list of records, got a table with the key %s%s"):format(verb, errors.describe(key),
         type(key) == "string" and "; use {{ column = value }} for a list of one" or ""))
     end
   end
 end
 
+--- Returns the info, the database, the list and the options of a verb for many records.
+local function split_list(verb, class, ...)
+  local info = record.require_class(verb, class)
+  local db, list, options, rest = database_and_rest(...)
+  check_list(verb, list)
+  if rest ~= nil then raise("argument", verb .. ": too many arguments") end
+  record.description(class, db) -- which shows whether Lua must handle its writes
+  return info, db, list, record_options.read(verb, options)
+end
+
 --- Inserts records, tables of columns or drafts, all or none. Returns the list of inserted records, or of the results of the option
 -- `returning`.
 function verbs.insert_all(class, ...)
-  local info = record.require_class("insert_all", class)
-  local db, list, options, rest = database_and_rest(...)
-  if type(list) ~= "table" or getmetatable(list) ~= nil then
-    raise("argument", "insert_all: expected a list of records, got " .. errors.describe(list))
-  elseif rest ~= nil then
-    raise("argument", "insert_all: too many arguments")
-  end
-  check_list(list)
-  options = record_options.read("insert_all", options)
-  record.description(class, db) -- which shows whether Lua must handle its writes
-  if bulk_upsert.is_wanted(options) then
-    if not has_overrides(info) and not require("perilune.records.hooks").has_hooks(info) then
-      return bulk_upsert.run(class, db, list, options)
-    end
-    local written = insert_each(class, db, list, options, "upsert")
-    return options.returning and written or #written
-  end
+  local info, db, list, options = split_list("insert_all", class, ...)
   if not options and not records.model_flags(info.model) then
     local is_done, result = pcall(records.raw_insert_all, class, db, list)
     if is_done then return result end
     if result ~= one_by_one then error(result, 0) end
   end
-  return insert_each(class, db, list, options, "insert")
+  return write_each(class, db, list, options, "insert_all")
+end
+
+--- Upserts records, tables of columns or drafts, all or none. Returns the number of written rows, or the list of the results of the
+-- option `returning`.
+function verbs.upsert_all(class, ...)
+  local info, db, list, options = split_list("upsert_all", class, ...)
+  local is_plain = not has_overrides(info) and not record.method(info, "upsert") and not require("perilune.records.hooks").has_hooks(info)
+  if is_plain then
+    return require("perilune.records.bulk_upsert").run(class, db, list, options)
+  end
+  local written = write_each(class, db, list, options, "upsert_all")
+  return options and options.returning and written or #written
 end
 
 --- Deletes the row with a key; returns whether there was one. No hooks of records are called, but an overridden `delete` is.

@@ -4,7 +4,7 @@
 --     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
 --
 -- Options: `columns`, the target columns for the columns of the request, in order; by default the columns with the same names.
--- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts, and `update`, the change to the
+-- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts (any by default), and `update`, the change to the
 -- conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
 -- column; `where`, a condition for updating. `returning`: true for records, or columns for rows.
 
@@ -91,6 +91,7 @@ end
 local function read_updates(source, update, target, columns)
   local fixed, names, values, rules, named = {}, {}, {}, upsert_rules.of(source.class), {}
   for _, name in ipairs(target) do fixed[name] = true end
+  for _, column in ipairs(source:key()) do fixed[column.shape.detail] = true end
   local function add(name, value)
     local column = named_expressions.check_column(source:column(name), "insert_from")
     name = column.shape.detail
@@ -139,9 +140,6 @@ local function statement(source, rows, options, is_upsert, returning)
   local target, names, values = nil, {}, {}
   if is_upsert then
     target = options.target ~= nil and read_names(source, "target", options.target) or {}
-    if #target == 0 then
-      for index, column in ipairs(source:key()) do target[index] = column.shape.detail end
-    end
     local given = columns or names_of(rows)
     if not given and options.update ~= "none" and type(options.update) ~= "table" then
       raise("argument", "insert_from: the columns to update are unknown; use update = { \"name\", ... }")

@@ -3528,20 +3528,13 @@ end
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
 ---@field returning? string|string[] a column, a list of columns, or `"all"`, to return instead of the record; not computed or combined fields
 ---@field key? boolean whether an update also writes a changed key to the row; false by default
----@field target? string|string[] for `insert_all`: the unique key whose rows are updated
----@field target_where? string for `insert_all`: the condition of the partial index to use
----@field update? "all"|"none"|table for `insert_all`: the columns to overwrite, and values by column
----@field except? string|string[] for `insert_all`: columns to keep
----@field set? table<string, string> for `insert_all`: SQL by column
----@field where? string|perilune.expression|table for `insert_all`: a condition for updating: SQL, a list of SQL and its arguments, or an expression
 
----Options of upserts.
+---Options of `upsert` and `upsert_all`.
 ---@class perilune.upsert_options
----@field target? string|string[] the columns of the unique key to check; by default the primary key
+---@field target? string|string[] the columns of the unique key to check; by default any unique key. A record that was fetched or inserted is written to its own row: its primary key decides.
 ---@field target_where? string the condition of the partial index to use
----@field update? "all"|"none"|table the columns to overwrite with the record, and values by column; `"all"` by default
+---@field update? "all"|"none"|table the columns to overwrite with the record, and values or expressions by column; `"all"` by default. In SQL, `excluded` is the row that could not be inserted: `{ stock = perilune.sql("stock + excluded.stock") }`.
 ---@field except? string|string[] columns to keep
----@field set? table<string, string> SQL by column; in it, `excluded` is the row that could not be inserted
 ---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
 ---@field returning? string|string[]
 
@@ -3708,7 +3701,7 @@ function members:insert(fields, options) end
 ---- Raises `constraint_*` if a constraint is violated
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
----@return perilune.record[]|integer|perilune.row[] records the records; with `target` or `update` the number of written rows; if `returning` is given as well, the rows with its columns
+---@return perilune.record[]|perilune.row[] records the records; with `returning`, the values or the rows with its columns
 function members:insert_all(list, options) end
 
 ---Updates the row of a record.
@@ -3743,19 +3736,36 @@ function members:update(record, options) end
 ---@return perilune.record|false
 function members:save(record, options) end
 
----Inserts a record or draft, or updates the conflicting row, in one statement.
+---Inserts a record, a draft or a table of columns, or updates the row with the same unique key, in one statement.
 ---```lua
----print(Tag:upsert(Tag.draft{ name = "sea" }, { target = "name" }).id)  --> 1
+---print(Tag:upsert{ name = "sea" }.id)  --> 1
 ---```
 ---
+---- Raises `argument` if the table has no unique key, or the class needs the option `target`, because it overrides verbs or counts rows while a unique index is partial or on expressions
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record|perilune.draft
+---@param record perilune.record|perilune.draft|table<string, any>
 ---@param options? perilune.upsert_options
----@return perilune.record|false
+---@return perilune.record|false record false if `where` or `update = "none"` has kept the row unchanged
 function members:upsert(record, options) end
+
+---Inserts a list of records, or updates the rows with the same unique keys: all of them, or none. In a class without hooks, it is the fastest
+---way to write many rows that may exist.
+---```lua
+---print(Tag:upsert_all{ { name = "sea" }, { name = "ships" } }, Tag:fetch_count())  --> 2	3
+---```
+---
+---- Raises `constraint_*` if a constraint is violated (the message names the element)
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param list (table<string, any>|perilune.record|perilune.draft)[]
+---@param options? perilune.upsert_options
+---@return integer|perilune.row[] count the number of written rows; with `returning`, the values or the rows with its columns
+function members:upsert_all(list, options) end
 
 ---Deletes the row of a record.
 ---```lua
@@ -3947,7 +3957,7 @@ end
 ---@class perilune.insert_from_options
 ---@field columns? string|string[] the target columns of the request's columns, in order; by default the columns of the same names
 ---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
----@field target? string|string[] the unique key whose rows are updated, the primary key by default
+---@field target? string|string[] the unique key whose rows are updated, any by default
 ---@field update? "all"|"none"|table the columns to overwrite, and values by column; `"all"` for requests with `select(...)` or the option `columns`
 ---@field where? string|perilune.expression|table a condition for updating
 ---@field returning? true|string|string[] true for records, or columns for rows
@@ -4049,10 +4059,10 @@ function members:update_changes(change, options) end
 ---@return perilune.record|false
 function members:save(db, options) end
 
----Inserts the record, or updates the conflicting row, in one statement. Afterwards the record matches the row.
+---Inserts the record, or updates the row with the same unique key, in one statement. Afterwards the record matches the row.
 ---```lua
 ---local tag = Tag{ name = "sea" }
----tag:upsert{ target = "name" }
+---tag:upsert()
 ---print(tag.id)  --> 1
 ---```
 ---

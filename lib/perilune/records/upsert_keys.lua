@@ -1,0 +1,130 @@
+--- The unique keys by which an upsert finds the row that it updates.
+--
+-- The option `target` names one. Without it, any unique key of the table may conflict, and SQLite decides which one if several do.
+-- A record that was read from its row or written to it keeps to that row: its primary key decides.
+
+local errors = require "perilune.native.errors"
+
+local upsert_keys = {}
+
+local function fail(schema, message, ...)
+  errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message:format(...), { table = schema.name })
+end
+
+local function set_of(list)
+  local set = {}
+  for _, value in ipairs(list) do set[value] = true end
+  return set
+end
+
+local function has_all(set, columns)
+  for _, column in ipairs(columns) do
+    if not set[column] then return false end
+  end
+  return #columns > 0
+end
+
+--- Returns the list of columns from an option: a name or a list of names, all of which must exist.
+function upsert_keys.read_columns(info, option, value)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
+  for _, column in ipairs(value) do
+    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+  end
+  return value
+end
+
+--- Returns the unique keys without conditions, as lists of columns: the primary key first.
+function upsert_keys.all(schema)
+  return { schema.primary_key.columns, table.unpack(schema.unique_keys) }
+end
+
+local function list_keys(schema)
+  local texts, known = {}, {}
+  for _, columns in ipairs(upsert_keys.all(schema)) do
+    local text = "(" .. table.concat(columns, ", ") .. ")"
+    if #columns > 0 and not known[text] then texts[#texts + 1] = text end
+    known[text] = true
+  end
+  return texts
+end
+
+local function raise_no_key(schema, message)
+  errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = upsert_keys.all(schema) })
+end
+
+--- Raises for a table without unique keys.
+local function check_has_keys(schema)
+  if schema.kind == "view" then raise_no_key(schema, "a view has no keys; use insert, update or SQL instead") end
+  if #list_keys(schema) > 0 or schema.has_unlisted_keys then return end
+  raise_no_key(schema, "the table has no unique key to conflict with; use insert, or add one "
+    .. "(t:primary_key, or db:create_index with unique = true)")
+end
+
+--- Returns the columns of the option `target`. They must form a unique key unless they have a condition, with which SQLite finds a
+-- partial index.
+local function named_target(info, options)
+  local schema, columns = info.schema, upsert_keys.read_columns(info, "target", options.target)
+  if options.target_where ~= nil then return columns end
+  check_has_keys(schema)
+  for _, key in ipairs(upsert_keys.all(schema)) do
+    if #key == #columns and has_all(set_of(key), columns) then return columns end
+  end
+  raise_no_key(schema, ("(%s) is not a unique key; available: %s; for a partial index, give its condition as `target_where`")
+    :format(table.concat(columns, ", "), table.concat(list_keys(schema), ", ")))
+end
+
+--- Returns whether a row with values for some columns can conflict with another row.
+local function can_conflict(info, is_given)
+  if info.schema.has_unlisted_keys then return true end
+  local is_set = {}
+  for name, column in pairs(info.declared) do
+    is_set[name] = is_given[name] or column.default ~= nil or column.generated ~= nil
+  end
+  for _, key in ipairs(upsert_keys.all(info.schema)) do
+    if has_all(is_set, key) then return true end
+  end
+  return false
+end
+
+--- Returns whether a table has no unique key except its primary key.
+local function is_only_key(schema)
+  return not schema.has_unlisted_keys and #list_keys(schema) == 1
+end
+
+--- Returns the columns of the unique key that an upsert meets, none if it may be any key; and whether the record can conflict with
+-- a row at all.
+-- @tparam {string,...} given the columns for which the record has a value
+-- @tparam boolean has_row whether the record was read from a row or written to one
+function upsert_keys.target(info, given, options, has_row)
+  local schema, is_given = info.schema, set_of(given)
+  if options.target == nil then
+    if options.target_where ~= nil then fail(schema, "`target_where` is the condition of a `target`, which is missing") end
+    check_has_keys(schema)
+    local key = schema.primary_key.columns
+    if (has_row or is_only_key(schema)) and has_all(is_given, key) then return key, true end
+    return {}, can_conflict(info, is_given)
+  end
+  local target = named_target(info, options)
+  for _, column in ipairs(target) do
+    if not is_given[column] then fail(schema, "the record has no value for `%s`, a column of the target", column) end
+  end
+  return target, true
+end
+
+--- Returns the unique keys that an upsert may meet, for code that looks for the row itself. Raises if some cannot be compared by
+-- columns.
+function upsert_keys.searched(info, options, has_row)
+  local schema, target = info.schema, options and options.target
+  if target ~= nil then return { type(target) == "table" and target or { target } } end
+  if has_row and #schema.primary_key.columns > 0 then return { schema.primary_key.columns } end
+  local obstacle = schema.has_unlisted_keys and "a unique index of the table is partial or on expressions"
+    or #info.description.key == 0 and #schema.unique_keys > 1 and "the table has several unique keys but no primary key"
+  if obstacle then
+    fail(schema, "the class overrides verbs or counts rows, so that the conflicting row must be found first, and %s; name a unique key, "
+      .. "for example target = %q", obstacle, schema.primary_key.columns[1] or (schema.unique_keys[1] or { "column" })[1])
+  end
+  return upsert_keys.all(schema)
+end
+
+return upsert_keys
