@@ -75,6 +75,9 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
 
-require "perilune.runtime.unknown_methods"(databases.methods, "perilune.databases.foreign_names")
+local unknown_methods = require "perilune.runtime.unknown_methods"
+unknown_methods(databases.methods, "database")
+unknown_methods(perilune.json, "json", "function")
+unknown_methods(perilune, "perilune", "member")
 
 return perilune

@@ -83,7 +83,7 @@ Changeset.__concat = function(first, second)
 end
 
 arity.limit(Changeset, "changeset:", { is_empty = 0, rows = 1, serialize = 0, inverted = 0, followed_by = 1 })
-checks.seal(Changeset, {})
+checks.seal(Changeset, {}, "changeset")
 
 --- Reads the bytes of a saved changeset.
 function perilune.changeset(bytes, surplus)

@@ -73,7 +73,7 @@ function blobs.methods:pieces(size)
   return function() return self:read(size) end
 end
 
-require "perilune.runtime.unknown_methods"(blobs.methods)
+require "perilune.runtime.unknown_methods"(blobs.methods, "open_blob")
 
 local arity = require "perilune.runtime.arity"
 arity.limit(database, "db:", { open_blob = 4 })

@@ -665,7 +665,7 @@ function Automation:next_time()
 end
 
 Automation.__metatable = "automation"
-checks.seal(Automation, { "change_plan", "description", "durable", "durable_state", "key_function", "fetch_values", "file", "is_removed", "line", "next_due", "on_failure", "source", "when" })
+checks.seal(Automation, { "change_plan", "description", "durable", "durable_state", "key_function", "fetch_values", "file", "is_removed", "line", "next_due", "on_failure", "source", "when" }, "automation")
 Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ local history_reading = require "perilune.events.history_reading"
 local history_undoing = require "perilune.events.history_undoing"
 
 local History = {}
-local Histories = checks.class("history", History)
+local Histories = checks.class("history", History, "history")
 
 local function self_of(self, method)
   if getmetatable(self) ~= Histories then

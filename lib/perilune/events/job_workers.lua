@@ -370,6 +370,6 @@ end
 
 checks.seal(Handler, {
   "batch", "bell", "f", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "left", "pruned_at" })
+  "timer", "worker_count", "workers", "left", "pruned_at" }, "handler")
 
 return job_workers

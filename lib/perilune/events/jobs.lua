@@ -276,6 +276,6 @@ function Jobs:__tostring()
   return ('jobs "%s"'):format(self.queue.name)
 end
 
-checks.seal(Jobs, { "queue" })
+checks.seal(Jobs, { "queue" }, "jobs")
 
 return {}

@@ -43,7 +43,7 @@ function Handle:__tostring()
   return native.is_live(self.id) and "timer" or "timer (ended)"
 end
 
-checks.seal(Handle, { "id" })
+checks.seal(Handle, { "id" }, "timer")
 
 --- Calls a function once, after a number of seconds.
 function perilune.after(seconds, f, ...)
@@ -160,4 +160,4 @@ function Task:__tostring()
   return ("task (%s)"):format(self.state)
 end
 
-checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" })
+checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" }, "task")

@@ -215,7 +215,7 @@ function Schedule:__tostring()
   return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
 end
 
-checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "schedule" })
+checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "schedule" }, "schedule")
 
 local schedule = { next_time = next_time }
 

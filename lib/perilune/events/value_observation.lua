@@ -195,7 +195,7 @@ end
 checks.seal(Observation, {
   "callback", "fetch", "failures", "fingerprint", "has_looked", "is_suspended", "keeps_duplicates", "map", "object", "on_error", "place", "observer",
   "touch_regions",
-})
+}, "observation")
 
 -- Regions -------------------------------------------------------------------------------------------------------------------------
 
@@ -412,8 +412,8 @@ function Subscription:is_active()
 end
 
 Subscription.__close = Subscription.cancel
-checks.seal(Shared, { "db", "fetch", "is_over", "observation", "options", "subscriptions", "value" })
-checks.seal(Subscription, { "callback", "is_active_now", "shared" })
+checks.seal(Shared, { "db", "fetch", "is_over", "observation", "options", "subscriptions", "value" }, "shared_observation")
+checks.seal(Subscription, { "callback", "is_active_now", "shared" }, "observer")
 
 --- Shares one observation between several functions: its value is fetched once for all, and only while there are subscribers.
 -- @param source a function as for `db:observe`, or a request

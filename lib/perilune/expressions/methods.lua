@@ -126,7 +126,7 @@ local function names_of_methods()
 end
 
 setmetatable(methods, { __index = function(_, name)
-  if type(name) ~= "number" then errors.raise_unknown("method", name, names_of_methods()) end
+  if type(name) ~= "number" then require("perilune.runtime.other_names").raise("column", "method", name, names_of_methods()) end
 end })
 expression.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
 

@@ -314,7 +314,7 @@ function metatable.__index(self, name)
   local names = { "erase_on_schema_change" }
   for known in pairs(migrator) do names[#names + 1] = known end
   table.sort(names)
-  errors.raise_unknown("method", name, names)
+  require("perilune.runtime.other_names").raise("migrator", "method", name, names)
 end
 
 --- `erase_on_schema_change`: whether to erase and migrate a database again if its schema differs from its migrations. All

@@ -267,6 +267,13 @@ function record.missing(class, name, target)
   local names, methods = known_names(info), own_names(info)
   for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
   table.sort(methods)
+  local other_names = require "perilune.runtime.other_names"
+  local use = other_names.find("record", name, function(column) return info.known[column] end)
+  if use then
+    local details = other_names.fields(name, use, methods)
+    details.table = info.table
+    raise("unknown_column", ("no column or method `%s` in `%s`; %s"):format(name, info.table, use), details)
+  end
   errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
@@ -416,7 +423,7 @@ function record.raise_unknown_member(info, name)
   for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
   for verb in pairs(verbs) do names[#names + 1] = verb end
   table.sort(names)
-  errors.raise_unknown("method", name, names)
+  require("perilune.runtime.other_names").raise("class", "method", name, names, function(column) return info ~= nil and info.known[column] end)
 end
 
 setmetatable(record.class_verbs, { __index = function(_, name) record.raise_unknown_member(nil, name) end })

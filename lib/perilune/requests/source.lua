@@ -223,7 +223,8 @@ local function request_members(source, alias)
     if type(name) == "number" then
       raise("argument", "cannot index a request by number; use `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
     end
-    errors.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
+    require("perilune.runtime.other_names").raise("request", "method", name, names_of(verbs, derivations, source.all_requests()),
+      function(column) return source:column_named(column) ~= nil end)
   end })
 end
 

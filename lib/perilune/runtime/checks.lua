@@ -44,7 +44,7 @@ local function raise_unknown_option(place, options, known)
     if known[name] == nil then unknown[#unknown + 1] = name end
   end
   table.sort(unknown)
-  errors.raise_unknown("option", unknown[1], sorted_keys(known))
+  require("perilune.runtime.other_names").raise("option", "option", unknown[1], sorted_keys(known))
 end
 
 --- Checks the names in a table of options; the caller checks their values.
@@ -151,18 +151,21 @@ function checks.block(place, block)
 end
 
 --- Raises for an unknown method, suggesting the nearest one.
-function checks.raise_unknown_method(methods, name)
-  errors.raise_unknown("method", name, sorted_keys(methods))
+-- @tparam ?string section the section of names from other libraries (other_names.lua)
+-- @tparam ?string what the kind of the name; "method" by default
+function checks.raise_unknown_method(methods, name, section, what)
+  require("perilune.runtime.other_names").raise(section, what or "method", name, sorted_keys(methods))
 end
 
 --- Returns the metatable of objects with exactly these methods; any other name is an error.
-function checks.class(name, methods)
+-- @tparam string section the section of names from other libraries (other_names.lua)
+function checks.class(name, methods, section)
   return {
     __name = name,
     __index = function(_, key)
       local method = methods[key]
       if method then return method end
-      errors.raise_unknown("method", key, sorted_keys(methods))
+      checks.raise_unknown_method(methods, key, section)
     end,
   }
 end
@@ -170,7 +173,8 @@ end
 --- Makes the functions of a class its methods, called with a colon. Names other than methods and fields are errors.
 -- @tparam table class its `__metatable` is the name of its objects in messages
 -- @tparam {string,...} fields optional fields of the objects
-function checks.seal(class, fields)
+-- @tparam string section the section of names from other libraries (other_names.lua)
+function checks.seal(class, fields, section)
   local what, methods, known = class.__metatable, {}, {}
   for _, name in ipairs(fields) do known[name] = true end
   for name, f in pairs(class) do
@@ -185,7 +189,7 @@ function checks.seal(class, fields)
   end
   class.__index = function(_, key)
     if methods[key] or known[key] then return methods[key] end
-    errors.raise_unknown("method", tostring(key), sorted_keys(methods))
+    checks.raise_unknown_method(methods, tostring(key), section)
   end
 end
 

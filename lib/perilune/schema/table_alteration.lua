@@ -21,7 +21,7 @@ local sql_names = require "perilune.runtime.names"
 
 local database = databases.methods
 local methods = {}
-local Methods = checks.class("table alteration", methods)
+local Methods = checks.class("table alteration", methods, "alteration")
 
 --- An alteration, with the methods that columns and references call on their definition.
 local Alteration = {}

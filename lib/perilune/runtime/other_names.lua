@@ -1,0 +1,809 @@
+--- Names from other libraries, other languages and earlier versions, with the calls that take their place here.
+--
+-- Each section belongs to one kind of object. A key lists names that have the same replacement, separated by spaces, in snake_case:
+-- `findBy` and `find_by` are found alike. A value completes the message "no method `find_by`; ". Sections may continue in others.
+
+local errors = require "perilune.native.errors"
+
+local transactions = "use db:write(function(db) ... end), which commits at its end and rolls back if the function raises or returns \"rollback\""
+local failures = "a failure raises an error object with the fields `message`, `kind`, `code` and `sql`; catch it with pcall(f)"
+local own_rows = "use filter{ column = value }; a condition may also be an expression, filter(Class.c.total:gt(5)), or SQL with arguments, "
+  .. "filter(\"total > ?\", 5)"
+local including = "use including_all(Class.association) for lists, including_optional(Class.association) for single records"
+local joining = "use joining_required(Class.association) or joining_optional(Class.association) to filter and select by associated rows, "
+  .. "including_required(...) to fetch them too, and join(Other, condition) for tables without an association"
+local validations = "define function Class:validate() ... self:invalid(\"column\", \"message\") end"
+local hooks = "define a hook as a method: function Class:will_save(db) ... end; the moments are will_, did_ and around_ with insert, update, save "
+  .. "and delete"
+local counting = "use fetch_count(); column:count() and perilune.count() count within a selection"
+local changing = "use record:update_changes{ column = value }, or assign fields (record.column = value) and call record:save()"
+local fields = "fields are read and assigned by name, record.column or record[name]; pairs(record) visits all of them"
+local own_state = "record:has_changes() is true for unsaved changes, record:exists() if the row exists"
+local connectives = "combine conditions with `&` and `|`, negate them with `~`"
+local columns = "use t:column(name, type), followed by its properties: t:column(\"name\", \"text\"):not_null():default(\"\")"
+local typed = "use t:column(name, \"%s\")"
+local timestamps = "use t:column(\"created_at\", \"datetime\"):default_sql(\"CURRENT_TIMESTAMP\"), and the class option timestamps = true"
+local ending = "use %s:cancel()"
+
+local sections = {}
+
+--- Sections that a section continues in.
+local continued = { class = { "request" }, association = { "request" } }
+
+-- Classes and requests ----------------------------------------------------------------------------------------------------------
+
+sections.request = {
+  ["where filter_by find_all find_many where_not select_where filter_where and_where search find_where query_by having_values"] = own_rows,
+  ["exclude not_ reject where_is_not"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
+  ["or_ or_where either where_or any_of"] = "use filter(first | second) with two expressions, or request | request",
+  ["and_ merge all_of"] = "call filter once more, or combine expressions with `&`",
+  ["where_in in_ is_in where_key where_id"] = "use filter{ column = { 1, 2 } }, or filter(Class.c.column:is_in{ 1, 2 })",
+  ["where_between between"] = "use filter(Class.c.column:between(low, high))",
+  ["where_like like contains starts_with ends_with"] = "use filter(Class.c.column:contains(text)), or :starts_with, :ends_with, :like(pattern)",
+  ["where_null is_null where_nil"] = "use filter{ column = perilune.null }, or filter(Class.c.column:is_null())",
+  ["where_exists"] = "use filter(perilune.exists(request)), or filter(Class.association:exists())",
+  ["where_raw raw_where"] = "use filter(sql, ...)",
+  ["first first_or_none one one_or_none one_or_nil scalar_one scalar_one_or_none find_first find_one get_one take_one single first_or_nil "
+    .. "first_or_default peek head fetch_first fetch_optional next only_one sole find_sole_by fetch"] =
+    "use fetch_one(), which returns nil if no row matches; find() raises",
+  ["first_or_fail find_or_fail first_or_raise get_or_404 fetch_one_or_raise find_unique_or_throw find_first_or_throw find_or_raise"] =
+    "use find(key), or find() on a request; both raise if no row matches, as fetch_one() does not",
+  ["last final latest earliest fetch_last newest oldest find_last"] =
+    "use reversed():fetch_one() on an ordered request, or order(Class.c.column:desc()):fetch_one()",
+  ["get find_by find_by_id find_by_pk get_by get_by_id get_or_none get_or_nil find_unique by_id by_key load lookup fetch_by_key fetch_by_id find_by_key pk "
+    .. "get_by_pk find_row with_key with_id with_pk fetch_key"] =
+    "use fetch_one(key), which returns nil if no row has the key, or find(key), which raises; for other columns filter{ column = value }:fetch_one()",
+  ["count size length len count_all count_rows get_count row_count num_rows tally number_of_rows total_count"] = counting,
+  ["count_by count_values"] = "use group(\"column\"):select(\"column\", perilune.count():as(\"count\")):fetch_all()",
+  ["group_by grouped by_group partition"] = "use group(\"column\")",
+  ["having_"] = "use having(condition)",
+  ["order_by sort sort_by ordered reorder sorted orderby order_desc order_asc arrange sorted_by order_by_desc order_by_asc"] =
+    "use order(\"column\"), or order(Class.c.column:desc()); then_order adds a column",
+  ["reverse reverse_order desc descending backwards inverted"] = "use order(Class.c.column:desc()), or reversed() on an ordered request",
+  ["asc ascending"] = "use order(\"column\")",
+  ["random shuffle sample order_random"] = "use order(\"random()\")",
+  ["skip start"] = "use limit(count, offset), or offset(count)",
+  ["take top limit_to limited per head_rows first_n slice fetch_some"] = "use limit(count):fetch_all(); page(number, size) for pages",
+  ["paginate pages page_by per_page cursor_paginate paged"] = "use page(number, size), or page_after(cursor, size)",
+  ["avg mean fetch_average average_of"] = "use average(\"column\")",
+  ["maximum biggest largest highest fetch_max max_of"] = "use max(\"column\")",
+  ["minimum smallest lowest fetch_min min_of"] = "use min(\"column\")",
+  ["sum_of add_up fetch_sum summarize"] = "use sum(\"column\")",
+  ["aggregate calculate"] = "use sum, average, min, max or fetch_count, or select(Class.c.total:sum():as(\"sum\")):fetch_one() for several",
+  ["any has_any is_present present some has_rows any_rows contains_row"] = "use exists()",
+  ["empty is_none blank is_blank no_rows"] = "use is_empty()",
+  ["many"] = "use fetch_count() > 1",
+  ["each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
+    "use for record in request:rows() do ... end",
+  ["map collect transform reduce select_map filter_map"] =
+    "use fetch_all() and a loop, `for record in request:rows() do`, or pluck(\"column\") for the values of a column",
+  ["to_list to_a to_table to_array all_records fetch_list list fetchall result results records run execute exec get_all load_all read_all "
+    .. "find_all_records as_list fetch_many fetch_records select_all"] = "use fetch_all()",
+  ["values values_list pick scalars column_values fetch_column field list_of get_column fetch_pluck select_values scalar scalar_all "
+    .. "fetch_scalars value"] =
+    "use pluck(\"column\"); or select(\"column\"):fetch_values(), and fetch_value() for one value",
+  ["ids primary_keys pks select_primary_key fetch_ids keys"] = "use pluck(\"id\")",
+  ["only defer columns fields project projection select_only pick_columns returning_columns with_columns add_columns"] =
+    "use select(\"column\", ...) for rows with these columns; the option `fields` of perilune.record makes columns lazy",
+  ["add_select select_raw select_sql extra annotate annotated annotate_with add_column_expression include_count with_count "
+    .. "alias_column"] =
+    "use annotated_with(expression:as(\"name\")) to add a column, select(...) to replace the columns",
+  ["distinct_on uniq unique uniq_by dedupe"] = "use distinct()",
+  ["includes include including with with_ eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
+    .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
+    .. "includes_all joined_load select_in_load including_associations"] = including,
+  ["joins inner_join joined join_table joining join_related"] = joining,
+  ["left_joins left_outer_join left_outer_joins outer_join outerjoin leftjoin"] = joining .. "; left_join(Other, condition)",
+  ["create_with new_record initialize"] = "use Class{ column = value }:insert(), or Class:insert{ column = value }",
+  ["find_or_create_by get_or_create first_or_create find_or_new find_create fetch_or_create fetch_or_insert get_or_insert "
+    .. "insert_or_find find_or_add"] = "use find_or_insert({ key columns }, { other columns })",
+  ["find_or_initialize_by first_or_initialize find_or_initialize first_or_new get_or_build"] = "use find_or_build({ key columns }, { other columns })",
+  ["update_or_create create_or_update insert_or_update put set_or_insert upsert_one replace_one insert_or_replace store"] =
+    "use Class:upsert{ column = value }; upsert_all for many rows",
+  ["bulk_create create_all bulk_insert insert_many insert_multiple add_all batch_insert create_many bulk_save bulk_save_objects save_all insert_each "
+    .. "import_all insert_rows bulk_add multi_insert insert_batch"] = "use Class:insert_all{ { column = value }, ... }",
+  ["bulk_upsert upsert_many insert_or_update_all upsert_rows merge_all"] = "use Class:upsert_all({ { column = value }, ... }, { target = \"column\" })",
+  ["bulk_update update_many modify update_each change_all set update_rows increment_all update_where set_all bulk_change change"] =
+    "use update_all{ column = value }; values may be expressions, update_all{ total = Class.c.total + 1 }",
+  ["destroy_all delete_by delete_many remove_all bulk_delete clear truncate delete_where wipe erase_all delete_rows drop_all purge"] =
+    "use delete_all(), as in filter{ column = value }:delete_all()",
+  ["increment_counter update_counters increment inc decrement dec add_to"] = "use update_all{ column = Class.c.column + 1 }",
+  ["to_sql sql_text as_sql query_string toString to_string statement_text str debug_sql compile print_sql"] = "use sql(), or print(request)",
+  ["analyze query_plan explain_query_plan plan"] = "use explain()",
+  ["union_of concat append combine"] = "use union(other), or union_all(other)",
+  ["difference minus subtract"] = "use except(other)",
+  ["intersection"] = "use intersect(other)",
+  ["from from_table from_query from_subquery"] = "use perilune.common_table(name, request), or filter with a request: Class.c.id:is_in(request)",
+  ["subquery scalar_subquery as_subquery"] = "use the request itself where a value or list is expected: Class.c.id:is_in(request:select(\"id\"))",
+  ["with_cte cte with_recursive common_table"] = "use perilune.common_table(name, request)",
+  ["as alias as_ named"] = "use aliased(name)",
+  ["lock with_lock for_update lock_for_update with_for_update readonly"] =
+    "SQLite has no row locks: use db:write(function(db) ... end), which excludes other writers; the class option lock_version finds stale records",
+  ["in_bulk find_all_by_id find_by_ids get_many where_ids find_keys fetch_keys filter_ids get_all_by_id multi_get"] =
+    "use filter_key{ 1, 2 }, or find{ 1, 2 }",
+  ["watch subscribe track on_change listen live live_query publisher values_observation value_observation reactive stream_changes"] =
+    "use observe(function(records) ... end)",
+  ["in_groups find_in_batches batch batches each_batch each_slice chunk chunks chunked in_chunks yield_per"] =
+    "use in_batches(size), as in for records in request:in_batches(100) do",
+  ["unscope without_scope unfiltered with_deleted with_trashed with_archived"] = "use Class:unscoped()",
+  ["match search_text full_text_search fts"] = "use matching(pattern) with a full-text table",
+  ["nearest_neighbors knn similar"] = "use nearest(column, vector, count)",
+  ["over window partition_by"] = "use column:sum():over{ partition_by = \"column\", order_by = \"column\" } in select",
+  ["push append_all insert_link attach link connect associate"] = "use record:association():add(other)",
+  ["detach unlink disconnect dissociate"] = "use record:association():remove(other)",
+  ["set_links sync assign_links set_all_links"] = "use record:association():replace{ other, ... }",
+  ["new_entry make make_new"] = "use build{ column = value } on record:association(), or Class{ column = value }",
+  ["add_new"] = "use insert{ column = value }",
+  ["prepared prepare_statement bake"] = "use prepare()",
+  ["clone dup copy"] = "requests are immutable and need no copy; each method returns a new request",
+  ["validate is_valid"] = validations,
+  ["async then await"] = "the functions that fetch return their results directly; perilune.spawn runs a function concurrently",
+  ["print inspect dump"] = "use print(request) for its SQL, and fetch_all() for its records",
+  ["remove_order unorder without_order"] = "use unordered()",
+  ["filter_or"] = "use or_filter, or filter(first | second)",
+}
+
+sections.class = {
+  ["new_and_save insert_one store_one make_and_save insert_into insert_row create_one"] = "use Class:insert{ column = value }",
+  ["new init make instantiate construct record initialize new_record"] = "use Class{ column = value }, then :insert() or :save()",
+  ["find_by_sql raw from_statement select_raw query_raw raw_query sql_query fetch_sql by_sql"] =
+    "use Class:from_sql(sql, ...):fetch_all(), or Class:fetch_all(sql, ...)",
+  ["query objects select_query q session manager repository all_query"] =
+    "a class is itself a request: Class:filter{ column = value }:order(\"column\"):fetch_all()",
+  ["destroy delete_by_id remove_by_id delete_by_pk delete_key delete_row erase"] = "use Class:delete_one(key), or filter{ column = value }:delete_all()",
+  ["update_by_id update_one modify_one update_row update_where_id"] = "use Class:find(key):update_changes{ column = value }, or filter_key(key):update_all{ column = value }",
+  ["exists_by has contains has_key include"] = "use Class:exists(key), or filter{ column = value }:exists()",
+  ["transaction begin atomic in_transaction write"] = transactions,
+  ["has_and_belongs_to_many many_to_many many_many has_many_through belongs_to_many manytomany many2many through"] =
+    "use Class:has_many(Target, { through = Class.links, using = Link.target })",
+  ["relationship foreign_key references references_one foreign_key_field"] = "use Class:belongs_to(Target) for the side with the foreign key, Class:has_many(Target) for the other",
+  ["one_to_many hasmany has_many_of one_many children"] = "use Class:has_many(Target)",
+  ["one_to_one hasone has_one_of"] = "use Class:has_one(Target)",
+  ["belongsto belongs many_to_one parent"] = "use Class:belongs_to(Target)",
+  ["scope named_scope scopes define_scope add_scope"] = "define function Class.requests:name(...) return self:filter{ ... } end",
+  ["default_scope"] = "define function Class.requests:default() return self:filter{ ... } end",
+  ["validates validates_presence_of validates_uniqueness_of validates_length_of validates_format_of validates_inclusion_of validate_presence validator "
+    .. "add_validation validates_numericality_of validation validations rules on_validate"] = validations,
+  ["before_save after_save before_create after_create before_update after_update before_destroy after_destroy before_insert after_insert "
+    .. "before_delete after_delete before_validation after_commit after_rollback around_save_hook after_find after_initialize hook add_hook on callbacks "
+    .. "pre_save post_save on_save on_insert on_update on_delete after_load before_remove after_remove before after"] = hooks,
+  ["enum"] = "use the class option types = { column = perilune.enum{ ... } }",
+  ["serialize attribute attributes cast types set_types column_type"] = "use the class option types = { column = type }",
+  ["columns column_names attribute_names columns_hash fields schema table_info describe field_names get_columns __columns__"] =
+    "use db:columns(\"table\"); Class.c.name is the expression of a column",
+  ["table_name tablename table get_table_name __tablename__ __table__ name_of_table"] = "perilune.record(\"table\") names the table; tostring(Class) shows it",
+  ["primary_key pk key_name id_column key"] = "use db:primary_key(\"table\"), and the class option primary_key to set it",
+  ["connection db database bind set_database connect establish_connection"] =
+    "classes use the default database; pass another as the first argument, Class:fetch_all(other), or use perilune.with{ database = other }",
+  ["create_table migrate sync drop_table automigrate sync_table"] = "use db:create_table(\"table\", function(t) ... end) in a migration",
+  ["inherit subclass derive class"] = "use Class:extend(options)",
+  ["from_table from_json from_hash from_dict load_from decode from_values"] = "use Class{ column = value }, or Class.from_row(row)",
+  ["to_json as_json serialize_json"] = "use perilune.json.encode(records)",
+  ["c_ col column field cols"] = "use Class.c.name for a column",
+  ["acts_as_paranoid soft_delete paranoid"] = "use the class option soft_delete = \"deleted_at\"",
+  ["timestamps record_timestamps"] = "use the class option timestamps = true",
+  ["attr_accessor method define add_method methods prototype"] = "define methods with function Class:name() ... end",
+  ["refresh_all reload"] = "fetch the records again, or use record:refresh()",
+  ["bulk transactionally"] = "use insert_all, upsert_all, update_all or delete_all",
+  ["observe_changes after_change"] = "use Class:observe(function(records) ... end), or db:observe_transactions{ tables = { Class }, on_change = ... }",
+  ["last_insert_id inserted_id"] = "insert returns the record, whose key is set: Class:insert{ ... }.id",
+  ["update_all_columns"] = "use record:update()",
+}
+
+-- Records -------------------------------------------------------------------------------------------------------------------------
+
+sections.record = {
+  ["update_attributes update_attribute update_column update_columns assign_attributes assign set set_attributes update_fields write_attribute patch merge "
+    .. "set_field set_value put change modify update_with change_to update_values fill edit save_changes set_all update_one update_if_changed update_only"] = changing,
+  ["destroy remove erase delete_instance destroy_record unlink delete_self"] = "use record:delete()",
+  ["really_destroy hard_delete force_delete destroy_fully"] = "use record:delete_forever()",
+  ["undelete unremove recover"] = "use record:restore()",
+  ["reload refetch refresh_from_db fetch re_read reread sync reset load fetch_again"] = "use record:refresh()",
+  ["create store commit flush write add insert_record persist"] = "use record:insert(), or record:save() to update or insert",
+  ["save_or_update insert_or_update put_record replace upsert_record merge_record"] = "use record:upsert(), or record:save()",
+  ["changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
+    "use record:has_changes()",
+  ["changed_attributes changed_fields dirty_fields previous_changes changes_to_save changed_columns database_changes diff get_changes"] =
+    "use record:changes(), which returns the old value of each changed column",
+  ["new_record is_new_record is_new persisted is_persisted destroyed is_destroyed saved is_saved in_database is_inserted exists_in_database"] = own_state,
+  ["valid is_valid errors validate_record get_errors validations check_valid error_messages full_messages is_invalid"] =
+    "use record:validation_errors(), an empty list if the record is valid; save, insert and update validate too",
+  ["add_error errors_add set_error error add_validation_error"] = "use self:invalid(\"column\", \"message\") in function Class:validate()",
+  ["touch"] = "use record:update_changes{ updated_at = perilune.now() }; the class option timestamps = true does so at each update",
+  ["toggle"] = "use record:update_changes{ column = not record.column }",
+  ["increment decrement inc dec incr increment_column add_to"] = "use record:update_changes{ column = record.column + 1 }, or, for counting without a "
+    .. "read, Class:filter_key(record.id):update_all{ column = Class.c.column + 1 }",
+  ["to_json as_json json encode serialize dump tojson"] = "use perilune.json.encode(record)",
+  ["to_table to_dict as_dict to_hash attributes values as_table to_h to_map to_lua fields get_attributes dict items data row raw to_row columns columns_and_values"] =
+    "pairs(record) visits all fields; record:copy() returns another record, perilune.json.encode(record) JSON text",
+  ["dup clone deep_copy duplicate copy_with"] = "use record:copy(changes)",
+  ["read_attribute get get_attribute attribute value field get_value column fetch_field get_field"] = fields,
+  ["pairs iter each ipairs"] = fields,
+  ["primary_key key get_id pk get_key key_values identifier"] = "read the column of the key, as in record.id",
+  ["table class model get_class type class_name table_name get_table"] = "Class:is(record) is whether it is a record of a class",
+  ["load_association load_related preload with include including fetch_related load_relation"] =
+    "use record:association():fetch_all(), or Class:preload({ record }, Class.association)",
+  ["is_loaded loaded association_loaded is_fetched fetched"] = "use record:included(\"association\")",
+  ["related association build_association get_related association_for request"] = "use record:association(), a request for the associated rows",
+  ["create_association create_related"] = "use record:association():insert{ column = value }",
+  ["transaction lock with_lock"] = transactions,
+  ["versions paper_trail audits revisions"] = "use record:history()",
+  ["update_all"] = "use record:update_changes{ column = value }; update_all changes all rows of a request",
+  ["archive soft_delete trash discard"] = "use record:delete() with the class option soft_delete = \"deleted_at\"",
+  ["will_save did_save before_save after_save"] = hooks,
+  ["save_nested nested_save"] = "use Class:save_nested(values)",
+  ["is_a instance_of is_instance"] = "use Class:is(record)",
+  ["equals eq same"] = "compare the keys, as in first.id == second.id",
+  ["observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
+  ["attach link add_to_association"] = "use record:association():add(other)",
+  ["delete_all"] = "use record:delete(), or record:association():delete_all()",
+  ["save_without_validation insert_without_validation update_without_validation skip_validation"] = "validation is part of every write; db:execute(sql, ...) writes without it",
+}
+
+--- Patterns of names with another name in them: a column, unless the third element allows any name.
+local patterns = {
+  record = {
+    { "^(.+)_was$", "use record:changes().%s, the old value if it has changed" },
+    { "^(.+)_changed$", "use record:changes().%s ~= nil" },
+    { "^(.+)_before_last_save$", "use record:changes().%s before saving", true },
+    { "^get_(.+)$", "read the field: record.%s" },
+    { "^set_(.+)$", "assign the field: record.%s = value" },
+    { "^is_(.+)$", "read the field: record.%s" },
+    { "^update_(.+)$", "use record:update_changes{ %s = value }" },
+    { "^increment_(.+)$", "use record:update_changes{ %s = record.%s + 1 }" },
+    { "^create_(.+)$", "use record:%s():insert{ column = value } for the association", true },
+    { "^build_(.+)$", "use record:%s():build{ column = value } for the association", true },
+    { "^add_(.+)$", "use record:%s():add(other) for the association, or :insert{ column = value }", true },
+    { "^remove_(.+)$", "use record:%s():remove(other) for the association", true },
+    { "^before_(.+)$", hooks, true }, { "^after_(.+)$", hooks, true },
+  },
+  request = {
+    { "^find_by_(.+)$", "use filter{ %s = value }:fetch_one()", true },
+    { "^find_all_by_(.+)$", "use filter{ %s = value }:fetch_all()", true },
+    { "^fetch_by_(.+)$", "use filter{ %s = value }:fetch_one()", true },
+    { "^get_by_(.+)$", "use filter{ %s = value }:fetch_one()", true },
+    { "^where_(.+)$", "use filter{ %s = value }" },
+    { "^filter_by_(.+)$", "use filter{ %s = value }" },
+    { "^filter_(.+)$", "use filter{ %s = value }" },
+    { "^order_by_(.+)$", "use order(\"%s\")" },
+    { "^sort_by_(.+)$", "use order(\"%s\")" },
+    { "^group_by_(.+)$", "use group(\"%s\")" },
+    { "^count_by_(.+)$", "use group(\"%s\"):select(\"%s\", perilune.count():as(\"count\"))" },
+    { "^sum_of_(.+)$", "use sum(\"%s\")" },
+    { "^exists_by_(.+)$", "use filter{ %s = value }:exists()" },
+    { "^delete_by_(.+)$", "use filter{ %s = value }:delete_all()" },
+    { "^before_(.+)$", hooks, true }, { "^after_(.+)$", hooks, true },
+    { "^validates?_(.+)$", validations, true },
+  },
+  table = {
+    { "^add_(.+)$", columns, true },
+  },
+}
+
+-- Expressions -----------------------------------------------------------------------------------------------------------------------
+
+sections.column = {
+  ["equals equal is_equal is_equal_to equal_to eql same_as eq_ equals_to"] = "use column:eq(value)",
+  ["not_equal neq not_eq not_equals is_not_equal differs unequal not_equal_to distinct_from"] = "use column:ne(value)",
+  ["gte greater_or_equal greater_than_or_equal at_least greater_equal greater_than_or_equal_to from since geq"] = "use column:ge(value)",
+  ["lte less_or_equal less_than_or_equal at_most less_equal less_than_or_equal_to up_to until_ leq"] = "use column:le(value)",
+  ["greater_than greater more_than above after over_ bigger_than later_than"] = "use column:gt(value)",
+  ["less_than less lower_than below before smaller_than earlier_than under"] = "use column:lt(value)",
+  ["is_nil null isnull is_null_ nil_ is_none none missing"] = "use column:is_null()",
+  ["not_null is_not_nil notnull not_nil isnot_null is_notnull is_present present is_set"] = "use column:is_not_null()",
+  ["isnot is_distinct_from"] = "use column:is_not(value)",
+  ["in_ in_list one_of any_of is_one_of is_any_of within in_array inlist is_in_list included_in member_of"] = "use column:is_in{ 1, 2 }",
+  ["not_in notin notin_ is_none_of none_of not_in_ nin not_in_list"] = "use column:is_not_in{ 1, 2 }",
+  ["ilike icontains iregex like_ilike ilike_ like_ignore_case"] = "use column:like(pattern) or column:contains(text), which ignore the case of ASCII letters",
+  ["startswith starts begins_with istartswith has_prefix prefix start_with"] = "use column:starts_with(text)",
+  ["endswith ends iendswith has_suffix suffix end_with"] = "use column:ends_with(text)",
+  ["has includes include containing contains_text substring_of find"] = "use column:contains(text)",
+  ["not_like unlike not_ilike does_not_match not_contains"] = "use ~column:like(pattern)",
+  ["matches regex rlike regexp_match pattern similar_to matching"] = "use column:regexp(pattern), column:glob(pattern) or column:like(pattern); "
+    .. "column:match(pattern) is for full-text tables",
+  ["descending reverse reversed order_desc desc_"] = "use column:desc()",
+  ["ascending asc_ order_asc ordered"] = "use column:asc()",
+  ["nullsfirst"] = "use column:nulls_first()", ["nullslast"] = "use column:nulls_last()",
+  ["label alias as_ named rename aliased name"] = "use column:as(name)",
+  ["concat concatenate append join_text"] = "use `..`, as in column .. \" text\"",
+  ["add plus"] = "use `+`, as in column + 1", ["sub minus subtract"] = "use `-`, as in column - 1",
+  ["mul times multiply multiplied_by"] = "use `*`, as in column * 2", ["div divide divided_by"] = "use `/`, as in column / 2",
+  ["modulo remainder"] = "use column:mod(divisor), or column % divisor",
+  ["neg negative negate"] = "use -column",
+  ["not_ negated inverse invert"] = "use ~condition", ["and_ also"] = connectives, ["or_ otherwise_or"] = connectives, ["all_ any_"] = connectives,
+  ["avg mean"] = "use column:average()",
+  ["maximum largest"] = "use column:max()", ["minimum smallest"] = "use column:min()",
+  ["len char_length size count_chars char_len"] = "use column:length(); column:count() counts values",
+  ["to_lower lowercase tolower lowered down downcase lcase"] = "use column:lower()",
+  ["to_upper uppercase toupper uppered up upcase ucase"] = "use column:upper()",
+  ["strip trimmed strip_spaces"] = "use column:trim()", ["lstrip"] = "use column:ltrim()", ["rstrip"] = "use column:rtrim()",
+  ["sub_string substring slice left right mid sub_str subtext"] = "use column:substr(first, count)",
+  ["position index_of indexof strpos locate charindex"] = "use column:instr(part)",
+  ["gsub replace_all sub_all"] = "use column:replace(part, by)",
+  ["collate nocase ignore_case case_insensitive with_collation collation ignoring_case"] = "use column:collating(\"nocase\")",
+  ["op operate custom_op"] = "use perilune.sql(\"name = ?\", value) for other operators",
+  ["func fn call apply function_"] = "use perilune.fn.name(column, ...) for other functions",
+  ["type_coerce as_type to_type convert astype casted cast_as to_integer to_int to_real to_text to_string as_integer as_text tostring tonumber to_number"] =
+    "use column:cast(\"integer\"), with \"integer\", \"real\", \"text\", \"blob\" or \"numeric\"",
+  ["year"] = "use column:strftime(\"%Y\")", ["month"] = "use column:strftime(\"%m\")", ["day"] = "use column:strftime(\"%d\")",
+  ["hour"] = "use column:strftime(\"%H\")", ["minute"] = "use column:strftime(\"%M\")", ["weekday dow day_of_week"] = "use column:strftime(\"%w\")",
+  ["extract date_part date_trunc trunc_date format date_format to_char"] = "use column:strftime(format), as in column:strftime(\"%Y-%m\")",
+  ["timestamp unix epoch"] = "use column:unixepoch()",
+  ["now"] = "use perilune.now() as a value",
+  ["get path at key member get_path json_get json_value json_field extract_json json_text jsonb element get_json_object"] = "use column:json(\"name\"), or column:json(\"$.a.b\")",
+  ["json_agg array_agg to_json_array json_array collect collect_list"] = "use column:json_group_array()",
+  ["string_agg listagg join concat_ws group_concatenate concat_group"] = "use column:group_concat(separator)",
+  ["default default_to if_null or_default otherwise orelse nvl isnull_ if_nil fallback"] = "use column:coalesce(value)",
+  ["case when if_ then_ case_when choose switch then else_ else"] = "use perilune.case{ { condition, value }, otherwise = value }",
+  ["exists any has_any"] = "use perilune.exists(request), Class.association:exists(), or column:is_not_null()",
+  ["is_empty empty blank is_blank"] = "use column:eq(\"\") for empty text, column:is_null() for NULL",
+  ["filter filtered filter_where having"] = "use column:sum():where(condition) for an aggregate of some rows, and request:filter(condition) for rows",
+  ["first last"] = "use column:first_value():over{ ... }, or request:order(column):fetch_one()",
+  ["row_number rank dense_rank ntile percent_rank cume_dist"] = "use perilune.row_number():over{ partition_by = column, order_by = column }; likewise rank, dense_rank and ntile",
+  ["partition_by partition window_"] = "use column:sum():over{ partition_by = column, order_by = column }",
+  ["previous prior"] = "use column:lag():over{ order_by = column }", ["following next"] = "use column:lead():over{ order_by = column }",
+  ["is_true true_ is_true_"] = "use the column itself, or column:eq(true)", ["is_false false_"] = "use ~column, or column:eq(false)",
+  ["between_ in_range range"] = "use column:between(low, high)",
+  ["fetch_all fetch_one value fetch"] = "an expression is part of a request, as in Class:select(expression):fetch_value()",
+  ["count_all"] = "use perilune.count()", ["unique uniq distinct_count distinct_values"] = "use column:distinct(), or column:distinct():count()",
+  ["sum_all add_all"] = "use column:sum()",
+  ["asc_nulls_first desc_nulls_first"] = "use column:nulls_first()", ["asc_nulls_last desc_nulls_last"] = "use column:nulls_last()",
+  ["set assign update"] = "use request:update_all{ column = value }",
+  ["bool_or bool_and every some"] = "use column:max() and column:min(), since true is 1",
+  ["greatest least"] = "use perilune.fn.max(a, b), or perilune.fn.min(a, b)",
+  ["power"] = "use column:pow(exponent)", ["ceiling"] = "use column:ceil()", ["log"] = "use column:ln(), column:log10() or column:log2()",
+  ["md5 sha1 random"] = "use perilune.fn.name(column) for other SQL functions; db:add_function defines new ones",
+  ["is_like"] = "use column:like(pattern)", ["nulls"] = "use column:nulls_first() or column:nulls_last()",
+}
+
+-- Databases -------------------------------------------------------------------------------------------------------------------------
+
+sections.database = {
+  ["exec run do_ perform sql exec_sql run_sql execute_sql executemany execute_batch exec_many executescript exec_script execute_script execute_update "
+    .. "exec_driver_sql write_sql batch statement command"] =
+    "use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows",
+  ["query select select_all all get_all fetchall query_all list fetch fetch_rows get_rows read_all fetch_many query_rows get_results raw_query "
+    .. "select_rows array query_array query_raw execute_query table"] =
+    "use db:fetch_all(sql, ...), or db:rows(sql, ...) to iterate over rows",
+  ["nrows each iter cursor each_row for_each stream fetch_cursor iterate open_cursor query_iter row_iterator"] =
+    "use db:rows(sql, ...), whose rows have a field for each column",
+  ["irows urows"] = "use db:tuples(sql, ...), which gives the values of each row",
+  ["first_row first get query_one query_row fetchone select_one get_row single one query_first fetch_row row fetch_first find find_one get_one query_single "
+    .. "fetch_optional select_row get_first_row"] =
+    "use db:fetch_one(sql, ...)",
+  ["first_irow"] = "use db:fetch_values(sql, ...)",
+  ["scalar value get_value query_value execute_scalar fetchval fetch_val pluck select_value query_scalar fetch_scalar get_scalar fetch_int fetch_integer "
+    .. "fetch_string fetch_count count get_first_value single_value"] =
+    "use db:fetch_value(sql, ...)",
+  ["scalars values column fetch_column query_column select_values fetch_list fetch_col"] = "use db:fetch_values(sql, ...)",
+  ["last_insert_rowid getlastautoid last_insert_id last_id lastrowid insert_id last_inserted_id last_inserted_row_id last_rowid inserted_rowid"] =
+    "use db:execute(sql, ...).inserted_rowid",
+  ["changes changed_rows affected_rows rows_affected rowcount row_count changes_count num_rows"] = "use db:execute(sql, ...).changed_rows",
+  ["total_changes"] = "use db:fetch_value(\"SELECT total_changes()\")",
+  ["errmsg error_message errcode error_code error last_error get_error"] = failures,
+  ["create_function function_ define_function register_function add_sql_function"] = "use db:add_function(name, options, f)",
+  ["create_aggregate register_aggregate define_aggregate"] = "use db:add_aggregate(name, options, definition)",
+  ["create_collation register_collation define_collation collation"] = "use db:add_collation(name, compare)",
+  ["update_hook commit_hook rollback_hook on_change on_commit add_observer after_commit on_update set_update_hook add_transaction_observer observe_changes "
+    .. "track_changes on_write listen subscribe"] =
+    "use db:observe_transactions{ on_change = f, did_commit = f }, or db:observe(fetch, f) for values",
+  ["busy_timeout busy_handler set_busy_timeout timeout"] = "use the option `busy_timeout` of perilune.queue or perilune.pool",
+  ["db_filename filename file name file_name get_path"] = "use db:path()",
+  ["isopen is_open is_closed closed"] = "db:path() raises if the database is closed",
+  ["wal_checkpoint"] = "use db:checkpoint(kind)",
+  ["load_extension enable_load_extension"] = "scripts cannot load extensions; the host lists them (perilune run --extension FILE)",
+  ["begin commit rollback setautocommit begin_transaction commit_transaction rollback_transaction start_transaction set_autocommit autocommit "
+    .. "transaction with_transaction atomic in_transaction_ tx immediate_transaction begin_immediate run_in_transaction write_transaction do_transaction "
+    .. "writer update_in_transaction unsafe_reentrant_write end_transaction"] =
+    transactions .. "; db:in_transaction takes the kind of transaction, db:in_savepoint nests",
+  ["savepoint with_savepoint nested begin_nested release rollback_to release_savepoint rollback_to_savepoint"] = "use db:in_savepoint(function() ... end)",
+  ["read_transaction reader unsafe_read read_only with_read read_lock snapshot_read"] = "use db:read(function(db) ... end)",
+  ["write_in_transaction"] = "use db:write(function(db) ... end)",
+  ["unsafe_write without_transaction"] = "use db:write_without_transaction(function(db) ... end)",
+  ["in_transaction_now is_in_transaction is_transaction inside_transaction transaction_state in_txn get_autocommit"] = "use db:is_inside_transaction()",
+  ["escape quote escape_string literal quote_string"] = "pass values as arguments: db:execute(\"... WHERE name = ?\", name)",
+  ["prepare_statement make_statement cached_statement compile stmt prepare_v2 create_statement"] = "use db:prepare(sql)",
+  ["create make_table new_table create_table_if_not_exists define_table"] =
+    "use db:create_table(name, { if_not_exists = true }, function(t) ... end)",
+  ["drop remove_table delete_table drop_table_if_exists"] = "use db:drop_table(name, { if_exists = true })",
+  ["alter change_table modify_table"] = "use db:alter_table(name, function(t) ... end)",
+  ["add_column create_column"] = "use db:alter_table(\"table\", function(t) t:add_column(name, type) end)",
+  ["drop_column remove_column delete_column"] = "use db:alter_table(\"table\", function(t) t:drop_column(name) end)",
+  ["rename_column"] = "use db:alter_table(\"table\", function(t) t:rename_column(name, new_name) end)",
+  ["change_column alter_column modify_column change_column_default change_column_null set_column_default"] =
+    "use db:alter_table(\"table\", function(t) t:change_column(name, type) end)",
+  ["add_foreign_key create_foreign_key add_reference add_belongs_to"] = "use db:alter_table(\"table\", function(t) t:foreign_key(column, other) end)",
+  ["add_timestamps"] = "use db:alter_table(\"table\", function(t) t:add_column(\"created_at\", \"datetime\") end)",
+  ["add_index index make_index create_unique_index add_unique_index unique_index"] = "use db:create_index(\"table\", { \"column\" }, { unique = true })",
+  ["remove_index delete_index"] = "use db:drop_index(\"table\", { \"column\" })",
+  ["view new_view add_view"] = "use db:create_view(name, sql)", ["add_trigger trigger"] = "use db:create_trigger(name, options)",
+  ["has_table has_tables is_table exists_table table_exist contains_table hastable exists data_source_exists"] = "use db:table_exists(name)",
+  ["has_column column_exists column_exist"] = "compare the names in db:columns(\"table\")",
+  ["has_index"] = "use db:index_exists(name)", ["has_view"] = "use db:view_exists(name)", ["has_trigger"] = "use db:trigger_exists(name)",
+  ["table_names get_tables list_tables show_tables table_list all_tables data_sources"] = "use db:tables()",
+  ["table_info columns_of describe get_columns column_names pragma_table_info list_columns columns_in table_columns"] = "use db:columns(\"table\")",
+  ["schema dump_schema get_schema table_sql create_statement_of schema_dump structure table_schema"] = "use db:schema_sql(\"table\")",
+  ["pragma set_pragma get_pragma"] = "use db:execute(\"PRAGMA name = value\") and db:fetch_value(\"PRAGMA name\")",
+  ["vacuum optimize analyze integrity_check reindex"] = "use db:execute(\"VACUUM\"), db:fetch_values(\"PRAGMA integrity_check\"), and so on",
+  ["user_version schema_version version"] = "use db:fetch_value(\"PRAGMA user_version\")",
+  ["backup backup_database copy_to dump copy clone save_to"] = "use db:backup_to(target); db:serialize() returns the bytes",
+  ["record model class register table_class define model_for define_model map"] = "use perilune.record(\"table\")",
+  ["insert insert_into insert_row add insert_one save create_record put"] = "use Class:insert{ column = value } with a class of perilune.record(\"table\"), or db:execute(sql, ...)",
+  ["insert_all insert_many bulk_insert"] = "use Class:insert_all{ { ... }, ... } with a class of perilune.record(\"table\")",
+  ["update upsert replace update_all update_row"] = "use Class:filter{ ... }:update_all{ ... } or record:update_changes{ ... } with a class of perilune.record(\"table\"), "
+    .. "or db:execute(sql, ...)",
+  ["delete remove delete_all delete_row"] = "use Class:filter{ ... }:delete_all() with a class of perilune.record(\"table\"), or db:execute(sql, ...)",
+  ["from from_table filter where order select_from"] = "use a class: local Class = perilune.record(\"table\"); Class:filter{ ... }:fetch_all()",
+  ["migrate migrations run_migrations migrator register_migration add_migration"] = "use perilune.migrator(), then migrator:register(name, function(db) ... end) and "
+    .. "migrator:migrate(db)",
+  ["open connect open_memory"] = "use perilune.queue(path), or perilune.pool(path)",
+  ["disconnect shutdown dispose finalize close_all quit"] = "use db:close()",
+  ["cursor_ session get_session conn connection get_connection acquire checkout"] = "use the database itself; db:write and db:read pass a handle to their function",
+  ["watch live observe_value observe_values value_observation observe_table observe_query track value_publisher"] = "use db:observe(fetch, callback)",
+  ["explain_query_plan query_plan eqp plan"] = "use db:explain(sql, ...)",
+  ["trace profile log set_trace sql_trace"] = "the command shows statements: perilune run --trace FILE",
+  ["after_commit_once on_next_commit after_next_commit after_transaction"] = "use db:after_next_transaction(on_commit, on_rollback)",
+  ["last_error_message"] = failures, ["drop_all reset erase clear"] = "use db:drop_table(name) for each of db:tables()",
+  ["attach attach_database detach"] = "use db:execute(\"ATTACH DATABASE ? AS name\", path)",
+  ["sleep wait"] = "use perilune.sleep(duration)", ["now"] = "use perilune.now(), or db:transaction_date()",
+  ["foreign_keys_enabled enable_foreign_keys"] = "foreign keys are enforced; db:foreign_key_violations() finds broken references",
+  ["rename alter_table_rename"] = "use db:rename_table(name, new_name)",
+  ["interrupt_all abort cancel stop"] = "use db:interrupt()",
+  ["blob open_blob_handle blob_open"] = "use db:open_blob(table, column, rowid)",
+  ["parameter bind bind_values bind_names"] = "pass values as arguments: db:fetch_all(\"... WHERE name = :name\", { name = \"Ada\" })",
+  ["create_virtual_table create_fts create_full_text create_fts4"] = "use db:create_fts5(name, options)",
+}
+
+sections.statement = {
+  ["step next"] = "use statement:rows(...), or statement:fetch_one(...)",
+  ["bind bind_values bind_names bind_all bind_param bindparam set"] = "pass values as arguments: statement:execute(...), statement:fetch_all(...)",
+  ["reset clear_bindings clear"] = "statements reset themselves; pass new values as arguments",
+  ["finalize release dispose"] = "use statement:close()",
+  ["nrows each iter iterate"] = "use statement:rows(...)", ["irows urows"] = "use statement:tuples(...)",
+  ["query all get_all fetchall list select fetch"] = "use statement:fetch_all(...)", ["run exec"] = "use statement:execute(...)",
+  ["get first one fetchone single get_row get_values get_named_values row"] = "use statement:fetch_one(...)",
+  ["scalar get_value value pluck"] = "use statement:fetch_value(...)",
+  ["names get_names column_names get_name column_count get_types"] = "use statement:columns()",
+  ["parameter_count bind_parameter_count bind_parameter_name params"] = "use statement:parameters()",
+  ["last_insert_rowid changes"] = "use statement:execute(...).inserted_rowid, or .changed_rows",
+  ["readonly"] = "use statement:is_readonly()", ["isopen"] = "statement:sql() raises if the statement is closed", ["text source"] = "use statement:sql()",
+}
+
+sections.row = {
+  ["to_dict as_table to_hash as_dict totable to_h dict tojson to_json"] = "use row:to_table(), and perilune.json.encode(row) for JSON text",
+  ["keys names column_names fields"] = "use row:columns()", ["ipairs iter each items"] = "use row:pairs()",
+  ["get_string text"] = "use row:string(name)", ["get_int get_integer int number"] = "use row:integer(name), or row:float(name)",
+  ["bool get_bool get_boolean"] = "use row:boolean(name)", ["get_date datetime timestamp"] = "use row:date(name)",
+  ["has_column contains exists"] = "use row:has(name)", ["update save delete insert set"] = "a row is a plain result; records of perilune.record(\"table\") can be written",
+}
+
+-- Schema ------------------------------------------------------------------------------------------------------------------------------
+
+sections.table = {
+  ["string text varchar char str character tinytext longtext mediumtext citext clob nvarchar"] = typed:format("text"),
+  ["integer int bigint smallint big_integer number tinyint serial int_ long small_integer"] = typed:format("integer"),
+  ["float real double number_ decimal_ floating"] = typed:format("real"),
+  ["decimal numeric money"] = typed:format("numeric"), ["boolean bool"] = typed:format("boolean"), ["blob binary bytes bytea"] = typed:format("blob"),
+  ["date"] = typed:format("date"), ["datetime timestamp time timestamptz date_time"] = typed:format("datetime"),
+  ["json"] = typed:format("json_text"), ["jsonb"] = typed:format("jsonb"), ["uuid guid"] = typed:format("text"), ["enum"] = typed:format("text"),
+  ["any"] = typed:format("any"),
+  ["timestamps created_at updated_at use_timestamps timestamp_columns add_timestamps"] = timestamps,
+  ["autoincrement auto_increment increments id primary pk big_increments serial_primary_key autoincremented_primary_key auto_incrementing_primary_key "
+    .. "auto_id auto_increment_primary_key autoincremented identity primary_key_autoincrement integer_primary_key"] =
+    "use t:auto_incremented_primary_key(\"id\"), or t:primary_key(\"id\", \"integer\")",
+  ["references reference foreign foreign_id foreign_key_column belongs_to_many many_to_one ref fk has_one has_many belongsto"] =
+    "use t:belongs_to(\"table\"), which adds the column and its index, or t:column(name, type):references(\"table\")",
+  ["unique unique_index add_unique unique_constraint uniq unique_together unique_keys"] = "use t:unique_key{ \"a\", \"b\" }, or t:column(name, type):unique()",
+  ["index add_index indexes key create_index indexed"] = "use t:column(name, type):indexed(), or db:create_index(\"table\", { \"column\" }) after db:create_table",
+  ["col field add_column column_of new_column define_column"] = columns,
+  ["check_constraint add_check checks"] = "use t:check(condition)",
+  ["not_null nullable default null required"] = columns,
+  ["remove remove_column drop_column drop rename rename_column change change_column modify alter_column"] = "use db:alter_table(\"table\", function(t) ... end) with t:rename_column, "
+    .. "t:drop_column and t:change_column",
+  ["sql raw"] = "use t:column_sql(sql), or t:constraint(sql)", ["strict without_rowid temporary if_not_exists"] =
+    "use an option of db:create_table(name, { strict = true }, function(t) ... end)",
+  ["generated computed virtual generated_column"] = "use t:column(name, type):generated_as(expression)",
+  ["composite_primary_key primary_keys"] = "use t:primary_key{ \"a\", \"b\" }",
+  ["synchronize tokenizer"] = "use db:create_fts5(name, { columns = { ... }, tokenizer = ... })",
+}
+
+sections.alteration = {
+  ["column new_column create_column add"] = "use t:add_column(name, type)", ["remove_column remove delete_column"] = "use t:drop_column(name)",
+  ["rename"] = "use t:rename_column(name, new_name), or db:rename_table(name, new_name)",
+  ["change modify alter alter_column modify_column set_type change_type retype"] = "use t:change_column(name, type)",
+  ["set_default change_default change_column_default"] = "use t:change_column(name):default(value)",
+  ["set_not_null change_column_null drop_not_null"] = "use t:change_column(name):not_null(), or :without(\"not_null\")",
+  ["index create_index add_index_on"] = "use t:add_index{ \"column\" }", ["remove_index drop_index"] = "use db:drop_index(\"table\", { \"column\" })",
+  ["references add_reference add_references add_belongs_to"] = "use t:belongs_to(\"table\")", ["add_foreign_key"] = "use t:foreign_key(column, \"table\")",
+  ["remove_foreign_key"] = "use t:drop_foreign_key(column, \"table\")", ["unique add_unique add_unique_key"] = "use t:unique_key{ \"a\", \"b\" }",
+  ["add_primary_key"] = "use t:primary_key{ \"a\", \"b\" }", ["remove_primary_key"] = "use t:drop_primary_key()",
+  ["timestamps add_timestamps"] = "use t:add_column(\"created_at\", \"datetime\")",
+  ["string text integer boolean float decimal datetime date blob int real json"] = "use t:add_column(name, type)",
+  ["auto_incremented_primary_key"] = "use t:add_column(\"id\", \"integer\"):primary_key()", ["add_check"] = "use t:check(condition)",
+  ["rename_table rename_to"] = "use db:rename_table(name, new_name)", ["reorder_columns move_column"] = "use t:order_columns{ ... }",
+}
+
+sections.column_definition = {
+  ["null nullable allow_null optional null_ok is_null can_be_null"] = "columns allow NULL unless they are :not_null()",
+  ["required notnull not_nullable nonnull non_null mandatory not_nil is_not_null"] = "use :not_null()",
+  ["default_value defaults default_to with_default set_default"] = "use :default(value), or :default_sql(sql)",
+  ["default_now default_current_timestamp use_current default_function server_default"] = "use :default_sql(\"CURRENT_TIMESTAMP\")",
+  ["index add_index with_index create_index"] = "use :indexed()", ["uniq unique_key is_unique unique_index"] = "use :unique()",
+  ["autoincrement auto_increment autoincremented auto increments identity"] = "use :primary_key{ autoincrement = true }, or t:auto_incremented_primary_key(\"id\")",
+  ["primary pk is_primary_key key"] = "use :primary_key()", ["foreign_key belongs_to refers_to reference fk constrained foreign"] = "use :references(\"table\")",
+  ["on_delete cascade cascade_on_delete"] = "use the option of the reference: :references(\"table\", { on_delete = \"cascade\" })",
+  ["on_update cascade_on_update"] = "use the option of the reference: :references(\"table\", { on_update = \"cascade\" })",
+  ["collation nocase case_insensitive"] = "use :collate(\"nocase\")", ["checks constraint check_constraint between min max"] = "use :check(condition)",
+  ["generated computed virtual stored generated_always_as"] = "use :generated_as(expression)", ["comment"] = "SQLite has no comments on columns",
+  ["unsigned"] = "SQLite has no unsigned integers; use :check(\"column >= 0\")", ["type cast"] = "the type is the second argument of t:column(name, type)",
+  ["column text integer string"] = "begin a new statement: t:column(name, type)",
+}
+
+-- Tasks, observers, dates and the rest --------------------------------------------------------------------------------------------------
+
+sections.observer = {
+  ["cancel_all stop dispose unsubscribe close off destroy detach disconnect invalidate end_ kill disable"] = ending:format("observer"),
+  ["active is_running is_live running is_cancelled"] = "use observer:is_active()",
+}
+sections.observation = {
+  ["stop dispose unsubscribe close off destroy remove detach disconnect invalidate end_ kill"] = ending:format("observation"),
+  ["active is_running running is_live"] = "use observation:is_active()", ["start run on subscribe begin"] = "an observation starts when it is made",
+  ["iter each rows stream"] = "use for value in observation:values() do", ["get value wait receive pull"] = "use observation:next()",
+  ["unpause"] = "use observation:resume()",
+}
+sections.shared_observation = {
+  ["subscribe on listen add watch"] = "use shared:observe(callback)", ["stop dispose close remove destroy off"] = ending:format("shared"),
+  ["size subscribers subscriber_count"] = "use shared:count()",
+}
+sections.timer = {
+  ["stop clear remove kill close off dispose clear_timeout clear_interval destroy unschedule unref end_ pause"] = ending:format("timer"),
+  ["running active is_running is_live alive is_alive is_cancelled"] = "use timer:is_active()",
+  ["start again restart reset resume"] = "make a new timer with perilune.after or perilune.every",
+}
+sections.schedule = {
+  ["stop remove clear kill close off dispose destroy unschedule end_"] = ending:format("schedule"),
+  ["running active is_running"] = "use schedule:is_active()", ["next next_run next_date next_invocation next_fire_time next_due"] = "use schedule:next_time()",
+}
+sections.task = {
+  ["join await get result value results get_result wait_for block"] = "use task:wait(), which returns the results of the function",
+  ["stop kill abort terminate close interrupt"] = ending:format("task"),
+  ["is_running running is_alive alive done is_done finished is_finished is_active completed is_completed"] = "use task:status(): \"running\", \"done\", \"failed\" or \"cancelled\"",
+  ["resume start run then_ then"] = "a task runs as soon as the script waits; task:wait() returns its results",
+}
+sections.automation = {
+  ["stop delete cancel unregister destroy dispose off"] = "use automation:remove(), or automation:disable()",
+  ["pause"] = "use automation:disable()", ["resume unpause"] = "use automation:enable()", ["trigger fire execute call start invoke emit"] = "use automation:run(data)",
+  ["next_run next"] = "use automation:next_time()", ["history log last_runs last_run"] = "use automation:runs(count)", ["running"] = "use automation:is_running()",
+  ["enabled is_active active"] = "use automation:is_enabled()",
+}
+sections.jobs = {
+  ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
+  ["work process worker consume on subscribe register run handler each define"] = "use jobs:handle(function(payload) ... end)",
+  ["delete remove discard"] = "use jobs:cancel(id)", ["size length count pending depth stats"] = "use jobs:counts()",
+  ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop"] = "use jobs:pause()", ["start unpause"] = "use jobs:resume()",
+  ["clear purge clean vacuum"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
+}
+sections.handler = {
+  ["cancel close remove kill quit shutdown dispose pause"] = "use handler:stop()", ["wait join drain"] = "use handler:wait_until_idle()",
+  ["running is_running size count"] = "use handler:running_count()",
+}
+sections.migrator = {
+  ["add migration add_migration register_migration create new define"] = "use migrator:register(name, function(db) ... end)",
+  ["run up apply migrate_up upgrade execute migrate_all"] = "use migrator:migrate(db)", ["down rollback undo downgrade revert"] = "use migrator:migrate_down(db)",
+  ["status version current applied_migrations completed_migrations applied_identifiers current_version"] = "use migrator:applied(db), migrator:pending(db) and migrator:completed(db)",
+  ["load load_folder from_folder folder register_files directory"] = "use migrator:register_folder(path)", ["list migrations all"] = "use migrator:names()",
+  ["has_completed_migrations is_migrated up_to_date is_up_to_date"] = "use migrator:has_completed(db)", ["has_pending needs_migration"] = "use migrator:pending(db)",
+  ["migrate_to up_to"] = "use migrator:migrate(db, { to = name })", ["erase_database_on_schema_change"] = "use migrator.erase_on_schema_change = true",
+}
+sections.history = {
+  ["enable create setup start track add"] = "use history:install(db)", ["uninstall disable drop stop"] = "use history:remove(db)", ["revert rollback undo_last"] = "use history:undo(transaction)",
+  ["list all versions changes entries log"] = "use history:transactions(limit), and record:history() for the versions of a record",
+  ["note"] = "use db:write({ note = \"...\" }, function(db) ... end)", ["enabled is_enabled"] = "use history:is_installed(db)",
+}
+sections.changeset = {
+  ["apply"] = "use db:apply_changes(changeset)", ["invert reverse undo inverse"] = "use changeset:inverted()", ["concat append merge combine"] = "use changeset:followed_by(other)",
+  ["iter each changes entries operations"] = "use changeset:rows(db)", ["bytes to_string data dump tostring"] = "use changeset:serialize()", ["empty"] = "use changeset:is_empty()",
+}
+sections.blob = {
+  ["size length len bytes"] = "use #blob for a value of perilune.blob, blob:size() for db:open_blob", ["iter lines chunks each"] = "use blob:pieces(size)",
+}
+sections.date = {
+  ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime read"] = "use perilune.date(\"2026-03-01\")",
+  ["today utcnow utc_now current current_date"] = "use perilune.now(), or perilune.now():start_of(\"day\")",
+  ["from_timestamp fromtimestamp from_seconds from_epoch timestamp from_unix_seconds from_time at"] = "use perilune.date.from_unix(seconds)",
+  ["from_components components from_parts from_ymd date ymd from_fields from_table"] = "use perilune.date{ year = 2026, month = 3, day = 1 }",
+  ["is_date isdate is_a"] = "use perilune.date.is(value)", ["format strftime iso8601 tostring"] = "use date:format(\"%Y-%m-%d\") on a date",
+  ["add diff sub subtract add_days"] = "use date:add{ days = 1 }, and date:seconds_since(other), on a date", ["time os_time"] = "use perilune.now().unix",
+}
+
+sections.json = {
+  ["stringify dump dumps to_json serialize tojson encode_pretty"] = "use perilune.json.encode(value)",
+  ["parse load loads from_json deserialize read"] = "use perilune.json.decode(text)",
+  ["null none"] = "use perilune.null", ["list empty_array as_array"] = "use perilune.json.array(list)", ["dict empty_object map"] = "use perilune.json.object(members)",
+}
+sections.log = {
+  ["warn"] = "use perilune.log.warning(message, fields)", ["err fatal exception"] = "use perilune.log.error(message, fields)", ["verbose"] = "use perilune.log.debug(message, fields)",
+  ["print log write message"] = "use perilune.log.info(message, fields)", ["crit panic emergency alert"] = "use perilune.log.critical(message, fields)",
+  ["level set_level"] = "the host sets the level (perilune run --log-level LEVEL)",
+}
+
+sections.perilune = {
+  ["open connect connection sqlite sqlite3 open_memory memory database_open open_database new new_database db_open engine create_engine database_queue "
+    .. "in_memory open_v2 open_ptr environment new_connection create_database file"] = "use perilune.queue(path), or perilune.pool(path); without a path the database is in memory",
+  ["database_pool connection_pool"] = "use perilune.pool(path)",
+  ["model class table define entity schema register define_model declare record_class base create_model new_model new_class mapper models record_type orm table_class"] =
+    "use perilune.record(\"table\")",
+  ["col field c f F column_named ref"] = "use perilune.column(name), or Class.c.name",
+  ["raw literal text raw_sql unsafe expr expression literal_sql fragment q sql_text"] = "use perilune.sql(text, ...)",
+  ["func functions call function_"] = "use perilune.fn.name(...)",
+  ["param bind placeholder bindparam arg"] = "use perilune.parameter(name)",
+  ["and_ or_ not_ and or not all any"] = connectives,
+  ["asc desc"] = "use Class.c.column:asc() and Class.c.column:desc()",
+  ["sum avg average max min total"] = "use Class.c.column:sum(), :average(), :min() or :max() in a selection, or Class:sum(\"column\") for the value",
+  ["when if_ iif switch case_when"] = "use perilune.case{ { condition, value }, otherwise = value }",
+  ["lower upper coalesce length round abs concat substr ifnull nullif group_concat strftime replace trim"] = "use perilune.fn.name(...), or the method of a column: Class.c.name:lower()",
+  ["cast"] = "use Class.c.column:cast(type)",
+  ["transaction write begin atomic commit rollback in_transaction savepoint"] = transactions, ["read"] = "use db:read(function(db) ... end)",
+  ["query fetch_all select fetch_one fetch_value rows execute exec run fetch get"] = "use the methods of the database, as in db:fetch_all(sql, ...) and db:execute(sql, ...)",
+  ["migrate migration migrations add_migration register_migration schema_migrations"] = "use perilune.migrator(), or migration files and `perilune migrate`",
+  ["create_table drop_table alter_table create_index"] = "use db:create_table(name, function(t) ... end); likewise alter_table, drop_table and create_index",
+  ["set_timeout timeout delay later set_time_out defer schedule_after run_later run_after timer call_later call_after once_after"] = "use perilune.after(delay, f)",
+  ["set_interval interval repeat_ repeating repeat_every tick ticker loop recurring"] = "use perilune.every(period, f)",
+  ["clear_timeout clear_interval cancel"] = "keep the result of perilune.after or perilune.every, and call timer:cancel()",
+  ["cron crontab schedule_at daily schedule_cron"] = "use perilune.schedule(\"0 9 * * mon-fri\", f)",
+  ["wait pause delay_for usleep sleep_for"] = "use perilune.sleep(duration)",
+  ["go async task thread coroutine fork start run_async parallel launch detach"] = "use perilune.spawn(f, ...)", ["await join gather"] = "use task:wait() on the result of perilune.spawn",
+  ["signal_handler on_interrupt trap"] = "use perilune.on_signal(name, f)", ["error_handler catch set_error_handler"] = "use perilune.on_error(f)",
+  ["time today datetime timestamp utcnow current_time current_date clock"] = "use perilune.now(), perilune.now().unix for seconds",
+  ["parse_date to_date from_iso date_from datetime_from new_date make_date"] = "use perilune.date(\"2026-03-01\")",
+  ["dates date_time"] = "use perilune.date",
+  ["uuid4 new_uuid guid uuid_v4 generate_uuid id new_id"] = "use perilune.uuid()", ["rand randint random_number rand_int"] = "use perilune.random(m, n)",
+  ["NULL none nil_ none_ null_value db_null"] = "use perilune.null",
+  ["binary bytes buffer"] = "use perilune.blob(bytes)", ["print debug logger info warn error warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
+  ["to_json json_encode encode stringify"] = "use perilune.json.encode(value)", ["from_json json_decode decode parse"] = "use perilune.json.decode(text)",
+  ["on on_event trigger rule workflow job_ automate on_change listen when_changed"] = "use perilune.automation{ name = ..., on = ..., run = function ... end }",
+  ["queue_job job enqueue worker job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
+  ["send publish dispatch fire emit_event raise trigger_event"] = "use perilune.emit(name, data)",
+  ["observe watch subscribe"] = "use db:observe(fetch, callback), or request:observe(callback)",
+  ["cte with_cte recursive with_recursive common_table_expression"] = "use perilune.common_table(name, request)",
+  ["fts fts_pattern full_text_pattern pattern match_query"] = "use perilune.fts5_pattern(text, kind)",
+  ["enumeration choices enums"] = "use perilune.enum{ ... }", ["type custom_type types type_ converter"] = "use perilune.value_type{ ... }, perilune.enum{ ... } or a name such as \"date\"",
+  ["default_database current_database main connection_default get_database databases"] = "use perilune.database, or the global `db`",
+  ["use using set_database with_database set_default_database bind_database use_database"] = "use perilune.with({ database = other }, function() ... end)",
+  ["singleton settings config preferences single_record"] = "use perilune.single_row(\"table\")",
+  ["lock mutex"] = "use db:write(function(db) ... end), which excludes other writers", ["env getenv environ"] = "use os.getenv(name)",
+  ["excluded_"] = "use perilune.excluded.column", ["validate validator"] = validations, ["include including"] = including,
+  ["func_count count_all count_star"] = "use perilune.count()", ["exists_"] = "use perilune.exists(request)",
+  ["relationship has_many belongs_to"] = "use Class:has_many(Target) and Class:belongs_to(Target)",
+  ["import require load_module"] = "use require(\"module\")", ["version"] = "the command `perilune --version` shows it", ["args argv arguments"] = "use the global `arg`",
+  ["diff inverse"] = "use db:record_changes(function(db) ... end), which returns a changeset", ["fetch_url http request"] = "modules of the host give access to other programs",
+}
+
+-- Options -------------------------------------------------------------------------------------------------------------------------------
+
+sections.option = {
+  ["unique_by conflict_target on_conflict_columns conflict_columns index_elements conflict unique_columns key_columns uniqueness conflict_fields unique_fields"] =
+    "use the option `target` of upsert",
+  ["update_only do_update set_ update_fields update_columns on_duplicate_key_update"] = "use the option `update` of upsert: a list of columns, or columns with values",
+  ["or_replace or_ignore ignore_conflicts ignore_duplicates ignore replace on_duplicate skip_duplicates"] = "use the option on_conflict = \"ignore\" or \"replace\"",
+  ["return_ returns return_columns returning_all"] = "use the option `returning`",
+  ["if_not_exist ifnotexists exists_ok"] = "use the option `if_not_exists`", ["temp"] = "use the option `temporary`",
+  ["ondelete delete cascade on_deletion"] = "use the option on_delete = \"cascade\"", ["onupdate"] = "use the option on_update = \"cascade\"",
+  ["foreign_key fk foreign_keys from"] = "use the option `columns`, the columns of the foreign key", ["references primary_key target_columns to_columns"] = "use the option `referenced`",
+  ["class class_name target model source foreign_class"] = "the first argument is the class or the name of its table",
+  ["null nullable allow_null not_null required"] = "use the method: :not_null()", ["default default_value"] = "use the method: :default(value)",
+  ["index indexed"] = "use the method :indexed()", ["unique_"] = "use the method :unique()", ["auto_increment autoincrement_"] = "use the option `autoincrement`",
+  ["paranoid acts_as_paranoid deleted_at soft_deletes"] = "use the option soft_delete = \"deleted_at\"", ["created_at updated_at timestamp record_timestamps"] = "use the option timestamps = true",
+  ["version optimistic_lock optimistic_locking locking"] = "use the option lock_version = \"column\"", ["enum enums"] = "use the option types = { column = perilune.enum{ ... } }",
+  ["pk key id"] = "use the option `primary_key`",
+  ["columns fields"] = "list the names of the columns in order", ["validate validations validates"] = validations, ["hooks callbacks"] = hooks,
+  ["limit offset order where filter conditions include includes select group attributes"] = "use a request: Class:filter{ ... }:order(\"column\"):limit(10):fetch_all()",
+  ["readonly read_only mode"] = "use the option `read_only`", ["timeout"] = "use the option `busy_timeout`", ["message comment reason"] = "use the option `note`",
+  ["immediate exclusive deferred_ kind isolation"] = "use db:in_transaction(kind, function() ... end)", ["column_types casts attribute_types"] = "use the option `types`",
+  ["debounce throttle delay wait"] = "use mode = \"restart\" and perilune.sleep in the function, which then runs once after the last event",
+  ["cron schedule_at every_day at"] = "use the option on = { schedule = \"0 9 * * *\" }", ["interval every_"] = "use the option on = { every = \"10m\" }",
+  ["retry max_retries attempts_ retry_count"] = "use the option `attempts`", ["table"] = "use the option `tables`", ["events event triggers trigger"] = "use the option `on`",
+  ["action handler callback f function_ do_ body"] = "use the option `run`", ["through_ join_table pivot"] = "use the options through = Class.links, using = Link.target",
+}
+
+-- Scenarios -------------------------------------------------------------------------------------------------------------------------------
+
+sections.expectation = {
+  ["to_equal to_be equal eq is_equal equal_to same toequal tobe to_eq should_equal deep_equals to_be_equal are_equal to_equal_to are_same to_deep_equal "
+    .. "same_as be equals_to to_strict_equal"] = "use expect(value):equals(other)",
+  ["not_equals not_equal not_ to_not_equal ne not_to_equal is_not differs are_not_equal not_to_be isnt"] = "use expect.no(value):equals(other)",
+  ["to_contain includes include has to_include contain to_have contains_text to_match_substring"] = "use expect(value):contains(part)",
+  ["to_match match like regex to_match_pattern"] = "use expect(value):matches(pattern)",
+  ["to_be_nil nil_ be_nil to_be_null is_null to_be_none null is_none to_be_undefined to_be_falsy"] = "use expect(value):is_nil()",
+  ["is_not_nil to_exist exists not_nil to_be_defined is_some to_be_truthy present to_not_be_nil"] = "use expect.no(value):is_nil()",
+  ["is_true to_be_true true_ be_true truthy is_truthy ok"] = "use check(value), or expect(value):equals(true)", ["is_false to_be_false false_ falsy be_false"] = "use expect(value):equals(false)",
+  ["to_throw throws raises error errors has_error to_error to_raise fails error_matches has_no_error to_fail_with"] = "use expect_error(function() ... end, message)",
+  ["close_to to_be_close_to almost_equals approx near_to within about"] = "use expect(number):near(other, tolerance)",
+  ["has_length length size len to_have_length has_count count_is have_count"] = "use expect(rows):count(number)", ["empty to_be_empty be_empty"] = "use expect(value):is_empty()",
+  ["greater_than gt to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5)",
+  ["has_row contains_row has_rows_like include_rows"] = "use expect(rows):has_rows[[ ... ]]", ["to_equal_rows rows_equal table equals_rows same_rows"] = "use expect(rows):rows[[ ... ]]",
+  ["to_match_snapshot matches_snapshot"] = "use expect(value):snapshot(name)", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
+  ["to no_ never"] = "use expect.no(value)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
+}
+sections.scenario_t = {
+  ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
+  ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
+  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given[[ ... ]]",
+  ["mock stub fake spy stubs"] = "use t.effects: t.effects:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
+  ["cleanup teardown after finally on_end"] = "use t.defer(f)", ["before setup before_each"] = "use before_each(function(t) ... end) at the top of the file",
+  ["wait sleep wait_for settle"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
+  ["throws fails expect_error run_failing try pcall"] = "use expect_error(function() ... end, message), or t.run_protected(path)", ["pending"] = "use t.skip(reason)",
+  ["describe context it test"] = "use scenario(name, body) and group(name, body) at the top of the file", ["snapshot"] = "use expect(value):snapshot(name)",
+}
+
+-- Finding names -------------------------------------------------------------------------------------------------------------------------
+
+local other_names = { sections = sections }
+
+--- Each section by single names, filled on first use.
+local by_name = {}
+
+local function names_of(section)
+  local names = by_name[section]
+  if names then return names end
+  names = {}
+  for list, use in pairs(sections[section] or {}) do
+    for name in list:gmatch("%S+") do names[name] = use end
+  end
+  by_name[section] = names
+  return names
+end
+
+--- Returns a name in snake_case, without underscores at its end.
+local function snake(name)
+  return (name:gsub("(%l)(%u)", "%1_%2"):lower():gsub("%-", "_"))
+end
+
+local function by_pattern(list, name, is_column)
+  for _, pattern in ipairs(list or {}) do
+    local part = name:match(pattern[1])
+    if part and (pattern[3] or is_column and is_column(part)) then return (pattern[2]:gsub("%%s", part)) end
+  end
+end
+
+--- Returns the replacement of a name, to be appended to a message; nil if none is known.
+-- @tparam string section the kind of object: "class", "request", "record", ...
+-- @tparam string name
+-- @tparam ?function is_column returns whether the object has a column of that name
+function other_names.find(section, name, is_column)
+  if type(name) ~= "string" then return nil end
+  local folded = snake(name)
+  local plain = folded:gsub("_+$", "")
+  for _, spelling in ipairs{ name, folded, plain } do
+    local use = names_of(section)[spelling]
+    if use then return use end
+  end
+  local use = by_pattern(patterns[section], folded, is_column)
+  for _, other in ipairs(continued[section] or {}) do use = use or other_names.find(other, name, is_column) end
+  return use
+end
+
+--- Returns the fields of an error with a replacement: `advice`, and `suggestion`, the first existing name in it.
+-- @tparam {string,...} names the existing names
+function other_names.fields(name, use, names)
+  local known, suggestion = {}, nil
+  for _, existing in ipairs(names) do known[existing] = true end
+  for word in use:gmatch("[%w_]+") do suggestion = suggestion or known[word] and word or nil end
+  return { name = name, advice = use, suggestion = suggestion }
+end
+
+--- Raises for an unknown name, with its replacement, or with the nearest existing name.
+-- @tparam string what "method", "option", ...
+-- @tparam {string,...} names the existing names
+function other_names.raise(section, what, name, names, is_column)
+  local use = other_names.find(section, name, is_column)
+  if not use then return errors.raise_unknown(what, name, names) end
+  -- The options of a function are few, so that a similar one is more likely to be meant.
+  if section == "option" then
+    local _, err = pcall(errors.raise_unknown, what, name, names)
+    if err.suggestion then error(err, 0) end
+  end
+  errors.raise("unknown_" .. what, ("no %s `%s`; %s"):format(what, name, use), other_names.fields(name, use, names))
+end
+
+return other_names
