@@ -17,9 +17,8 @@ db:create_table("reminder", function(t)
 end)
 
 -- The fields of a record have types. Dates are recognized by their declared type; other types are set by the record class.
-local Priority = perilune.enum{ "low", "medium", "high" }
 local List = perilune.record("reminder_list")
-local Reminder = perilune.record("reminder", { types = { priority = Priority, tags = "json" } })
+local Reminder = perilune.record("reminder", { types = { priority = { "low", "medium", "high" }, tags = "json" } })
 
 function Reminder:validate()
   if not self.title or self.title == "" then self:invalid("title", "must not be empty") end
@@ -42,7 +41,7 @@ print("And another:", row.id, row.is_completed)
 -- The draft of an existing reminder keeps its key, so that a form can edit the reminder. An upsert inserts a draft without a key,
 -- and updates the row of a draft with a key.
 local edited = Reminder.draft(groceries)
-edited.title, edited.priority = "Get milk", Priority.high
+edited.title, edited.priority = "Get milk", "high"
 local saved = Reminder:upsert(edited)
 print("Edited:", saved.id, saved.title, saved.priority, table.concat(saved.tags, ","))
 print("New:", Reminder:upsert(Reminder.draft{ list_id = errands.id, title = "Water plants" }).id)

@@ -145,6 +145,41 @@ test("enum columns contain cases", function()
   matches(err.message, "no case has the value the integer 7")
 end)
 
+test("cases of a list are strings, and writes of others are refused", function()
+  db:execute "CREATE TABLE invoice (id INTEGER PRIMARY KEY, status TEXT, note TEXT)"
+  local Status = perilune.enum{ "draft", "sent", "paid" }
+  equal({ Status.sent, Status.from("paid"), Status.cases() }, { "sent", "paid", { "draft", "sent", "paid" } })
+  for _, wanted in ipairs{ Status, { "draft", "sent", "paid" }, perilune.enum{ draft = "draft", sent = "sent", paid = "paid" } } do
+    db:execute "DELETE FROM invoice"
+    local Invoice = perilune.record("invoice", { types = { status = wanted } })
+    local invoice = Invoice:insert{ status = "sent" }
+    equal({ invoice.status, Invoice:find(1).status, Invoice:find(1).status == Status.sent }, { "sent", "sent", true })
+    equal({ Invoice:filter{ status = "sent" }:fetch_count(), Invoice:filter(Invoice.c.status:eq(Status.paid)):fetch_count() }, { 1, 0 })
+    equal(invoice:update_changes{ status = Status.paid }, true)
+    for _, write in ipairs{
+      function() Invoice:insert{ status = "payd" } end, function() Invoice:update_all{ status = "payd" } end,
+      function() invoice:update_changes{ status = "payd" } end, function() Invoice:upsert{ id = 1, status = "payd" } end,
+      function() Invoice:insert_all{ { status = "payd" } } end, function() Invoice:filter{ status = "payd" }:fetch_all() end,
+    } do
+      matches(fails("conversion", write).message, "no case `payd`; did you mean `paid`?")
+    end
+    matches(fails("conversion", Invoice.insert, Invoice, { status = 3 }).message, "expected one of the cases draft, ")
+    equal(db:fetch_values "SELECT status FROM invoice", { "paid" })
+    db:execute "UPDATE invoice SET status = 'lost'"
+    matches(fails("conversion", Invoice.fetch_all, Invoice).message, "no case `lost`")
+  end
+end)
+
+test("cases of a list define requests and conditions", function()
+  db:execute "CREATE TABLE invoice (id INTEGER PRIMARY KEY, status TEXT); INSERT INTO invoice (status) VALUES ('sent'), ('paid')"
+  local Invoice = perilune.record("invoice", { enums = { status = { "draft", "sent", "paid", prefix = "status" } } })
+  equal({ Invoice:status_sent():fetch_count(), Invoice:find(2):is_status_paid(), Invoice:find(2).status }, { 1, true, "paid" })
+  equal(perilune.record("invoice", { enums = { status = { "open", "sent", "paid" } } }):sent():fetch_count(), 1)
+  fails("argument", function() perilune.record("invoice", { enums = { status = { "draft", 3 } } }) end)
+  fails("unknown_option", function() perilune.record("invoice", { enums = { status = { "draft", prefx = "x" } } }) end)
+  fails("argument", function() perilune.record("invoice", { types = { status = { "draft", "draft" } } }):fetch_all() end)
+end)
+
 test("value types and pairs of functions convert", function()
   local Money = perilune.value_type{
     name = "money",

@@ -16,7 +16,10 @@ import PeriluneLuaFileTools
     @Test func `an enum can have strings for its cases`() async throws {
         try await script("""
             local Grape = perilune.enum{ "chardonnay", "merlot" }
-            equal(Grape.merlot.raw, "merlot")
+            equal({ Grape.merlot, Grape.from("merlot"), table.concat(Grape.cases(), " ") }, { "merlot", "merlot", "chardonnay merlot" })
+            matches(fails("conversion", Grape.from, "merlo"), "did you mean `merlot`?")
+            matches(fails("unknown_member", function() return Grape.shiraz end), "chardonnay, merlot")
+            fails("argument", perilune.enum, { "a", "a" })
             local Status = perilune.enum{ open = "O", closed = "C" }
             equal(Status.from("C"), Status.closed)
             """)

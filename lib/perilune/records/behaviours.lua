@@ -8,6 +8,7 @@
 --       immutable = { "isbn" },               -- written only by inserts
 --       enums = { status = Status },          -- Book:published(), book:is_published()
 --       enums = { status = { Status, prefix = "status" } },   -- Book:status_draft(), book:is_status_draft()
+--       enums = { status = { "draft", "published" } },        -- the cases themselves, with or without a prefix
 --     })
 --
 -- All options except `defaults`, `immutable` and `enums` accept a column name instead of `true`. `timestamps` also accepts a table,
@@ -118,8 +119,9 @@ function record.class_options.enums(info, value)
   for column, enum in pairs(value) do
     local is_list, prefix = type(enum) == "table" and getmetatable(enum) == nil, nil
     if is_list then
-      checks.option_names("perilune.record: option enums: " .. tostring(column), checks.rest(enum, 1), { prefix = true })
-      enum, prefix = enum[1], enum.prefix
+      local is_list_of_cases = type(enum[1]) == "string"
+      checks.option_names("perilune.record: option enums: " .. tostring(column), checks.rest(enum, is_list_of_cases and #enum or 1), { prefix = true })
+      enum, prefix = is_list_of_cases and perilune.enum(table.move(enum, 1, #enum, 1, {})) or enum[1], enum.prefix
     end
     if type(column) ~= "string" or type(enum) ~= "table" or type(enum.cases) ~= "function" then
       raise("argument", ("perilune.record: option enums: %s: expected perilune.enum{...}, got %s"):format(tostring(column), errors.describe(enum)))
@@ -355,7 +357,7 @@ local function add_enums(info)
   table.sort(columns)
   for _, column in ipairs(columns) do
     for _, case in ipairs(info.enums[column].cases()) do
-      local name = info.enum_prefixes[column] .. case.name
+      local name = info.enum_prefixes[column] .. (type(case) == "string" and case or case.name)
       check_case(info, column, name, column_of)
       info.class.requests[name] = function(self) return self:filter{ [column] = case } end
       info.class["is_" .. name] = function(target) return target[column] == case end

@@ -169,6 +169,12 @@ local function attempt(name, f, ...)
   return converted
 end
 
+--- Returns the converter of an enumeration whose cases are strings.
+local function string_enum_type(enum)
+  local function read(value) return enum:from_database(value) end
+  return { name = "enum", read = read, write = function(value) return read(native_values.plain(value)) end }
+end
+
 local function enum_type(enum)
   return {
     name = "enum",
@@ -218,7 +224,7 @@ local function raise_no_type(place, wanted)
   local names = {}
   for name in pairs(named) do names[#names + 1] = name end
   table.sort(names)
-  errors.raise("argument", place .. ": expected a type (" .. table.concat(names, ", ") .. ", an enum, a value type, or a table "
+  errors.raise("argument", place .. ": expected a type (" .. table.concat(names, ", ") .. ", an enum, a list of cases, a value type, or a table "
     .. "with the functions from_database and to_database), got " .. errors.describe(wanted))
 end
 
@@ -229,7 +235,9 @@ function column_types.converter(wanted, place)
   if rawequal(wanted, date_components) then return named.date_components end
   if type(wanted) == "string" then return named[wanted] or raise_no_type(place, wanted) end
   if type(wanted) ~= "table" then raise_no_type(place, wanted) end
-  if require("perilune.runtime.enum").known[wanted] then return enum_type(wanted) end
+  if type(rawget(wanted, 1)) == "string" and getmetatable(wanted) == nil then wanted = perilune.enum(wanted) end
+  local kind = require("perilune.runtime.enum").known[wanted]
+  if kind then return (kind == "strings" and string_enum_type or enum_type)(wanted) end
   local from_database, to_database = wanted.from_database, wanted.to_database
   if type(from_database) ~= "function" or type(to_database) ~= "function" then raise_no_type(place, wanted) end
   local name = type(wanted.name) == "string" and wanted.name or "the type"

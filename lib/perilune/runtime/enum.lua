@@ -4,6 +4,8 @@
 --     local Grape = perilune.enum{ "chardonnay", "merlot" }
 --     db:execute("INSERT INTO wine (color, grape) VALUES (?, ?)", Color.red, Grape.merlot)
 --     db:fetch_value_as(Color, "SELECT color FROM wine") == Color.red
+--
+-- The cases of a list are strings: `Grape.merlot == "merlot"`. Other cases are objects with the fields `name` and `raw`.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
@@ -50,6 +52,54 @@ local function list_cases(cases)
   return table.concat(texts, ", ")
 end
 
+--- Returns the cases if all have their names as values: in the order of the list, followed by the others in alphabetical order.
+local function read_strings(definition, raws)
+  local strings, others, is_listed = {}, {}, {}
+  for index, name in ipairs(definition) do strings[index], is_listed[name] = name, true end
+  for name, raw in pairs(raws) do
+    if name ~= raw then return nil end
+    if not is_listed[name] then others[#others + 1] = name end
+  end
+  table.sort(others)
+  return table.move(others, 1, #others, #strings + 1, strings)
+end
+
+--- Returns the cases of an enumeration of strings, by name and in order.
+local function make_strings(strings)
+  local by_name = {}
+  for _, name in ipairs(strings) do
+    if by_name[name] then errors.raise("argument", "perilune.enum: the case `" .. name .. "` is given twice") end
+    by_name[name] = name
+  end
+  return by_name, by_name, strings
+end
+
+--- Returns the cases of an enumeration of objects, by name, by raw value and in order.
+local function make_objects(raws)
+  local case_metatable = {
+    __name = "enum case",
+    __tostring = function(case) return case.name end,
+    __to_database = function(case) return case.raw end,
+  }
+  local by_name, by_raw, cases = {}, {}, {}
+  for name, raw in pairs(raws) do
+    if by_raw[raw] then
+      errors.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
+    end
+    local case = setmetatable({ name = name, raw = raw }, case_metatable)
+    by_name[name], by_raw[raw], cases[#cases + 1] = case, case, case
+  end
+  table.sort(cases, by_raw_value)
+  return by_name, by_raw, cases
+end
+
+--- Returns the problem of a string that is not a case.
+local function no_string(value, strings)
+  if type(value) ~= "string" then return "expected one of the cases " .. table.concat(strings, ", ") .. ", got " .. errors.describe(value) end
+  local _, err = pcall(errors.raise_unknown, "case", value, strings)
+  return err.message
+end
+
 --- Makes an enumeration.
 -- @tparam table definition names with integers or strings, or a list of strings that are both names and values
 -- @treturn table the type: one field for each case; `cases()` lists them, `from(raw)` finds one
@@ -57,29 +107,22 @@ function perilune.enum(definition)
   if type(definition) ~= "table" then
     errors.raise("argument", "perilune.enum: argument 1: expected a table, got " .. errors.describe(definition))
   end
-  local case_metatable = {
-    __name = "enum case",
-    __tostring = function(case) return case.name end,
-    __to_database = function(case) return case.raw end,
-  }
-  local members, by_raw, cases = { name = "the enum" }, {}, {}
-  for name, raw in pairs(read_cases(definition)) do
-    if by_raw[raw] then
-      errors.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
-    end
-    local case = setmetatable({ name = name, raw = raw }, case_metatable)
-    members[name], by_raw[raw], cases[#cases + 1] = case, case, case
-  end
-  table.sort(cases, by_raw_value)
+  local raws = read_cases(definition)
+  local strings = read_strings(definition, raws)
+  local by_name, by_raw, cases
+  if strings then by_name, by_raw, cases = make_strings(strings) else by_name, by_raw, cases = make_objects(raws) end
+  local members = { name = "the enum" }
+  for name, case in pairs(by_name) do members[name] = case end
 
   function members.from_database(_, raw)
     local case = by_raw[raw]
     if case then return case end
+    if strings then return nil, no_string(raw, strings) end
     return nil, "no case has the value " .. errors.describe(raw) .. " (available: " .. list_cases(cases) .. ")"
   end
 
   function members.to_database(_, case)
-    return case.raw
+    return strings and case or case.raw
   end
 
   function members.cases()
@@ -100,15 +143,15 @@ function perilune.enum(definition)
     __index = function(_, name)
       local member = members[name]
       if member ~= nil then return member end
-      errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: "
-        .. list_cases(cases) .. ")")
+      local available = strings and table.concat(strings, ", ") or list_cases(cases)
+      errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: " .. available .. ")")
     end,
   })
-  known[type_of_cases] = true
+  known[type_of_cases] = strings and "strings" or "objects"
   return type_of_cases
 end
 
 return {
-  --- All enums, to distinguish them from other tables.
+  --- All enums, and whether their cases are "strings" or "objects".
   known = known,
 }

@@ -116,11 +116,13 @@ function perilune.now() end
 ---@raises argument: an argument has the wrong type; unknown_override: an override does not exist; yield: `body` waits
 function perilune.with(overrides, body, ...) end
 
----Makes an enumeration: a fixed set of values that columns store as integers or strings.
+---Makes an enumeration: a fixed set of values that columns store as integers or strings. The cases of a list are strings; other cases
+---are objects.
 ---```lua
+---local Status = perilune.enum{ "draft", "sent", "paid" }
+---print(Status.sent == "sent", table.concat(Status.cases(), " "))  --> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
----print(Color.red, Color.from(1), #Color.cases())  --> red	white	2
----print(db:fetch_value("SELECT ?", Color.white))  --> 1
+---print(Color.red, Color.from(1), Color.white.raw)  --> red	white	1
 ---```
 ---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both name and value
 ---@return perilune.enum
@@ -131,17 +133,17 @@ function perilune.enum(cases) end
 ---@class perilune.enum
 ---@access any
 ---@field name string
----@field [string] perilune.case
+---@field [string] perilune.case|string
 local enum = {}
 
----Returns all cases, sorted by their stored values.
+---Returns all cases: those of a list in its order, and others sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
 ---for _, case in ipairs(Grape.cases()) do print(case) end
 -----> chardonnay
 -----> merlot
 ---```
----@return perilune.case[]
+---@return perilune.case[]|string[]
 ---@raises none
 function enum.cases() end
 
@@ -150,7 +152,7 @@ function enum.cases() end
 ---print(perilune.enum{ red = 0, white = 1 }.from(1))  --> white
 ---```
 ---@param raw integer|string
----@return perilune.case
+---@return perilune.case|string
 ---@raises conversion: no case has the value
 function enum.from(raw) end
 
@@ -160,7 +162,7 @@ function enum.from(raw) end
 ---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
 ---```
 ---@param raw integer|string
----@return perilune.case? case
+---@return perilune.case|string|nil case
 ---@return string? message an error message, if no case has the value
 ---@raises none
 function enum:from_database(raw) end
@@ -170,12 +172,12 @@ function enum:from_database(raw) end
 ---local Color = perilune.enum{ red = 0 }
 ---print(Color:to_database(Color.red))  --> 0
 ---```
----@param case perilune.case
+---@param case perilune.case|string
 ---@return integer|string
 ---@raises none
 function enum:to_database(case) end
 
----A case of an enumeration. `tostring` returns its name.
+---A case of an enumeration that was not made from a list. `tostring` returns its name.
 ---@class perilune.case
 ---@field name string
 ---@field raw integer|string the stored value

@@ -26,7 +26,7 @@ function perilune.record(table_name, options) end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
 ---@field naming? "snake_case"|fun(column: string): string the names of fields that are not in `fields`: `"snake_case"` converts columns in camel case, and a function returns the name for a column
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
+---@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum or the list of its cases, or a pair of functions
 ---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that records may have in addition to their columns
 ---@field required? boolean whether to check NOT NULL columns without a default before writing the row
@@ -38,7 +38,7 @@ function perilune.record(table_name, options) end
 ---@field lock_version? boolean|string the version column, `lock_version` by default: each write increments it, and a record whose row has changed is not written
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that a deletion sets instead of removing the row; records have `restore` and `delete_forever`
 ---@field immutable? string|string[] columns that only an insert writes; an upsert does not change them
----@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
+---@field enums? table<string, perilune.enum|string[]|{ [1]: perilune.enum|string, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
 
 ---A field of records: it has a column, is computed, or combines several fields.
 ---
@@ -46,7 +46,7 @@ function perilune.record(table_name, options) end
 ---under either name.
 ---@class perilune.field_options
 ---@field column? string the column of the field; by default the one with the same name
----@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
+---@field type? string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
 ---@field default? any|fun(record: perilune.record): any as in the option `defaults`
 ---@field lazy? boolean whether to fetch records without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it earlier raises `not_fetched`
 ---@field get? fun(record: perilune.record): any computes the field

@@ -108,11 +108,13 @@ function perilune.now() end
 ---@return any ... the results of `body`
 function perilune.with(overrides, body, ...) end
 
----Makes an enumeration: a fixed set of values that columns store as integers or strings.
+---Makes an enumeration: a fixed set of values that columns store as integers or strings. The cases of a list are strings; other cases
+---are objects.
 ---```lua
+---local Status = perilune.enum{ "draft", "sent", "paid" }
+---print(Status.sent == "sent", table.concat(Status.cases(), " "))  --> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
----print(Color.red, Color.from(1), #Color.cases())  --> red	white	2
----print(db:fetch_value("SELECT ?", Color.white))  --> 1
+---print(Color.red, Color.from(1), Color.white.raw)  --> red	white	1
 ---```
 ---
 ---- Raises `argument` if no case is given, or two cases have the same value
@@ -651,17 +653,17 @@ do
 ---A type made by `perilune.enum`. Each case is a field.
 ---@class perilune.enum
 ---@field name string
----@field [string] perilune.case
+---@field [string] perilune.case|string
 local members = {}
 
----Returns all cases, sorted by their stored values.
+---Returns all cases: those of a list in its order, and others sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
 ---for _, case in ipairs(Grape.cases()) do print(case) end
 -----> chardonnay
 -----> merlot
 ---```
----@return perilune.case[]
+---@return perilune.case[]|string[]
 function members.cases() end
 
 ---Returns the case with a stored value.
@@ -671,7 +673,7 @@ function members.cases() end
 ---
 ---- Raises `conversion` if no case has the value
 ---@param raw integer|string
----@return perilune.case
+---@return perilune.case|string
 function members.from(raw) end
 
 ---Converts a stored value. The library calls it wherever a type is expected.
@@ -680,7 +682,7 @@ function members.from(raw) end
 ---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
 ---```
 ---@param raw integer|string
----@return perilune.case? case
+---@return perilune.case|string|nil case
 ---@return string? message an error message, if no case has the value
 function members:from_database(raw) end
 
@@ -689,13 +691,13 @@ function members:from_database(raw) end
 ---local Color = perilune.enum{ red = 0 }
 ---print(Color:to_database(Color.red))  --> 0
 ---```
----@param case perilune.case
+---@param case perilune.case|string
 ---@return integer|string
 function members:to_database(case) end
 
 end
 
----A case of an enumeration. `tostring` returns its name.
+---A case of an enumeration that was not made from a list. `tostring` returns its name.
 ---@class perilune.case
 ---@field name string
 ---@field raw integer|string the stored value
@@ -3493,7 +3495,7 @@ end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
 ---@field naming? "snake_case"|fun(column: string): string the names of fields that are not in `fields`: `"snake_case"` converts columns in camel case, and a function returns the name for a column
----@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum, or a pair of functions
+---@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum or the list of its cases, or a pair of functions
 ---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that records may have in addition to their columns
 ---@field required? boolean whether to check NOT NULL columns without a default before writing the row
@@ -3505,7 +3507,7 @@ end
 ---@field lock_version? boolean|string the version column, `lock_version` by default: each write increments it, and a record whose row has changed is not written
 ---@field soft_delete? boolean|string the column, `deleted_at` by default, that a deletion sets instead of removing the row; records have `restore` and `delete_forever`
 ---@field immutable? string|string[] columns that only an insert writes; an upsert does not change them
----@field enums? table<string, perilune.enum|{ [1]: perilune.enum, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
+---@field enums? table<string, perilune.enum|string[]|{ [1]: perilune.enum|string, prefix: string }> columns whose cases are methods: `Book:published()`, `book:is_published()`; with the prefix `"status"`, `Book:status_draft()`, if a case has the name of a method
 
 ---A field of records: it has a column, is computed, or combines several fields.
 ---
@@ -3513,7 +3515,7 @@ end
 ---under either name.
 ---@class perilune.field_options
 ---@field column? string the column of the field; by default the one with the same name
----@field type? string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
+---@field type? string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function } as in the option `types`
 ---@field default? any|fun(record: perilune.record): any as in the option `defaults`
 ---@field lazy? boolean whether to fetch records without it; `Class:annotated_with(field)` and `record:refresh{ fields = field }` fetch it, and reading it earlier raises `not_fetched`
 ---@field get? fun(record: perilune.record): any computes the field
