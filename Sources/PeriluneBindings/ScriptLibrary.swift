@@ -81,7 +81,7 @@ final class ScriptLibrary {
                 "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
                 "set_failure": pdb_set_callback_failure, "take_notification": pdb_take_notification,
             ], in: makeNative("observers"))
-        try set(["point": pdb_lua_crash_point], in: makeNative("crashes"))
+        try set(["point": pdb_lua_crash_point, "label": pdb_lua_crash_label], in: makeNative("crashes"))
         try SchemaBinding.install(in: makeNative("schema"))
         try defineSQL(in: makeNative("sql"))
         try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))

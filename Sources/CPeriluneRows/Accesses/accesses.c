@@ -16,12 +16,17 @@ static int poll_progress(void *user_data) {
     return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 
+/* Pushes the error of a cancelled run. Returns its status. */
+static int fail_with_cancellation(lua_State *L) {
+    lua_pushcfunction(L, plua_raise_cancellation);
+    return plua_pcall(L, 0, 0);
+}
+
 /* Runs the body. One that has come to its end after its time has failed: nothing of it is committed. */
 static int call_body(lua_State *L, pdb_state *rows, int argument_count) {
     int status = plua_pcall(L, argument_count, LUA_MULTRET);
     if (status != LUA_OK || plua_poll(rows->context) == PLUA_CANCEL_NONE) return status;
-    lua_pushcfunction(L, plua_raise_cancellation);
-    return plua_pcall(L, 0, 0);
+    return fail_with_cancellation(L);
 }
 
 /* Runs the body with the access on the stack of accesses. */
@@ -71,7 +76,10 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     int changes = sqlite3_total_changes(handle);
     int status = run_in(request, &access);
     request->has_written = status == LUA_OK && sqlite3_total_changes(handle) != changes;
-    if (request->has_written && access.in_transaction) pdb_crash_point("before", "commit");
+    if (request->has_written && access.in_transaction && pdb_crash_point(request->L, "before", "commit")) {
+        request->has_written = false;
+        status = request->status = fail_with_cancellation(request->L);
+    }
     connection->grdb = NULL;
     return status;
 }
@@ -234,25 +242,29 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.enter(&request);
     pdb_end_host_call(rows, may_refuse);
-    if (request.has_written) pdb_crash_point("after", "commit");
+    bool is_end = request.has_written && result == 0 && pdb_crash_point(L, "after", "commit");
+    rows->crash_label[0] = '\0';
+    if (is_end) plua_raise_cancellation(L);
     /* The changes may have been rolled back. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
     return finish(L, rows, &request, result, base);
 }
 
-/* In a transaction, or in a savepoint if there is one. */
+/* In a transaction, or in a savepoint if there is one. Sets `has_written` if a transaction was committed. */
 static int nest(pdb_state *rows, pdb_access_request *request) {
     pdb_connection *connection = request->connection;
     bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
     size_t marks[pdb_most_hooks];
     if (is_savepoint) pdb_will_begin_savepoint(connection, marks);
     connection->savepoints += is_savepoint;
+    int changes = sqlite3_total_changes(connection->handle);
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.nest(request, connection->grdb);
     pdb_end_host_call(rows, may_refuse);
     bool is_kept = result == 0 && request->status == LUA_OK && request->completion == PDB_COMMIT;
     if (is_savepoint) pdb_did_end_savepoint(connection, marks, is_kept);
     connection->savepoints -= is_savepoint;
+    request->has_written = is_kept && !is_savepoint && sqlite3_total_changes(connection->handle) != changes;
     return result;
 }
 
@@ -268,6 +280,7 @@ int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_acce
     bool has_failed = result != 0 || request.status != LUA_OK || rows->has_pending_error;
     if (has_failed) pdb_did_fail(L, access->connection);
     else pdb_did_end(L, access->connection);
+    if (request.has_written && pdb_crash_point(L, "after", "commit")) plua_raise_cancellation(L);
     return finish(L, rows, &request, result, base);
 }
 

@@ -1,5 +1,8 @@
-/* Places at which tests kill the process, to see what the next one makes of the database. Two environment variables control them:
-** PERILUNE_CRASH_AT is the number of the point at which SIGKILL comes; PERILUNE_CRASH_LOG names a file that gets a line for each point. */
+/* Points at which tests end the process or a single state, to check how the next one continues with the database.
+**
+** Two environment variables are for tests of whole processes: PERILUNE_CRASH_AT is the number of the point at which SIGKILL comes;
+** PERILUNE_CRASH_LOG names a file that gets a line for each point. A handler is for tests in one process: it ends the state, and
+** nothing else runs in it. */
 #include "CPeriluneRows/State/state.h"
 
 #include <fcntl.h>
@@ -21,7 +24,7 @@ static void read_environment(void) {
     if (path != NULL) log_file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-void pdb_crash_point(const char *moment, const char *name) {
+static void count_in_process(const char *moment, const char *name) {
     pthread_once(&once, read_environment);
     if (wanted == 0 && log_file < 0) return;
     long number = atomic_fetch_add(&count, 1) + 1;
@@ -33,7 +36,34 @@ void pdb_crash_point(const char *moment, const char *name) {
     if (number == wanted) kill(getpid(), SIGKILL);
 }
 
+bool pdb_crash_point(lua_State *L, const char *moment, const char *name) {
+    count_in_process(moment, name);
+    pdb_state *rows = pdb_state_of(L);
+    if (rows->crash_handler == NULL) return false;
+    bool may_refuse = pdb_begin_host_call(rows);
+    bool is_end = rows->crash_handler(rows->crash_context, moment, name, rows->crash_label);
+    pdb_end_host_call(rows, may_refuse);
+    return is_end;
+}
+
+void pdb_set_crash_handler(lua_State *L, pdb_crash_handler handler, void *context) {
+    pdb_state *rows = pdb_state_of(L);
+    rows->crash_handler = handler;
+    rows->crash_context = context;
+}
+
 int pdb_lua_crash_point(lua_State *L) {
-    pdb_crash_point(luaL_checkstring(L, 1), luaL_checkstring(L, 2));
+    if (pdb_crash_point(L, luaL_checkstring(L, 1), luaL_checkstring(L, 2))) plua_raise_cancellation(L);
+    return 0;
+}
+
+int pdb_lua_crash_label(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
+    if (rows->crash_handler == NULL) return 0;
+    snprintf(rows->crash_label, sizeof rows->crash_label, "%s", luaL_checkstring(L, 1));
+    if (lua_isstring(L, 2)) {
+        size_t length = strlen(rows->crash_label);
+        snprintf(rows->crash_label + length, sizeof rows->crash_label - length, " `%s`", lua_tostring(L, 2));
+    }
     return 0;
 }

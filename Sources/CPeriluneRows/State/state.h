@@ -22,6 +22,9 @@ struct pdb_state {
     bool is_recording;
     pdb_note note; /* called for each statement that runs; may be NULL */
     void *note_context;
+    pdb_crash_handler crash_handler; /* may be NULL */
+    void *crash_context;
+    char crash_label[240]; /* describes the current transaction for the handler */
     pdb_place place; /* the place that forbids using databases now */
     psql_account account;        /* SQLite's allocations on the thread of the state, if it has limits */
     uint64_t counted_run;        /* the run that was charged last */

@@ -85,11 +85,22 @@ typedef void (*pdb_note)(void *context, const char *sql);
 /* Calls `note` for each statement that the state runs; NULL removes it. [-0, +0, -] */
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
-/* Kills the process if tests have chosen this point, see crash_points.c. */
-void pdb_crash_point(const char *moment, const char *name);
+/* Called at each crash point of a state, with the description that the library has given to the current transaction, or an empty
+** one. Returns whether the state ends here; its run is then cancelled. Must not raise. */
+typedef bool (*pdb_crash_handler)(void *context, const char *moment, const char *name, const char *label);
 
-/* (moment, name): the same for Lua. [-2, +0, v] */
+/* Sets the handler of a state; NULL removes it. [-0, +0, -] */
+void pdb_set_crash_handler(lua_State *L, pdb_crash_handler handler, void *context);
+
+/* Ends the process or the state if tests have chosen this point, see crash_points.c. Returns whether the state ends: the caller then
+** raises the cancellation. [-0, +0, -] */
+bool pdb_crash_point(lua_State *L, const char *moment, const char *name);
+
+/* (moment, name): a crash point in Lua. [-2, +0, v] */
 int pdb_lua_crash_point(lua_State *L);
+
+/* (kind, name or nil): describes the current transaction for the handler of crash points. [-2, +0, v] */
+int pdb_lua_crash_label(lua_State *L);
 
 /* Places in which a state may not use a database, mostly because SQLite calls a Lua function there and is not reentrant. A number,
  ** with the text for messages in C: no pointer that Swift lends for a call could be kept here. */

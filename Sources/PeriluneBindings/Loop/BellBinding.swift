@@ -7,7 +7,12 @@ enum BellBinding {
     private static let listeners = Mutex<(last: Int, bells: [String: [Int: @Sendable () -> Void]])>((0, [:]))
 
     static func makeFunctions(in state: LuaState, loop: ScriptLoop) throws -> LuaTable {
-        let table = try state.makeTable(fieldCount: 2)
+        let table = try state.makeTable(fieldCount: 3)
+        // (name of the state) returns the name of the bell for a database in memory.
+        try table.setFunction("memory") { [loop] arguments in
+            let name: String = try arguments.get(1)
+            return [.string(LuaString("memory \(loop.memoryName ?? name)"))]
+        }
         // (name, function, whether the script waits for it) returns the number of a source that calls the function after each ring.
         try table.setFunction("listen") { [loop] arguments in
             let name: String = try arguments.get(1)

@@ -22,7 +22,7 @@ package final class LoopGroup {
     private var loops: [ScriptLoop] = []
     private var waiters: [Waiter] = []
     /// The tasks of running calls.
-    private var tasks: [Int: Task<Void, Never>] = [:]
+    private var tasks: [Int: (loop: ScriptLoop, task: Task<Void, Never>)] = [:]
     private var count = 0
     private var isProceeding = false
     private var isEnded = false
@@ -69,7 +69,7 @@ package final class LoopGroup {
                 count += 1
                 let id = count
                 let task = start(loop, source) { [unowned self] in tasks[id] = nil }
-                tasks[id] = task
+                tasks[id] = (loop, task)
                 return task
             }
         }
@@ -120,6 +120,21 @@ package final class LoopGroup {
         }
     }
 
+    /// Ends the waits of ``waitUntilQuiet(after:for:)`` at the present time.
+    package func endWaits() {
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// The time of the next timer in seconds since 1970.
+    package var nextDeadline: Double? { loops.compactMap(\.timers.nextDeadline).min() }
+
+    /// Removes a loop that was killed, after its running calls have ended.
+    nonisolated(nonsending) package func remove(_ loop: ScriptLoop) async {
+        for (_, entry) in tasks.sorted(by: { $0.key < $1.key }) where entry.loop === loop { await entry.task.value }
+        loops.removeAll { $0 === loop }
+        loop.group = nil
+    }
+
     /// Whether anything else depends on the time: timers, observations, or running calls other than the caller.
     package var hasOthers: Bool { loops.contains(where: \.hasSources) || loops.reduce(0) { $0 + $1.runs } > 1 }
 
@@ -129,7 +144,7 @@ package final class LoopGroup {
     nonisolated(nonsending) package func end() async {
         isEnded = true
         for loop in loops { loop.endAll() }
-        let left = tasks.sorted { $0.key < $1.key }.map(\.value)
+        let left = tasks.sorted { $0.key < $1.key }.map(\.value.task)
         for task in left { task.cancel() }
         for task in left { await task.value }
         for loop in loops { loop.group = nil }

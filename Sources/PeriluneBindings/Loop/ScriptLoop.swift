@@ -14,11 +14,14 @@ package final class ScriptLoop {
     package let signals = LoopSignals()
     private(set) var sources: [Int: LoopSource] = [:]
     private var count = 0
+    private var isKilled = false
     var scopeCount = 0
     var liveScopes: Set<Int> = []
     /// The scope of the observer being called inside a run of another scope.
     var enteredScope: Int?
 
+    /// Identifies the database in memory that several states share; `nil` if each state has its own.
+    package var memoryName: String?
     /// Whether reported errors are handled like unhandled ones.
     package var takesReports = false
     /// The number of active runs of scripts and sources.
@@ -112,6 +115,12 @@ package final class ScriptLoop {
         failures = []
     }
 
+    /// Ends everything as if the process were killed: the state calls no further function, not even to handle an error.
+    package func kill() {
+        isKilled = true
+        endAll()
+    }
+
     // MARK: - Calling
 
     /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state.
@@ -133,7 +142,7 @@ package final class ScriptLoop {
     /// Runs the call of a source.
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
         assertThread()
-        if !source.isEnded {
+        if !source.isEnded, !isKilled {
             source.hasBegun = true
             await callBody(of: source)
         }
@@ -164,6 +173,7 @@ package final class ScriptLoop {
 
     /// Passes an error to its handler.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
+        if isKilled { return }
         // A source that was ended during its call is already stopping; the starter of a task waits for its end.
         let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
         if wasToldToStop, source.run == nil { return }

@@ -25,6 +25,7 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --failed --bail
               perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
               perilune test --report report.html
+              perilune test --crash scenarios/orders_scenario.lua
 
             SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. A new or
             changed snapshot is written to NAME.snap.new. --review shows each of these and
@@ -91,6 +92,18 @@ struct TestCommand: AsyncParsableCommand {
         transform: OptionValue.duration)
     var timeout: Duration?
 
+    @Flag(help: "Run each scenario with the option `crash` again for each of its crash points, and end its service there; on if CI is set.")
+    var crash = false
+
+    @Option(help: ArgumentHelp("Run scenarios with the option `crash` with a crash at this point, or at several.", valueName: "n[,n]"), transform: OptionValue.counts)
+    var crashAt: [Int]?
+
+    @Option(help: ArgumentHelp("The greatest number of crash points to try in a scenario, chosen by the seed.", valueName: "n"))
+    var crashPoints = 200
+
+    @Option(help: ArgumentHelp("The greatest number of crashes in one run: 1 or 2.", valueName: "n"))
+    var crashDepth = 1
+
     @Flag(help: "Run scenarios in processes of their own, so that one that crashes fails alone.")
     var isolate = false
 
@@ -146,7 +159,7 @@ struct TestCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let seed, RunSeed(seed) == nil { throw ValidationError("--seed: expected hexadecimal digits, as a run shows them, got \(seed)") }
-        for (name, number) in [("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress), ("--durations", durations)] {
+        for (name, number) in [("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress), ("--durations", durations), ("--crash-points", crashPoints)] {
             if let number, number < 1 { throw ValidationError("\(name): expected a number of at least 1, got \(number)") }
         }
         for text in report where ReportSet.Request(text) == nil {
@@ -158,6 +171,8 @@ struct TestCommand: AsyncParsableCommand {
         for text in coverage where CoverageRequest(text) == nil {
             throw ValidationError("--coverage: expected table, lcov or lcov:FILE, got \(text)")
         }
+        if crash, crashAt != nil { throw ValidationError("--crash cannot be combined with --crash-at") }
+        if !(1...2).contains(crashDepth) { throw ValidationError("--crash-depth: expected 1 or 2, got \(crashDepth)") }
         if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }
         if watch, list || review || types != nil {
             throw ValidationError("--watch cannot be combined with --list, --review or --types")
@@ -208,6 +223,8 @@ extension TestCommand {
         options.bail = bail ? 1 : maxFailures
         if let timeout { options.timeout = timeout }
         options.isCI = EnvironmentVariables.ofProcess.isSet("CI")
+        options.crashes = crashAt.map { .at($0) } ?? (crash || options.isCI || crashDepth > 1 ? .all : .none)
+        (options.crashPoints, options.crashDepth) = (crashPoints, crashDepth)
         options.removesObsoleteSnapshots = removeObsoleteSnapshots
         options.snapshots = updateSnapshots ? .replace : .beside
         if let noChecks = ScenarioOptions.NoChecks(rawValue: noChecks.rawValue) { options.noChecks = noChecks }

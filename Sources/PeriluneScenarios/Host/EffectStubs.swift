@@ -16,6 +16,8 @@ final class EffectStubs {
     /// The results or replacements of functions, in the state of the scenario.
     private var stubs: [String: [String: LuaValue]] = [:]
     private var unexpectedCalls: [Call] = []
+    /// Counts a crash point before or after a call. Returns whether the calling state has ended there.
+    var crashPoint: ((LuaState, _ moment: String, _ function: String, _ place: String?) -> Bool)?
 
     func stub(_ module: String, _ name: String, _ value: LuaValue) {
         stubs[module, default: [:]][name] = value

@@ -15,14 +15,18 @@ extension ScenarioHost {
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .string(let path)? = arguments.first else { return [] }
-            let run = try ScriptRun(host, path.description, arguments.count > 1 ? arguments[1] : .nil)
-            host.scripts.append(run)
-            try await perform(run)
-            if run.error == nil { try await host.loops.waitUntilQuiet(for: host.state.loop) }
-            return [.table(try run.finish())]
+            while true {
+                let run = try ScriptRun(host, path.description, arguments.count > 1 ? arguments[1] : .nil)
+                host.scripts.append(run)
+                try await perform(run)
+                if run.error == nil { try await host.waitUntilQuiet() }
+                guard run.watch?.hasEnded == true else { return [.table(try run.finish())] }
+                await host.remove(run)
+                host.stage.clock.advance(by: host.attempt.scenario.crash?.downtime ?? 0)
+            }
         }
 
-        /// The scenario waits in the meantime.
+        /// The scenario waits in the meantime. A script that ends at a crash point is run again.
         nonisolated(nonsending) private func perform(_ run: ScriptRun) async throws {
             run.loop.beginRun()
             defer { run.loop.endRun() }
@@ -33,10 +37,19 @@ extension ScenarioHost {
     }
 
     /// The path of a script, relative to the current folder or to the folder next to the scenarios.
-    fileprivate func find(_ path: String) throws -> String {
+    func find(_ path: String) throws -> String {
         guard !path.hasPrefix("/"), !FileManager.default.fileExists(atPath: path) else { return path }
         let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
         return FileManager.default.fileExists(atPath: candidate) ? candidate : path
+    }
+}
+
+extension ScenarioHost {
+    /// Removes a script that has ended at a crash point.
+    nonisolated(nonsending) fileprivate func remove(_ run: ScriptRun) async {
+        await loops.remove(run.loop)
+        run.abandon()
+        scripts.removeAll { $0 === run }
     }
 }
 
@@ -56,6 +69,8 @@ final class ScriptRun {
     private let statements: StatementTrace.Collection
     private let firstCall: Int
     private(set) var error: LuaError?
+    /// The crash points at which the script ends; `nil` unless the option `crash` says that it is run again.
+    private(set) var watch: CrashWatch?
     /// Whether it has finished: its callbacks then belong to the scenario.
     private var isFinished = false
 
@@ -69,7 +84,8 @@ final class ScriptRun {
         } catch {
             throw BindingError("io", "t.run: \(error)")
         }
-        (state, loop) = try Self.makeState(host, path: self.path, output)
+        (state, loop, _) = try Self.makeState(host, path: self.path, output)
+        if host.attempt.scenario.crash?.rerunsScripts == true { watch = try host.makeWatch(of: state, loop) }
         firstCall = host.effects.calls.count
         statements = host.stage.trace.collect()
         changes = host.stage.recordChanges()
@@ -85,7 +101,7 @@ final class ScriptRun {
             let results = try await state.load(LuaString(source), named: path).callAsync(arguments)
             value = try LuaTransfer(from: state, to: outer).copy(results.first ?? .nil)
         } catch let error as LuaError {
-            if self.error == nil { end(error) }
+            if self.error == nil, watch?.hasEnded != true { end(error) }
         }
     }
 
@@ -108,18 +124,26 @@ final class ScriptRun {
         self.error = isQuiet(error) ? nil : described(error)
     }
 
+    /// Closes the state of a script that is run again, and drops its recordings.
+    func abandon() {
+        host.stage.trace.end(statements)
+        if case .success(let recorder) = changes { host.stage.end(recorder) }
+        close()
+    }
+
     /// Closes the state, when the scenario has ended.
     func close() {
         host.didRun(state)
         state.close()
     }
 
-    private static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (LuaState, ScriptLoop) {
+    /// Makes a state for a script on the database of the scenario.
+    static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (LuaState, ScriptLoop, LibraryLoader) {
         var limits = host.limits
         // The scenario ends before.
         limits.time = host.remainingTime + .milliseconds(100)
         let effects = OutsideEffects.all.subtracting(granted(by: host.attempt.scenario.grants))
-        let (state, _, loop) = try host.stage.makeState(limits: limits, withholding: effects) { [stage = host.stage.output] bytes in
+        let (state, loader, loop) = try host.stage.makeState(limits: limits, withholding: effects) { [stage = host.stage.output] bytes in
             output.write(bytes)
             stage.write(bytes)
         }
@@ -128,7 +152,7 @@ final class ScriptRun {
         try host.state.modules.install(in: state)
         let folder = ScenarioLocation.folder(of: path)
         try FileModules.install(in: state, folder: folder.isEmpty ? "." : folder)
-        return (state, loop)
+        return (state, loop, loader)
     }
 
     /// The effects for the names in a scenario's option `grants`.

@@ -20,6 +20,8 @@ final class ScenarioHost {
     let loops: LoopGroup
     /// The scripts that it has run so far: their timers and observations live as long as the scenario.
     var scripts: [ScriptRun] = []
+    /// The services that it has started, by their numbers in Lua less one.
+    var services: [ScenarioService] = []
     /// The active recordings, by their numbers in Lua.
     var recordings = HostRecordings()
     /// The lines that the states have run which are closed, if rounds are compared.
@@ -35,8 +37,22 @@ final class ScenarioHost {
         loops.onFailure = { [unowned self] loop, error in didFail(loop, error) }
         loops.willCall = { [unowned self] loop in
             // A late callback has no more time than the scenario.
-            let called = scripts.first { $0.loop === loop }?.state ?? state.state
+            let called = scripts.first { $0.loop === loop }?.state ?? services.first { $0.loop === loop }?.state ?? state.state
             called.limitTime(to: remainingTime)
+        }
+        effects.crashPoint = { [unowned self] caller, moment, function, place in
+            watch(of: caller)?.reach(moment, function, at: place) ?? false
+        }
+    }
+
+    private func watch(of state: LuaState) -> CrashWatch? {
+        services.first { $0.state === state }?.watch ?? scripts.first { $0.state === state }?.watch
+    }
+
+    /// Makes the crash points of a state count, if the scenario has the option `crash`.
+    func makeWatch(of state: LuaState, _ loop: ScriptLoop) throws -> CrashWatch? {
+        try attempt.crashes.map { plan in
+            try CrashWatch(plan, clock: stage.clock, state: state, loop: loop) { [unowned self] in loops.endWaits() }
         }
     }
 
@@ -56,6 +72,7 @@ final class ScenarioHost {
         try installStatements()
         try installChanges()
         try installScripts()
+        try installServices()
         try installEffects()
         try installMigrations()
         try installSnapshots()
@@ -84,7 +101,7 @@ final class ScenarioHost {
         // The next database access closes the collected objects.
         let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
         stage.trace.pausing {
-            for state in [state.state] + scripts.map(\.state) { _ = try? state.load(source, named: "=collect").call([]) }
+            for state in [state.state] + scripts.map(\.state) + services.compactMap(\.state) { _ = try? state.load(source, named: "=collect").call([]) }
         }
     }
 
@@ -92,6 +109,7 @@ final class ScenarioHost {
     nonisolated(nonsending) func close() async {
         await loops.end()
         recordings.endAll(on: stage)
+        for service in services.reversed() { service.close() }
         for script in scripts.reversed() { script.close() }
         didRun(state.state)
         state.state.close()
@@ -139,7 +157,7 @@ final class ScenarioHost {
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .number(let seconds)? = arguments.first else { return [] }
-            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop)
+            try await host.waitUntilQuiet(after: seconds)
             return []
         }
     }

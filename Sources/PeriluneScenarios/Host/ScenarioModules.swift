@@ -82,8 +82,14 @@ struct ScenarioModules {
     ) throws -> [LuaValue] {
         let isSame = inner === outer
         let values = isSame ? arguments : try LuaTransfer(from: inner, to: outer).copy(arguments)
+        let reach = { (moment: String) throws(LuaError) in
+            let isEnd = effects.crashPoint?(inner, moment, "\(module).\(name)", place.map { "\($0.file):\($0.line)" }) == true
+            if isEnd { throw LuaError(.cancelled, "the process has ended") }
+        }
+        try reach("before")
         let results = try effects.record(
             EffectStubs.Call(module: module, name: name, arguments: values, file: place?.file, line: place?.line))
+        try reach("after")
         return isSame ? results : try LuaTransfer(from: outer, to: inner).copy(results)
     }
 }

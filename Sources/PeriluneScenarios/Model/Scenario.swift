@@ -41,6 +41,8 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var seed: String?
     /// Effects outside of the database that its scripts may have.
     public var grants: [String] = []
+    /// How processes are ended while it runs; `nil` without the option `crash`.
+    var crash: Crash?
     /// Why it is not run.
     public var skip: String?
     /// Whether it is still to be written.
@@ -53,6 +55,16 @@ public struct Scenario: Codable, Sendable, Identifiable {
     var isBesideRefused = false
     /// Which one of several that are defined at its line it is, from 1; `nil` if it is alone there.
     public internal(set) var positionAtLine: Int?
+
+    /// The option `crash`.
+    struct Crash: Codable, Sendable {
+        /// Whether scripts of `t.run` are ended, too, and run again from their start.
+        var rerunsScripts = false
+        /// The names of tables, columns, functions and fields that are not compared with the undisturbed run.
+        var ignored: [String] = []
+        /// The seconds on the scenario's clock between a crash and the restart.
+        var downtime = 1.0
+    }
 
     init(id: String, name: String, file: String, line: Int) {
         (self.id, localID, self.name, self.file, self.line) = (id, id, name, file, line)
@@ -90,6 +102,10 @@ extension Scenario: LuaConvertible {
         scenario.lock = try fields.text("lock")
         scenario.seed = try fields.text("seed")
         scenario.grants = try fields.list("grants")
+        if let crash: LuaTable = try fields.optional("crash") {
+            scenario.crash = try Crash(rerunsScripts: LuaFields(crash).flag("rerun"), ignored: LuaFields(crash).list("ignore"),
+                downtime: LuaFields(crash).optional("down") ?? 1)
+        }
         scenario.skip = try fields.text("skip")
         scenario.isTodo = try fields.flag("todo")
         scenario.isOnly = try fields.flag("only")

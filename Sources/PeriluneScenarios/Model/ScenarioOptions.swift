@@ -44,6 +44,12 @@ public struct ScenarioOptions: Sendable {
     public var stress = 1
     /// After how many failures no more are begun.
     public var bail: Int?
+    /// The crash points at which scenarios with the option `crash` are tried, each in a run of its own.
+    public var crashes = CrashSelection.none
+    /// The greatest number of points to try in one scenario; the seed chooses them.
+    public var crashPoints = 200
+    /// The greatest number of crashes in one run: 2 also tries pairs of points.
+    public var crashDepth = 1
     /// For scenarios that do not say.
     public var timeout = Duration.seconds(10)
     /// How long after its time is up a scenario may still run before its worker is given up.

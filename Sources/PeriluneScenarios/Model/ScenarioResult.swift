@@ -45,6 +45,9 @@ public struct ScenarioResult: Codable, Sendable {
     /// The number of this repetition, from 1, if the run is repeated.
     public var round: Int?
 
+    /// The crash points, and the runs with crashes, of a scenario with the option `crash`.
+    public internal(set) var crashes: CrashSummary?
+
     /// The way that it went, if rounds are compared.
     var trace: ScenarioTrace?
 

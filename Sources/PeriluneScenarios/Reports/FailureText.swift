@@ -12,6 +12,7 @@ struct FailureText {
         lines += self.lines(ofAttemptsBefore: result)
         if !result.earlierAttempts.isEmpty { lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration, result.seed)) }
         for failure in result.failures { lines += self.lines(of: failure) }
+        if let crashes = result.crashes, !crashes.trials.isEmpty { lines += block("crashes", crashes.text) }
         lines += block("output", result.output)
         for warning in result.warnings { lines += block("warning", warning) }
         for note in result.notes { lines += block("note", note) }
@@ -47,7 +48,15 @@ struct FailureText {
     func rerun(_ result: ScenarioResult) -> String {
         // A file that does not load has no scenario at any line.
         let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.uniquePlace
-        return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)"
+        return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)" + (result.crashes.map(Self.crashOption) ?? "")
+    }
+
+    private static func crashOption(_ crashes: CrashSummary) -> String {
+        switch crashes.trials.count {
+        case 0: ""
+        case 1: " --crash-at " + crashes.trials[0].numbers.map(String.init).joined(separator: ",")
+        default: crashes.trials.contains { $0.numbers.count > 1 } ? " --crash-depth 2" : " --crash"
+        }
     }
 
     static func label(_ result: ScenarioResult) -> String {

@@ -61,6 +61,7 @@ final class HTMLReport: ScenarioReport {
         }
         text += result.failures.map(failure).joined()
         text += ReportPage.section("steps", steps(result.steps))
+        text += ReportPage.section("crash points", result.crashes.map(timeline) ?? "")
         text += ReportPage.section("changed rows", changes(result.changes))
         text += ReportPage.section("statements", ReportPage.statements(result.statements) + omitted(result))
         text += ReportPage.section("output", ReportPage.text(result.output))
@@ -81,6 +82,34 @@ final class HTMLReport: ScenarioReport {
             return "<li\(step.hasPassed ? "" : " class=\"bad\"")>\(MarkupText.escaped(step.name))\(step.hasPassed ? "" : " (failed)")\(time)</li>\n"
         }
         return "<ol class=\"steps\">\n\(items.joined())</ol>\n"
+    }
+
+    /// The crash points of the undisturbed run in order, each with the outcome of the run that ended a process there.
+    private func timeline(_ crashes: CrashSummary) -> String {
+        let most = 500
+        let outcomes = Dictionary(crashes.trials.filter { $0.numbers.count == 1 }.map { ($0.numbers[0], $0.hasPassed) }) { $0 && $1 }
+        let items = crashes.points.prefix(most).map { point in
+            let (kind, outcome) = outcomes[point.number].map { $0 ? ("good", "passed") : ("bad", "failed") } ?? ("dim", "not tried")
+            return """
+                <li value="\(point.number)" class="\(kind)"><span class="dim">+\(Self.clockTime(point.time))</span> \(MarkupText.escaped(point.text)) \
+                <span class="dim">\(outcome)</span></li>
+
+                """
+        }
+        let more = crashes.count > items.count ? "<p class=\"dim\">and \(crashes.count - items.count) more</p>\n" : ""
+        let pairs = crashes.failed.filter { $0.numbers.count > 1 }.prefix(20).map { trial in
+            let numbers = trial.numbers.map(String.init).joined(separator: " and ")
+            return "<p class=\"bad\">failed with crashes at \(numbers): \(MarkupText.escaped(trial.points.map(\.text).joined(separator: ", ")))</p>\n"
+        }
+        return "<p>\(MarkupText.escaped(crashes.text))</p>\n<ol class=\"timeline\">\n\(items.joined())</ol>\n" + more + pairs.joined()
+    }
+
+    /// A time on the scenario's clock: `0 s`, `1.5 s`, `3 d 02:00:00`.
+    private static func clockTime(_ duration: Duration) -> String {
+        let seconds = Int(duration / .seconds(1))
+        guard seconds >= 60 else { return TimeText.text(duration) }
+        let parts = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
+        return (seconds >= 86400 ? "\(seconds / 86400) d " : "") + parts.joined(separator: ":")
     }
 
     private func changes(_ tables: [TableChanges]) -> String {

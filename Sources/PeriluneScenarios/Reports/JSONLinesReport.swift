@@ -55,6 +55,7 @@ final class JSONLinesReport: ScenarioReport {
                 "earlier_attempts", result.earlierAttempts.isEmpty ? nil : .list(result.earlierAttempts.map(Self.attempt))
             ),
             ("checks", .integer(result.checkCount)), ("warnings", result.warnings.isEmpty ? nil : .strings(result.warnings)),
+            ("crashes", result.crashes.map(Self.crashes)),
             ("notes", result.notes.isEmpty ? nil : .strings(result.notes)),
             ("attachments", result.attachments.isEmpty ? nil : .list(result.attachments.map {
                 .object([("name", .string($0.name)), ("text", .string($0.text))])
@@ -71,6 +72,17 @@ final class JSONLinesReport: ScenarioReport {
             ("steps", attempt.steps.isEmpty ? nil : .list(attempt.steps.map(Self.step))),
             ("failures", attempt.failures.isEmpty ? nil : .list(attempt.failures.map(Self.failure))),
             ("output", attempt.output.isEmpty ? nil : .string(attempt.output)),
+        ])
+    }
+
+    private static func crashes(_ crashes: CrashSummary) -> JSONText {
+        .object([
+            ("points", .integer(crashes.count)), ("runs", .integer(crashes.trials.count)),
+            ("failed", crashes.failed.isEmpty ? nil : .list(crashes.failed.map { trial in
+                .object([
+                    ("numbers", .list(trial.numbers.map { .integer($0) })), ("points", .strings(trial.points.map(\.text))),
+                ])
+            })),
         ])
     }
 

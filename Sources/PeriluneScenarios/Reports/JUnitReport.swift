@@ -119,6 +119,7 @@ final class JUnitReport: ScenarioReport {
     private func output(of result: ScenarioResult) -> String {
         var lines = result.steps.map { "step \($0.hasPassed ? "ok" : "not ok"): \($0.name)" }
         lines += result.warnings.map { "warning: \($0)" }
+        if let crashes = result.crashes { lines.append("crashes: \(crashes.text)") }
         lines += result.notes.map { "note: \($0)" }
         if !isExtended { lines += FailureText(style: ScenarioReportStyle()).lines(ofAttemptsBefore: result) }
         if !result.output.isEmpty { lines.append(result.output) }

@@ -53,7 +53,8 @@ final class PrettyReport: ScenarioReport {
         let attempts = result.isFlaky ? ", attempt \(result.attempts)" : ""
         let reason = result.reason.map { "  \(FailureText.line($0))" } ?? ""
         let label = color(FailureText.label(result))
-        let time = result.attempts == 0 ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts))")
+        let crashes = result.crashes.map { $0.trials.isEmpty ? "" : ", \($0.text)" } ?? ""
+        let time = result.attempts == 0 ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts)\(crashes))")
         return "\(label)  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(reason)\(time)"
     }
 
@@ -61,6 +62,7 @@ final class PrettyReport: ScenarioReport {
         var lines = result.steps.map { step in
             "  \(step.hasPassed ? "step" : "STEP")      \(FailureText.line(step.name))\(step.duration.map { "   (\(TimeText.text($0)))" } ?? "")"
         }
+        if let crashes = result.crashes { lines += failures.block("crashes", crashes.text) }
         lines += failures.block("output", result.output)
         for warning in result.warnings { lines += failures.block("warning", warning) }
         for note in result.notes { lines += failures.block("note", note) }

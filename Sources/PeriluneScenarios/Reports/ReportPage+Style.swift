@@ -42,7 +42,9 @@ extension ReportPage {
         .number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums }
         .time { display: block; padding: 0 3px; background: linear-gradient(to left, var(--info-back) var(--part), transparent var(--part)) }
         tr.inserted { background: var(--good-back) } tr.deleted { background: var(--bad-back) } td.changed { background: var(--info-back) }
-        .plan { margin: 4px 0 0; font-size: 12px } .steps { margin: 4px 0; padding-left: 22px } .steps .bad { color: var(--bad) }
+        .plan { margin: 4px 0 0; font-size: 12px } .steps { margin: 4px 0; padding-left: 22px } .steps .bad, p.bad { color: var(--bad) }
+        .timeline { margin: 4px 0 4px 8px; padding-left: 44px; border-left: 2px solid var(--line); font-size: 13px; max-height: 420px; overflow-y: auto }
+        .timeline li::marker { color: var(--dim) } .timeline li.good::marker { color: var(--good) } .timeline li.bad, .timeline li.bad::marker { color: var(--bad) }
         td { overflow-wrap: anywhere; min-width: 5em; max-width: 40em } .number { min-width: 0 }
         @media (max-width: 700px) {
           header { position: static; padding: 10px 12px 6px } main { padding: 8px 8px 40px } .keys { display: none } input { width: 100% }

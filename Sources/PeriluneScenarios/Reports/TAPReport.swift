@@ -32,6 +32,7 @@ final class TAPReport: ScenarioReport {
         let name = "\(result.scenario.place) \(result.scenario.title)" + (result.round.map { " (round \($0))" } ?? "")
         lines.append("\(isOK(result) ? "ok" : "not ok") \(count) - \(Self.escaped(name))\(directive(result))")
         lines += diagnosis(result)
+        if let crashes = result.crashes { lines.append("# \(crashes.text)") }
         write(lines.joined(separator: "\n") + "\n")
     }
 

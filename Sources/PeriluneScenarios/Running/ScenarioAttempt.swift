@@ -11,6 +11,8 @@ struct ScenarioAttempt {
     let seed: RunSeed
     /// From 1.
     let number: Int
+    /// The points at which processes end; `nil` without the option `crash`.
+    let crashes: CrashPlan?
     let makeLoops: ScenarioWorker.MakeLoops
     /// Called when the file is loaded, and when the scenario begins: with the states to cancel, and the time limit from now on.
     let didStart: (RunningStates, Duration) -> Void
@@ -52,6 +54,7 @@ struct ScenarioAttempt {
         await perform(on: host, within: time, &result)
         details?.finish(&result)
         host.finish(&result)
+        if let crashes, let crash = scenario.crash { crashes.evidence = try? CrashEvidence(of: host, without: .init(crash.ignored)) }
         checkCursors(of: host, &result)
         await host.close()
         var trace = host.trace
@@ -110,6 +113,7 @@ struct ScenarioAttempt {
         try information.set("attempt", .integer(Int64(number)))
         try information.set("update_snapshots", .string(LuaString(options.writtenSnapshots.rawValue)))
         try information.set("is_ci", .boolean(options.isCI))
+        try information.set("ignores_repeats", .boolean(crashes?.chosen.isEmpty == false))
         return information
     }
 

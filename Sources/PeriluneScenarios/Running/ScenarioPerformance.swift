@@ -4,8 +4,8 @@ struct ScenarioPerformance {
     let token: RunningScenarios.Token
     let tools: ScenarioTools
     let makeLoops: ScenarioWorker.MakeLoops
-    private var scenario: Scenario { job.entry.scenario }
-    private var options: ScenarioOptions { tools.options }
+    var scenario: Scenario { job.entry.scenario }
+    var options: ScenarioOptions { tools.options }
 
     init(
         job: ScenarioQueue.Job, token: RunningScenarios.Token, tools: ScenarioTools, makeLoops: @escaping ScenarioWorker.MakeLoops
@@ -34,7 +34,7 @@ struct ScenarioPerformance {
         var earlier: [ScenarioAttemptResult] = []
         while true {
             // Random failures would all be alike with one seed.
-            var result = judged(await attempt(earlier.count + 1, RunSeed(seed.value &+ UInt64(earlier.count))))
+            var result = judged(await tried(earlier.count + 1, RunSeed(seed.value &+ UInt64(earlier.count))))
             let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && earlier.count < scenario.retry
             guard mayRetry else {
                 (result.attempts, result.earlierAttempts) = (earlier.count + 1, earlier)
@@ -48,9 +48,18 @@ struct ScenarioPerformance {
         }
     }
 
-    nonisolated(nonsending) private func attempt(_ number: Int, _ seed: RunSeed) async -> ScenarioResult {
+    nonisolated(nonsending) private func tried(_ number: Int, _ seed: RunSeed) async -> ScenarioResult {
+        guard scenario.crash != nil else { return await attempt(number, seed, nil) }
+        var trials = CrashTrials(self, number: number, seed: seed)
+        return await trials.result()
+    }
+
+    /// Runs it once.
+    ///
+    /// - Parameter crashes: The points at which processes end, for a scenario with the option `crash`.
+    nonisolated(nonsending) func attempt(_ number: Int, _ seed: RunSeed, _ crashes: CrashPlan?) async -> ScenarioResult {
         await ScenarioAttempt(
-            scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, makeLoops: makeLoops
+            scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, crashes: crashes, makeLoops: makeLoops
         ) { states, time in
             token.didStart(timeout: time) { states.cancel() }
         }.run()

@@ -90,6 +90,7 @@ final class ScenarioStage {
         setup.extensions = extensions
         setup.modules = [.scenarios]
         let loader = try setup.installWithChangesets(in: state)
+        setup.loop.memoryName = "\(ObjectIdentifier(self))"
         try OutputCapture.install(in: state, output)
         return (state, loader, setup.loop)
     }

@@ -15,6 +15,15 @@ enum OptionValue {
         throw ValidationError("expected a time such as 1.5, 500ms, 2s or 1m")
     }
 
+    /// Returns numbers from 1, separated by commas.
+    static func counts(_ text: String) throws -> [Int] {
+        let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
+        guard numbers.allSatisfy({ $0 > 0 }), numbers == Set(numbers).sorted() else {
+            throw ValidationError("expected ascending numbers such as 7 or 7,12")
+        }
+        return numbers
+    }
+
     /// Returns a size in bytes: a plain number, `512K`, `64M` or `1G`.
     static func size(_ text: String) throws -> Int {
         var number = text[...]

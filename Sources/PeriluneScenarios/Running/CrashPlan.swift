@@ -1,0 +1,92 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// The crash points of one run of a scenario: counts them, and chooses those at which a process ends.
+final class CrashPlan {
+    /// The numbers of the points at which a process ends.
+    let chosen: [Int]
+    private(set) var points: [CrashPoint] = []
+    /// The points at which a process has ended.
+    private(set) var crashes: [CrashPoint] = []
+    private(set) var count = 0
+    /// The results at the end of the run.
+    var evidence: CrashEvidence?
+    private var start: Date?
+    private static let mostPoints = 20_000
+
+    init(endingAt chosen: [Int]) {
+        self.chosen = chosen
+    }
+
+    /// Counts a point. Returns whether the process ends at it.
+    func reach(_ moment: String, _ action: String, at place: String?, _ now: Date) -> Bool {
+        count += 1
+        let begin = start ?? now
+        start = begin
+        let point = CrashPoint(
+            number: count, moment: moment, action: action, place: place, time: .seconds(now.timeIntervalSince(begin)))
+        if points.count < Self.mostPoints { points.append(point) }
+        guard chosen.contains(count) else { return false }
+        crashes.append(point)
+        return true
+    }
+}
+
+/// Ends a Lua state at a crash point, as if its process were killed: an open transaction is rolled back, and no instruction of the
+/// state runs after it.
+final class CrashWatch {
+    private let plan: CrashPlan
+    private let clock: ScenarioClock
+    private unowned let state: LuaState
+    private unowned let loop: ScriptLoop
+    private let onEnd: () -> Void
+    private(set) var hasEnded = false
+
+    /// - Parameter onEnd: Called once, at the point at which the state ends.
+    init(_ plan: CrashPlan, clock: ScenarioClock, state: LuaState, loop: ScriptLoop, onEnd: @escaping () -> Void) throws {
+        (self.plan, self.clock, self.state, self.loop, self.onEnd) = (plan, clock, state, loop, onEnd)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        // The owner keeps this object as long as the state is open.
+        try state.withUnsafeStack { L, _ in
+            pdb_set_crash_handler(
+                L,
+                { context, moment, name, label in
+                    let watch = Unmanaged<CrashWatch>.fromOpaque(context!).takeUnretainedValue()
+                    return watch.reach(String(cString: moment!), String(cString: name!), String(cString: label!))
+                }, context)
+        }
+    }
+
+    private func reach(_ moment: String, _ name: String, _ label: String) -> Bool {
+        let action =
+            if name != "commit" { "the \(name)" } else if label.isEmpty { "a commit" } else { "the commit of \(label)" }
+        return reach(moment, action, at: state.scriptPlace)
+    }
+
+    /// Counts a point. Returns whether the state has ended, here or before.
+    func reach(_ moment: String, _ action: String, at place: String?) -> Bool {
+        guard !hasEnded else { return true }
+        guard plan.reach(moment, action, at: place, clock.now) else { return false }
+        end()
+        return true
+    }
+
+    /// Ends the state now.
+    func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
+        loop.kill()
+        state.cancellation.cancel()
+        onEnd()
+    }
+}
+
+extension LuaState {
+    /// The line of the calling script, as `FILE:LINE`; `nil` if no script is calling.
+    fileprivate var scriptPlace: String? {
+        guard let place = callingPlace, place.chunk.hasPrefix("@") else { return nil }
+        return "\(place.chunk.dropFirst()):\(place.line)"
+    }
+}
