@@ -3,7 +3,7 @@ internal import PeriluneLua
 
 /// A queue of jobs in the default database of a host, see `perilune.jobs`.
 public struct JobQueue: Sendable {
-    private let host: ScriptHost
+    let host: ScriptHost
     /// The name of the queue.
     public let name: String
 
@@ -77,20 +77,27 @@ public struct JobQueue: Sendable {
 }
 
 extension ScriptHost {
-    /// A queue of jobs in the default database. Scripts handle them, by `perilune.jobs(name):handle(f)`.
+    /// A queue of jobs in the default database. Scripts handle them by `perilune.jobs(name):handle(f)`, and Swift by
+    /// ``JobQueue/handle(_:_:_:)``.
     public nonisolated func jobs(_ name: String) -> JobQueue { JobQueue(host: self, name: name) }
 
     fileprivate nonisolated func callJobs<Result: Decodable & Sendable>(
         _ method: String, _ queue: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
+    ) async throws -> Result {
+        try await callJobBridge("call") { host in [.string(LuaString(queue)), .string(LuaString(method))] + (try arguments(host)) }
+    }
+
+    /// Calls a function of the library's interface to jobs.
+    nonisolated func callJobBridge<Result: Decodable & Sendable>(
+        _ name: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
     ) async throws -> Result {
         try await exclusively { host in
             try host.requireOwnState(for: "jobs")
             guard case .table(let bridge) = try host.library.require("perilune.events.job_bridge") else {
                 throw LuaError(.usage, "the library has no jobs")
             }
-            let function: LuaFunction = try bridge.get("call")
-            let given: [LuaValue] = [.string(LuaString(queue)), .string(LuaString(method))]
-            let results = try await function.callAsync(given + arguments(host))
+            let function: LuaFunction = try bridge.get(.string(LuaString(name)))
+            let results = try await function.callAsync(arguments(host))
             return try LuaDecoder().decode(from: results.first ?? .nil)
         }
     }

@@ -1,5 +1,6 @@
 import Perilune
 import PeriluneLua
+import Synchronization
 import Testing
 
 @Suite struct JobQueueTests {
@@ -30,4 +31,68 @@ import Testing
         let error = await #expect(throws: LuaError.self) { try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced")) }
         #expect(error?.kind == "unknown_on_key")
     }
+
+    // MARK: - Handlers in Swift
+
+    @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let mails = host.jobs("mail")
+        let sent = Mutex<[String]>([])
+        let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) { job in
+            if job.payload.to == "eve", job.isRepeat == false { throw Refusal() }
+            if job.payload.to == "mallory" { throw Refusal() }
+            sent.withLock { $0.append("\(job.key ?? "-") \(job.payload.to) \(job.attempt)") }
+        }
+        let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
+        let second = try await mails.enqueue(Mail(to: "eve"))
+        let third = try await mails.enqueue(Mail(to: "mallory"))
+        var outcomes: [JobOutcome] = []
+        for await outcome in handler.outcomes {
+            outcomes.append(outcome)
+            if outcomes.count == 5 { break }
+        }
+        #expect(outcomes.filter { $0.id == first }.map(\.state) == [.done])
+        #expect(outcomes.first { $0.id == first }?.key == "a")
+        #expect(outcomes.filter { $0.id == second }.map(\.state) == [.failed, .done])
+        #expect(outcomes.filter { $0.id == third }.map(\.state) == [.failed, .dead])
+        #expect(outcomes.last { $0.id == third }?.error?.contains("Refusal") == true)
+        #expect(outcomes.first { $0.id == third }?.nextAttempt != nil)
+        #expect(sent.withLock { $0.sorted() } == ["- eve 2", "a ada 1"])
+        try await handler.stop()
+        #expect(try await mails.counts()["dead"] == 1)
+    }
+
+    @Test func `a job whose payload has another type is dead, with the reason`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let handler = try await host.jobs("mail").handle(Mail.self, .init(attempts: 1)) { _ in }
+        try await host.jobs("mail").enqueue(["from": "ada"])
+        let outcome = await handler.outcomes.first { _ in true }
+        #expect(outcome?.state == .dead)
+        #expect(outcome?.error?.contains("to") == true, "\(outcome?.error ?? "")")
+        try await handler.stop()
+    }
+
+    @Test func `outcomes end when the handler is stopped, and jobs wait`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let mails = host.jobs("mail")
+        let handler = try await mails.handle(Mail.self) { _ in }
+        try await mails.enqueue(Mail(to: "ada"))
+        try await handler.waitUntilIdle()
+        try await handler.stop()
+        try await mails.enqueue(Mail(to: "bob"))
+        var count = 0
+        for await _ in handler.outcomes { count += 1 }
+        #expect(count == 1)
+        #expect(try await mails.counts()["ready"] == 1)
+    }
+
+    @Test func `an invalid option of a Swift handler is reported`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let error = await #expect(throws: LuaError.self) {
+            _ = try await host.jobs("mail").handle(Mail.self, .init(attempts: 0)) { _ in }
+        }
+        #expect(error?.message.contains("option `attempts`") == true, "\(error?.message ?? "")")
+    }
 }
+
+private struct Refusal: Error {}

@@ -77,13 +77,24 @@ local function traceback_of(e)
   return type(e) == "userdata" and e.traceback or nil
 end
 
+--- Reports the recorded outcome of an attempt.
+-- @tparam string state "done", "failed" or "dead"
+local function report_outcome(self, row, state, e, run_at)
+  if not self.report then return end
+  local is_ok, problem = pcall(self.report, {
+    id = row.id, key = row.job_key, attempt = row.attempts, state = state, error = e ~= nil and tostring(e) or nil, next_attempt = run_at })
+  if not is_ok then log_error(self, "the outcome of a job could not be reported", problem) end
+end
+
 --- Ends a failed attempt.
 local function settle_failure(self, row, e, traceback)
   local run_at = next_attempt(self.queue, row)
   local is_ours = self.queue.db:write(function(handle)
     return job_table.fail(handle, self.queue.name, row, e, traceback or traceback_of(e), run_at)
   end)
-  if is_ours and not run_at then report_dead(self, row, e) end
+  if not is_ours then return end
+  report_outcome(self, row, run_at and "failed" or "dead", e, run_at)
+  if not run_at then report_dead(self, row, e) end
 end
 
 --- Calls the function for a job in the transaction that completes the job.
@@ -134,11 +145,16 @@ end
 --- Completes jobs and claims more in one transaction.
 local function complete_and_claim(self, done, count)
   local queue = self.queue
-  return queue.db:write(function(handle)
-    for _, row in ipairs(done) do job_table.complete(handle, queue.name, row) end
+  local completed = {}
+  local rows = queue.db:write(function(handle)
+    for _, row in ipairs(done) do
+      if job_table.complete(handle, queue.name, row) then completed[#completed + 1] = row end
+    end
     if count == 0 then return {} end
     return job_table.claim(handle, queue, count)
   end)
+  for _, row in ipairs(completed) do report_outcome(self, row, "done") end
+  return rows
 end
 
 local pump
@@ -186,11 +202,15 @@ end
 local function settle_left(self)
   local left = self.left
   if #left.done == 0 and #left.released == 0 then return end
+  local completed = {}
   self.queue.db:write(function(handle)
-    for _, row in ipairs(left.done) do job_table.complete(handle, self.queue.name, row) end
+    for _, row in ipairs(left.done) do
+      if job_table.complete(handle, self.queue.name, row) then completed[#completed + 1] = row end
+    end
     job_table.release(handle, left.released)
   end)
   self.left = { done = {}, released = {} }
+  for _, row in ipairs(completed) do report_outcome(self, row, "done") end
 end
 
 local function append(list, more)
@@ -283,7 +303,10 @@ local function recover(self)
   for _, row in ipairs(job_table.orphans(queue.db, queue.name)) do
     local is_dead = row.attempts >= queue.attempts
     local is_ours = queue.db:write(function(handle) return job_table.recover(handle, queue.name, row, is_dead) end)
-    if is_ours and is_dead then report_dead(self, row, "its process ended") end
+    if is_ours and is_dead then
+      report_outcome(self, row, "dead", "its process ended")
+      report_dead(self, row, "its process ended")
+    end
   end
 end
 
@@ -323,6 +346,11 @@ function job_workers.start(queue, f, is_transaction)
   handlers[queue.name][self] = true
   look_regularly(self)
   return self
+end
+
+--- Sets a function that receives the outcome of each attempt.
+function job_workers.on_outcome(handler, report)
+  handler.report = report
 end
 
 --- Interrupts the workers of this state that are running a job.
@@ -370,6 +398,6 @@ end
 
 checks.seal(Handler, {
   "batch", "bell", "f", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
-  "timer", "worker_count", "workers", "left", "pruned_at" }, "handler")
+  "timer", "worker_count", "workers", "left", "pruned_at", "report" }, "handler")
 
 return job_workers

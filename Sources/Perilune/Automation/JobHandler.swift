@@ -1,0 +1,176 @@
+public import Foundation
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import Synchronization
+
+/// A job that a handler runs.
+public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
+    /// The number of the job.
+    public let id: Int64
+    /// The key that the job was added with.
+    public let key: String?
+    /// The number of the attempt, from 1.
+    public let attempt: Int
+    /// When the job was added.
+    public let enqueuedAt: Date
+    /// The payload.
+    public let payload: Payload
+
+    /// Whether an earlier attempt has failed or was interrupted: its effects may exist already.
+    public var isRepeat: Bool { attempt > 1 }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, key, attempt, payload
+        case enqueuedAt = "enqueued_at"
+    }
+}
+
+/// The outcome of an attempt at a job.
+public struct JobOutcome: Decodable, Sendable, Equatable {
+    /// The state of a job after an attempt.
+    public enum State: String, Decodable, Sendable {
+        /// The attempt succeeded.
+        case done
+        /// The attempt failed, and there will be another one.
+        case failed
+        /// The last attempt failed.
+        case dead
+    }
+
+    /// The number of the job.
+    public let id: Int64
+    /// The key that the job was added with.
+    public let key: String?
+    /// The number of the attempt, from 1.
+    public let attempt: Int
+    /// The state of the job after the attempt.
+    public let state: State
+    /// The error of a failed attempt.
+    public let error: String?
+    /// When the next attempt is due.
+    public let nextAttempt: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, key, attempt, state, error
+        case nextAttempt = "next_attempt"
+    }
+}
+
+/// A Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:_:_:)``.
+public final class JobHandler: Sendable {
+    /// The outcomes of attempts after they are recorded, from the time when the handler was made. The sequence ends when the handler is
+    /// stopped or the host is released. It has one consumer; the oldest outcomes are dropped if it falls 10,000 behind.
+    public let outcomes: AsyncStream<JobOutcome>
+    private let host: ScriptHost
+    private let number: Int
+    private let relay: OutcomeRelay
+
+    fileprivate init(host: ScriptHost, number: Int, outcomes: AsyncStream<JobOutcome>, relay: OutcomeRelay) {
+        (self.host, self.number, self.outcomes, self.relay) = (host, number, outcomes, relay)
+    }
+
+    /// Starts no more jobs. Active jobs continue until they end.
+    ///
+    /// - Throws: `LuaError` if the database fails.
+    public func stop() async throws {
+        let _: Bool = try await host.callJobBridge("stop") { _ in [.integer(Int64(self.number))] }
+        relay.finish()
+    }
+
+    /// Waits until no job is running or ready.
+    ///
+    /// - Throws: `LuaError` if the database fails.
+    public func waitUntilIdle() async throws {
+        let _: Bool = try await host.callJobBridge("wait_until_idle") { _ in [.integer(Int64(self.number))] }
+    }
+}
+
+/// Passes outcomes from Lua to a stream, which it ends when Lua has released the function.
+private final class OutcomeRelay: Sendable {
+    private let continuation: AsyncStream<JobOutcome>.Continuation
+
+    init(_ continuation: AsyncStream<JobOutcome>.Continuation) {
+        self.continuation = continuation
+    }
+
+    deinit { finish() }
+
+    func pass(_ outcome: JobOutcome) { continuation.yield(outcome) }
+    func finish() { continuation.finish() }
+}
+
+extension JobQueue {
+    /// How a handler works on a queue.
+    public struct HandlerOptions: Sendable {
+        /// The greatest number of attempts at a job.
+        public var attempts: Int
+        /// The pauses before the second and the last attempts; each pause is twice the previous one.
+        public var backoff: ClosedRange<Duration>
+        /// The greatest number of jobs that run at once, in all processes.
+        public var concurrency: Int
+        /// The greatest number of jobs in a time, such as "100/minute".
+        public var rate: String?
+        /// The time limit of an attempt.
+        public var timeout: Duration?
+        /// How long completed jobs are kept.
+        public var keep: Duration
+
+        /// Makes the options of a handler.
+        public init(
+            attempts: Int = 5, backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1, rate: String? = nil,
+            timeout: Duration? = nil, keep: Duration = .seconds(86400)
+        ) {
+            (self.attempts, self.backoff, self.concurrency) = (attempts, backoff, concurrency)
+            (self.rate, self.timeout, self.keep) = (rate, timeout, keep)
+        }
+    }
+
+    /// Runs the jobs of the queue with a Swift function.
+    ///
+    /// ```swift
+    /// let handler = try await host.jobs("mail").handle(Mail.self) { job in
+    ///     try await mailer.send(job.payload, idempotencyKey: job.key)
+    /// }
+    /// for await outcome in handler.outcomes where outcome.state == .dead { report(outcome) }
+    /// ```
+    ///
+    /// A job runs at least once: if the process ends during an attempt, the next one repeats it. If the function throws, the attempt has
+    /// failed, and the job is tried again after a pause.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the payload. A job whose payload cannot be decoded fails.
+    ///   - options: See ``HandlerOptions``.
+    ///   - body: Runs a job, in a task of its own.
+    /// - Returns: The handler, which works until it is stopped or the host is released.
+    /// - Throws: `LuaError` if an option is not valid, or the database fails.
+    public func handle<Payload: Decodable & Sendable>(
+        _ type: Payload.Type = Payload.self, _ options: HandlerOptions = HandlerOptions(),
+        _ body: @escaping @Sendable (Job<Payload>) async throws -> Void
+    ) async throws -> JobHandler {
+        let (outcomes, continuation) = AsyncStream.makeStream(of: JobOutcome.self, bufferingPolicy: .bufferingNewest(10_000))
+        let relay = OutcomeRelay(continuation)
+        let name = name
+        let number: Int = try await host.callJobBridge("handle") { [weak relay] host in
+            let function = try host.state.makeCodedAsyncFunction("job handler") { (job: Job<Payload>) async throws in try await body(job) }
+            let report = try host.state.makeCodedFunction("job outcome") { (outcome: JobOutcome) in relay?.pass(outcome) }
+            return [.string(LuaString(name)), .table(try options.table(in: host.state)), .function(function), .function(report)]
+        }
+        return JobHandler(host: host, number: number, outcomes: outcomes, relay: relay)
+    }
+}
+
+extension JobQueue.HandlerOptions {
+    fileprivate func table(in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(), pauses = try state.makeTable()
+        for (index, pause) in [backoff.lowerBound, backoff.upperBound].enumerated() {
+            try pauses.set(.integer(Int64(index + 1)), .number(pause / .seconds(1)))
+        }
+        try table.set("attempts", .integer(Int64(attempts)))
+        try table.set("backoff", .table(pauses))
+        try table.set("concurrency", .integer(Int64(concurrency)))
+        if let rate { try table.set("rate", .string(LuaString(rate))) }
+        if let timeout { try table.set("timeout", .number(timeout / .seconds(1))) }
+        try table.set("keep", .number(keep / .seconds(1)))
+        return table
+    }
+}
