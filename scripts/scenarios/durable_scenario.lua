@@ -24,6 +24,33 @@ group("durable automations", { tags = { "automations" } }, function()
     expect(t.db:query("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
   end)
 
+  scenario("a clock that jumps back an hour delays runs and jobs, and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)
+    t.db:execute("CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT)")
+    local function log(what) t.db:execute("INSERT INTO log(what) VALUES (?)", what) end
+    perilune.automation{ name = "daily", durable = true, on = { schedule = "0 9 * * *" }, run = function(run)
+      run:step("log", function() log("daily") end)
+    end }
+    perilune.automation{ name = "sleeper", durable = true, on = { event = "go" }, run = function(run)
+      run:sleep("30m")
+      run:step("log", function() log("slept") end)
+    end }
+    local jobs = perilune.jobs("mail")
+    jobs:handle(function(job) log(job.payload) end)
+    jobs:enqueue("delayed job", { delay = "20m" })
+    perilune.emit("go")
+    t.clock:advance("2m")
+    t.clock:set("2026-03-10T08:01:00Z")
+    jobs:enqueue("job")
+    t.clock:advance("3h")
+    expect(t.db:query("SELECT what FROM log ORDER BY id")):rows [[
+      | what        |
+      | daily       |
+      | job         |
+      | delayed job |
+      | slept       |
+    ]]
+  end)
+
   scenario("a job is tried again after its backoff, and is dead in the end", function(t)
     local jobs, attempts = perilune.jobs("mail", { attempts = 3, backoff = { "1h", "1h" } }), 0
     jobs:handle(function()

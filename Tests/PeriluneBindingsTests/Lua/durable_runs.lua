@@ -520,6 +520,65 @@ test("invalid uses of steps are refused", function()
   remove_all()
 end)
 
+test("invalid keys and retries of calls are refused", function()
+  local messages = {}
+  define{ run = function(run)
+    for index, options in ipairs{
+      { key = {} }, { key = 1.5 }, { key = "" }, { key = ("k"):rep(501) }, { retry = "often" }, { retry = -1 }, { retry = { times = 1.5 } },
+      { retry = { factor = 0 } }, { retry = { wait = "soon" } },
+    } do
+      messages[index] = fails("argument", function() run:call("x", options, function() end) end)
+    end
+    run:call("integer", { key = 7 }, function(key) log(key) end)
+  end }
+  make_log()
+  perilune.emit("go")
+  perilune.sleep(1)
+  equal({ last_run().outcome, last_run().error, logged()[1] }, { "succeeded", nil, "7" })
+  local expected = {
+    "run:call: option `key`: expected a string or an integer, got a table", "got the float 1.5", 'got the string ""',
+    "option `key`: expected at most 500 bytes, got 501", "run:call: option `retry`: expected a number of times or a table",
+    "option `retry.times`: expected an integer from 0, got the integer -1", "got the float 1.5", "option `retry.factor`: expected a number from 1 to 1000",
+    "option `retry.wait`",
+  }
+  for index, text in ipairs(expected) do matches(messages[index], text) end
+  remove_all()
+end)
+
+test("a full disk loses no trigger and repeats no step", function()
+  make_log()
+  define{ run = function(run)
+    run:step("first", function() log("first") end)
+    run:step("big", function() log(("x"):rep(100000)) end)
+    run:step("last", function() log("last") end)
+  end }
+  perilune.emit("go")
+  local pages = db:fetch_value("PRAGMA page_count")
+  db:execute(("PRAGMA max_page_count = %d"):format(pages + 4))
+  perilune.sleep(30)
+  equal(#logged(), 1)
+  db:execute("PRAGMA max_page_count = 100000")
+  perilune.sleep(30)
+  equal({ last_run().outcome, #logged(), logged()[3] }, { "succeeded", 3, "last" })
+  remove_all()
+end)
+
+test("a run in a copy of the database belongs to the process that works on the original", function()
+  define{ run = function(run) run:call("wait", function() perilune.sleep(3600) end) end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  equal(last_run().outcome, "running")
+  local copy = perilune.queue()
+  db:backup_to(copy)
+  local automation = perilune.automation{ name = "b", db = copy, durable = true, on = { event = "other" }, run = function() error("repeated") end }
+  copy:execute("UPDATE perilune_automation_run SET automation = 'b'")
+  automation:disable()
+  automation:enable()
+  perilune.sleep(10)
+  equal(copy:fetch_value("SELECT outcome FROM perilune_automation_run"), "running")
+  remove_all()
+end)
+
 test("unsupported options of durable automations are refused", function()
   local function message(options, kind)
     options.name, options.run, options.on = "x", options.run or function() end, options.on or { event = "e" }

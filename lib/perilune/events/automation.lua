@@ -5,6 +5,7 @@ local records = require "perilune.native.records"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local files = require "perilune.events.automation_files"
+local retries = require "perilune.events.retries"
 local runs = require "perilune.events.automation_runs"
 local schedules = require "perilune.events.automation_schedules"
 local durable_runs = lazily "perilune.events.durable_runs"
@@ -28,9 +29,6 @@ local host_scope = 0
 local file_scope
 --- The modules that this file has required, while another file is being loaded.
 local former_modules
-
---- The longest wait between two attempts, in seconds: one day.
-local longest_wait = 86400.0
 
 local modes = { "parallel", "queued", "restart", "single" }
 local option_kinds = {
@@ -279,10 +277,9 @@ local function settle_durable(run, e)
   end
   if kind == "diverged" then return finish(run, "diverged", { error = e, traceback = traceback }) end
   if run.is_undoing or run.attempts > retry.times then return fail_durably(run, e, traceback) end
-  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
   self.db:write(function(handle)
     if run.execution then durable_runs.forget_failure(run, handle) end
-    runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + wait, error = e, traceback = traceback, is_failure = true })
+    runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() + retries.wait(retry, run.attempts), error = e, traceback = traceback, is_failure = true })
   end)
   forget_run(run)
   after_run(run)
@@ -306,8 +303,7 @@ local function fail(run, e)
     run.is_over = true
     return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
   end
-  -- Avoids 0 * infinity, which is NaN.
-  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - run.interruptions - 1), longest_wait)
+  local wait = retries.wait(retry, run.attempts - run.interruptions)
   run.wakes_at, run.last_error, run.last_traceback = perilune.now() + wait, e, select(4, run.read_statements())
   record_wait(run)
   attempt_later(run, wait)
@@ -670,22 +666,6 @@ Automation.__tostring = function(self) return ("automation %s (%s)"):format(self
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------
 
-local function read_retry(place, retry)
-  if retry == nil then return { times = 0, wait = 1.0, factor = 2 } end
-  if math.type(retry) == "integer" then retry = { times = retry } end
-  local options = checks.options(place .. ": option `retry`", retry, { times = "number", wait = "any", factor = "number" })
-  local times = math.tointeger(options.times or 3)
-  if not times or times < 0 then
-    checks.fail(place, "option `retry.times`: expected an integer from 0, got " .. errors.describe(options.times))
-  end
-  local factor = options.factor or 2
-  if not (factor >= 1 and factor <= 1000) then
-    checks.fail(place, "option `retry.factor`: expected a number from 1 to 1000, got " .. errors.describe(factor))
-  end
-  local wait = require("perilune.runtime.durations").read(place .. ": option `retry.wait`", options.wait or 1)
-  return { times = times, wait = wait, factor = factor }
-end
-
 local function read_interrupted(place, value)
   if value == nil then return "fail" end
   if value == "fail" or value == "rerun" or type(value) == "function" then return value end
@@ -719,7 +699,7 @@ local function read_definition(options)
   return setmetatable({
     name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger, fetch_values = fetch_values,
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
-    retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
+    retry = retries.read(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
     scope = native.scope(), file = file, line = line, interrupted = options.durable and "rerun" or read_interrupted(place, options.interrupted),
     durable = options.durable or nil, key_function = options.key, on_code_change = options.on_code_change or "continue",

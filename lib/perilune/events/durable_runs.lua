@@ -7,6 +7,7 @@ local native = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local durations = require "perilune.runtime.durations"
+local retries = require "perilune.events.retries"
 local runs = require "perilune.events.automation_runs"
 local step_table = require "perilune.events.step_table"
 local values = require "perilune.events.durable_values"
@@ -14,7 +15,7 @@ local wake = require "perilune.events.wake"
 
 local durable_runs = {}
 
-local longest_name, longest_value = 200, 1 << 20
+local longest_name, longest_key, longest_value = 200, 500, 1 << 20
 --- The time limit of a wait without a limit.
 local never = "9999-12-31 23:59:59.999"
 
@@ -246,13 +247,14 @@ function Run:step(name, first, second)
   return answer(branch, step)
 end
 
-local function read_retry(options)
-  if options.retry == nil then return { times = 0, wait = 1.0, factor = 2 } end
-  local retry = math.type(options.retry) == "integer" and { times = options.retry } or options.retry
-  retry = checks.options("run:call: option `retry`", retry, { times = "number", wait = "any", factor = "number" })
-  return {
-    times = retry.times or 3, wait = durations.read("run:call: option `retry.wait`", retry.wait or 1), factor = retry.factor or 2,
-  }
+--- Returns the idempotency key that the script gives, or one made of the names of the automation, the run and the call.
+local function read_key(branch, name, key)
+  local execution = branch.execution
+  if key == nil then return ("%s/%d/%s%s"):format(execution.automation, execution.id, branch.name, name) end
+  if math.type(key) == "integer" then key = tostring(key) end
+  if type(key) ~= "string" or key == "" then checks.fail("run:call", "option `key`: expected a string or an integer, got " .. errors.describe(key)) end
+  if #key > longest_key then checks.fail("run:call", ("option `key`: expected at most %d bytes, got %d"):format(longest_key, #key)) end
+  return key
 end
 
 --- Makes a call fail, or repeats it later.
@@ -261,8 +263,7 @@ local function settle_call(branch, step, retry, e)
     record_failure(branch, step, e)
     error(e, 0)
   end
-  local seconds = math.min(retry.wait * retry.factor ^ (step.attempts - 1), 86400)
-  step.error, step.wakes_at = message_of(e), tostring(values.clock() + seconds)
+  step.error, step.wakes_at = message_of(e), tostring(values.clock() + retries.wait(retry, step.attempts))
   wait_on(branch, step)
 end
 
@@ -271,17 +272,16 @@ end
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
   local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
-  local retry = read_retry(options)
+  local retry, key = retries.read("run:call", options.retry), read_key(branch, name, options.key)
   local step = next_step(branch, "call", "call", name)
   if step and (step.state == "done" or step.state == "failed") then
     if step.state == "done" then add_undo(branch, name, options.undo) end
     return answer(branch, step)
   end
   if step and step.wakes_at and perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
-  local default_key = ("%s/%d/%s%s"):format(execution.automation, execution.id, branch.name, name)
   step = {
     name = name, kind = "call", state = "intended", attempts = (step and step.attempts or 0) + 1,
-    idempotency_key = step and step.idempotency_key or tostring(options.key or default_key), error = step and step.error,
+    idempotency_key = step and step.idempotency_key or key, error = step and step.error,
   }
   execution.db:write(function(handle) record(branch, handle, step) end)
   branch.steps[branch.position] = step

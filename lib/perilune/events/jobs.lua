@@ -56,6 +56,7 @@ end
 
 local function read_queue(name, options)
   if type(name) ~= "string" or name == "" then checks.fail("perilune.jobs: argument 1", "expected the name of a queue, got " .. errors.describe(name)) end
+  if #name > longest_key then checks.fail("perilune.jobs: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #name)) end
   local place = ('perilune.jobs "%s"'):format(name)
   options = checks.options(place, options, queue_options)
   if options.db ~= nil and not records.is_database(options.db) then
@@ -102,7 +103,9 @@ end
 local function read_run_at(place, options)
   if options.delay ~= nil and options.at ~= nil then checks.fail(place, "expected one of the options `delay` and `at`, got both") end
   if options.delay ~= nil then return perilune.now() + durations.read(place .. ": option `delay`", options.delay) end
-  if options.at ~= nil then return perilune.date(options.at) end
+  if options.at == nil then return nil end
+  local is_date, date = pcall(perilune.date, options.at)
+  return is_date and date or checks.fail(place, 'option `at`: expected a date ("2026-03-31 18:00"), got ' .. errors.describe(options.at))
 end
 
 local no_options = { priority = 0, on_key = "ignore" }
