@@ -58,7 +58,11 @@ local function add_part(place, text, field, part, set)
     high = first and read_number(place, text, field, last) or (part ~= range and field.high or low)
     -- As in cron, the week may also end with Sunday.
     if first and field.words == days and high == 0 and low > 0 then high = 7 end
-    if low > high then fail(place, text, "%s: %s is after %s", field.name, first, last) end
+    if low > high then
+      local is_week = field.words == days and low < 7
+      local cure = is_week and ("; write %s-sun,mon%s"):format(first, high > 1 and "-" .. last or "") or ""
+      fail(place, text, "%s: %s is after %s%s", field.name, first, last, cure)
+    end
   end
   for number = low, high, step do set[number] = true end
 end
@@ -76,7 +80,8 @@ local function parse(place, text)
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
-    fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d", #words)
+    local cure = text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
+    fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d%s", #words, cure)
   end
   local schedule = { text = text }
   for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
