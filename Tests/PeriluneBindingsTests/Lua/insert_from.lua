@@ -91,3 +91,16 @@ test("misuse is refused where the request is built", function()
   matches(fails("argument", function() Tally:insert_from(counts, {}, 1) end), "at most 2")
   equal(Tally:fetch_count(), 0)
 end)
+
+test("a target that is not a unique key is refused with the keys, also if it has a partial index", function()
+  db:execute "CREATE TABLE source (x, y); INSERT INTO source VALUES (1, 2); CREATE TABLE t (a, b, c UNIQUE); CREATE UNIQUE INDEX p ON t (a, b) WHERE a > 0"
+  local Source, T = perilune.record("source"), perilune.record("t")
+  for _, target in ipairs{ { "a", "b" }, { "a" }, "b" } do
+    local err = fails("argument", function() T:insert_from(Source, { columns = { "a", "b" }, target = target }) end)
+    matches(err.message, "is not a unique key of `t`; available: (c)")
+  end
+  for _ = 1, 2 do T:insert_from(Source, { columns = { "a", "b" }, update = "none" }) end
+  equal(T:fetch_count(), 1)
+  T:insert_from(Source, { columns = { "c", "b" }, target = "c" })
+  equal(T:fetch_count(), 2)
+end)

@@ -74,6 +74,17 @@ local function named_target(info, options)
     :format(table.concat(columns, ", "), table.concat(list_keys(schema), ", ")))
 end
 
+--- Raises unless columns form a unique key, for statements that cannot name the condition of a partial index.
+function upsert_keys.check_unique(place, schema, columns)
+  for _, key in ipairs(upsert_keys.all(schema)) do
+    if #key == #columns and has_all(set_of(key), columns) then return end
+  end
+  local keys = list_keys(schema)
+  errors.raise("argument", ("%s: (%s) is not a unique key of `%s`; %s; without `target` any unique key decides, also a partial one"):format(
+    place, table.concat(columns, ", "), schema.name, #keys > 0 and "available: " .. table.concat(keys, ", ") or "it has none for all rows"),
+    { table = schema.name, unique_keys = upsert_keys.all(schema) })
+end
+
 --- Returns whether a row with values for some columns can conflict with another row.
 local function can_conflict(info, is_given)
   if info.schema.has_unlisted_keys then return true end

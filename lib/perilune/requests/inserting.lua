@@ -11,6 +11,10 @@
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local upsert_keys = require "perilune.records.upsert_keys"
+local native_schema = require "perilune.native.schema"
+local fields = require "perilune.records.fields"
+local record = require "perilune.records.class"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local records = require "perilune.native.records"
@@ -203,11 +207,15 @@ function inserting.insert_from(class, ...)
   db = request_plans.database_for(db, "insert_from")
   local rows = request.of(given)
   if not rows then
-    raise("argument", "insert_from: expected a request, got " .. classes.name_of(given) .. "; use insert_all to insert records")
+    raise("argument", "insert_from: expected a request, got " .. errors.describe(given) .. "; use insert_all to insert records")
   end
   local source = sources.of_class(class)
   local is_upsert
   options, is_upsert = read_options(source, options)
+  if options.target ~= nil then
+    local info = record.info(class)
+    upsert_keys.check_unique("insert_from", fields.view(info, native_schema.table(db, info.table)), read_names(source, "target", options.target))
+  end
   local own = sources.unscoped_request(class)
   local returning = changing.read_returning(own, "insert_from", options.returning)
   local change = request.derive_with(own, "insert", statement(source, rows, options, is_upsert, returning))
