@@ -68,17 +68,30 @@ import Testing
           db:execute("CREATE TABLE IF NOT EXISTS tick (process INTEGER)")
           db:execute("INSERT INTO tick VALUES (?)", process)
         end }
+        perilune.automation { name = "ship", durable = true, on = { change = "orders" }, run = function(run)
+          run:step("ship", function(db) db:execute("INSERT INTO shipped VALUES (?, ?)", run.trigger.key, process) end)
+        end }
         """.write(to: file, atomically: true, encoding: .utf8)
+        _ = nodes.shell("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
+        _ = nodes.shell("CREATE TABLE shipped (order_id INTEGER, process INTEGER)")
         let first = try automations(file, nodes)
         func ticks(_ process: Process) -> Bool { nodes.shell("SELECT count(*) FROM tick WHERE process = \(process.processIdentifier)").contains(/[1-9]/) }
         #expect(await eventually { ticks(first) })
+        // Changes of other clients start durable runs.
+        func shipped(_ order: Int, by process: Process) -> Bool {
+            nodes.shell("SELECT count(*) FROM shipped WHERE order_id = \(order) AND process = \(process.processIdentifier)").contains("1")
+        }
+        _ = nodes.shell("INSERT INTO orders VALUES (1)")
+        #expect(await eventually { shipped(1, by: first) })
         let second = try automations(file, nodes)
         let before = nodes.shell("SELECT count(*) FROM tick")
         #expect(await eventually { nodes.shell("SELECT count(*) FROM tick") != before })
         #expect(!ticks(second))
         kill(first.processIdentifier, SIGKILL)
         first.waitUntilExit()
+        _ = nodes.shell("INSERT INTO orders VALUES (2)")
         #expect(await eventually { ticks(second) })
+        #expect(await eventually { shipped(2, by: second) })
         second.terminate()
         second.waitUntilExit()
         #expect(second.terminationStatus == 0)

@@ -1,5 +1,6 @@
 --- The runs of automations. They are recorded in a database table before their functions start.
 
+local owner_leases = require "perilune.events.owner_leases"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 local clock = require("perilune.events.durable_values").clock
@@ -171,7 +172,7 @@ function runs.orphans(db, automation)
   local list = {}
   local live = db:fetch_all(own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id", automation)
   for _, row in ipairs(live) do
-    if row.owner == nil or owners.is_alive(row.owner) == false then list[#list + 1] = row end
+    if row.owner == nil or owner_leases.is_dead(db, row.owner) then list[#list + 1] = row end
   end
   return list
 end

@@ -230,15 +230,17 @@ local function start(self, plan)
   local queries = {}
   for index, name in ipairs(plan.tables) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
   local count = 0
-  state.observation = self.db:observe(function(handle)
+  local is_observed, observation = pcall(self.db.observe, self.db, function(handle)
     for _, sql in ipairs(queries) do handle:fetch_one(sql) end
     count = count + 1
     return count
   end, look, { on_error = function() end })
+  -- A database in a cluster cannot be observed, only polled.
+  if not is_observed and (perilune.context ~= "live" or observation.kind ~= "cluster_refused") then error(observation, 0) end
   if perilune.context == "live" then state.timer = native.start_timer(poll, poll, look, false) end
   function state:cancel()
     self.is_over = true
-    self.observation:cancel()
+    if is_observed then observation:cancel() end
     if self.timer then native.stop(self.timer) end
   end
   return state
