@@ -88,6 +88,7 @@ enum SchemaBinding {
         try table.set("primary_key", .table(key))
         try table.set("unique_keys", list(schema.uniqueKeys, in: state) { try names($0, of: schema, in: state) })
         try table.set("distinct_keys", list(schema.distinctKeys, in: state) { try names($0, of: schema, in: state) })
+        try table.set("has_unlisted_keys", .boolean(schema.hasUnlistedKeys))
         try table.set("foreign_keys", list(schema.foreignKeys, in: state) { .table(try makeForeignKey($0, in: state)) })
         return table
     }

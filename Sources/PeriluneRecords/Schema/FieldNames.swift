@@ -39,7 +39,7 @@ extension TableSchema {
         return TableSchema(
             databaseName: databaseName, name: name, kind: kind, isWithoutRowID: isWithoutRowID, isStrict: isStrict, columns: columns,
             primaryKey: primaryKey, primaryKeyIsRowID: primaryKeyIsRowID, uniqueKeys: uniqueKeys, distinctKeys: distinctKeys,
-            foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
+            hasUnlistedKeys: hasUnlistedKeys, foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
     }
 
     /// Returns the position of the column with this name in the database, in any case.

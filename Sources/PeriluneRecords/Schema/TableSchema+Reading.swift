@@ -53,6 +53,7 @@ extension TableSchema {
             isWithoutRowID: description.isWithoutRowID, isStrict: description.isStrict, columns: columns, primaryKey: key,
             primaryKeyIsRowID: isRowID, uniqueKeys: withKey(unique.map(members)),
             distinctKeys: withKey(unique.filter(isDistinct).map(members)),
+            hasUnlistedKeys: description.indexes.count(where: \.isUnique) > unique.count,
             foreignKeys: try description.foreignKeys.map { try ForeignKey($0, of: description, in: db) },
             indexes: indexes.map(members).filter { !$0.isEmpty })
     }

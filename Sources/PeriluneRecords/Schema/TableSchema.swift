@@ -23,6 +23,8 @@ package final class TableSchema: Sendable {
     /// The unique keys that `=` respects. An index may use another collation than its column and distinguish rows that `=` does
     /// not.
     package let distinctKeys: [[Int]]
+    /// Whether a unique index is partial or on expressions, so that ``uniqueKeys`` does not contain it.
+    package let hasUnlistedKeys: Bool
     package let foreignKeys: [ForeignKey]
     /// The leading columns of all indexes that are not partial, to find out whether a key is indexed.
     let indexes: [[Int]]
@@ -83,7 +85,7 @@ package final class TableSchema: Sendable {
     init(
         databaseName: String, name: String, kind: Kind, isWithoutRowID: Bool = false, isStrict: Bool = false,
         columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
-        distinctKeys: [[Int]] = [], foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
+        distinctKeys: [[Int]] = [], hasUnlistedKeys: Bool = false, foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
     ) {
         id = Self.lastID.withLock {
             $0 += 1; return $0
@@ -98,6 +100,7 @@ package final class TableSchema: Sendable {
         self.primaryKeyIsRowID = primaryKeyIsRowID
         self.uniqueKeys = uniqueKeys
         self.distinctKeys = distinctKeys
+        self.hasUnlistedKeys = hasUnlistedKeys
         self.foreignKeys = foreignKeys
         self.indexes = indexes
         self.fieldNames = fieldNames
@@ -155,8 +158,8 @@ package final class TableSchema: Sendable {
         databaseName == other.databaseName && name == other.name && kind == other.kind
             && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
             && primaryKey == other.primaryKey && primaryKeyIsRowID == other.primaryKeyIsRowID
-            && uniqueKeys == other.uniqueKeys && distinctKeys == other.distinctKeys && foreignKeys == other.foreignKeys
-            && indexes == other.indexes
+            && uniqueKeys == other.uniqueKeys && distinctKeys == other.distinctKeys && hasUnlistedKeys == other.hasUnlistedKeys
+            && foreignKeys == other.foreignKeys && indexes == other.indexes
     }
 
     /// Returns whether these columns, in any order, contain a unique key.

@@ -81,6 +81,19 @@ test("without a target, a conflict with any unique key updates its row", functio
   equal(fails("constraint_unique", Player.upsert, Player, { id = 8, email = "new@x" }).columns, { "email" })
 end)
 
+test("partial indexes and indexes on expressions are met without a target, too", function()
+  db:execute [[
+    CREATE TABLE slot (room TEXT, name TEXT, is_open BOOLEAN);
+    CREATE UNIQUE INDEX slot_open ON slot (room) WHERE is_open;
+    CREATE UNIQUE INDEX slot_name ON slot (lower(name))]]
+  local Slot = perilune.record "slot"
+  Slot:upsert{ room = "a", name = "One", is_open = true }
+  Slot:upsert{ room = "a", name = "Two", is_open = true }
+  Slot:upsert{ room = "b", name = "TWO", is_open = false }
+  Slot:upsert{ room = "b", is_open = false }
+  equal(rows "SELECT room || ' ' || ifnull(name, '-') FROM slot ORDER BY 1", { "b -", "b TWO" })
+end)
+
 test("a record that was fetched or inserted keeps to its row", function()
   db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER)"
   local Coded = perilune.record "coded"
@@ -114,6 +127,10 @@ test("classes that must find the conflicting row first name what they need", fun
   Item:upsert({ id = 1, name = "B", shelf_id = 1 }, { update = { "shelf_id" } })
   equal(rows "SELECT shelf_id FROM item ORDER BY id", { "1", "2" })
   equal(rows "SELECT item_count FROM shelf ORDER BY id", { "1", "1" })
+  db:execute "CREATE UNIQUE INDEX item_lower ON item (lower(name))"
+  local item = Item{ code = "z", name = "q" }
+  matches(fails("argument", item.upsert, item), 'partial or on expressions; name a unique key, for example target = "id"')
+  equal(item:upsert{ target = "code" }, item)
 end)
 
 test("the updated columns can be chosen", function()
