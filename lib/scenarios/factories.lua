@@ -54,6 +54,37 @@ local function check_columns(shape, values)
   end
 end
 
+--- Returns the foreign key that a name means in place of its columns: the one whose column is the name with `_id`, or the only one
+-- that refers to the table of that name.
+local function key_named(shape, name)
+  local found, count = nil, 0
+  for _, key in ipairs(shape.keys) do
+    if #key.columns == 1 and fold(key.columns[1]) == fold(name) .. "_id" then return key end
+    if fold(key.table) == fold(name) then found, count = key, count + 1 end
+  end
+  return count == 1 and found or nil
+end
+
+--- Replaces records by the columns that refer to them: `t.make.invoice{ customer = ada }`.
+local function with_columns(what, shape, overrides)
+  local values = {}
+  for name, value in pairs(overrides) do
+    local key = type(name) == "string" and not shape.by_name[name] and key_named(shape, name)
+    if not key then
+      values[name] = value
+    else
+      if not records.class_of(value) then
+        state.mistake("%s: `%s`: expected a record of `%s`, got %s", what, name, key.table, errors.describe(value))
+      end
+      for position, column in ipairs(key.columns) do
+        if overrides[column] ~= nil then state.mistake("%s: `%s` and `%s` are the same column; give one of them", what, name, column) end
+        values[column] = value[key.referenced_columns[position]]
+      end
+    end
+  end
+  return values
+end
+
 --- Adds the factory's values for columns without a given value.
 local function add_factory(name, shape, values, n)
   local factory = definitions.factories[fold(name)]
@@ -112,6 +143,7 @@ function make(name, overrides, parents, path)
   path = check_path(name, path)
   local current = state.require("t.make")
   local shape = shape_of(records.default_database(), name)
+  overrides = with_columns("t.make." .. name, shape, overrides)
   check_columns(shape, overrides)
   local n = (current.counts[fold(name)] or 0) + 1
   current.counts[fold(name)] = n

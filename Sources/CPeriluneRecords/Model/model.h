@@ -54,6 +54,7 @@ typedef struct prec_model {
     bool writes_in_lua; /* hooks or converted columns: every write goes through Lua */
     bool decodes_in_lua; /* every fetched record goes through Lua */
     bool reads_in_lua; /* computed or lazy fields: each read of a missing field goes through Lua */
+    bool has_parents;    /* MODEL_PARENTS is not empty */
     bool is_described;  /* a table has been read, so the flags are known */
     bool has_differing_columns; /* some name in MODEL_KNOWN is a column only in some databases */
     bool has_known;     /* the following list is filled */
@@ -69,8 +70,13 @@ enum {
     MODEL_BASE,
     MODEL_LATEST,  /* the table layout used last, or nil */
     MODEL_METHOD_CACHE,   /* the __index of records: methods and verbs used before; its own __index finds others */
-    MODEL_VALUES = MODEL_METHOD_CACHE,
+    MODEL_PARENTS, /* the names of the associations by belongs_to that the class itself defines */
+    MODEL_VALUES = MODEL_PARENTS,
 };
+
+/* Returns whether a record has a field with the name of an association by belongs_to. A script may have assigned it, so that Lua must
+** compare it with the columns before they are written. `column_set` is the stack index of the record's column set. [-0, +0, -] */
+bool prec_has_parent(lua_State *L, int record, int column_set);
 
 /* Returns the model of the class at `index`, or NULL. prec_push_model also pushes its userdata, unless it is NULL.
 ** [-0, +(0|1), -] */

@@ -54,6 +54,53 @@ static int set_model(lua_State *L) {
     return 0;
 }
 
+/* add_parent(model, name): notes an association by belongs_to. */
+static int add_parent(lua_State *L) {
+    prec_model *model = prec_check_model(L, 1);
+    luaL_checktype(L, 2, LUA_TSTRING);
+    lua_settop(L, 2);
+    if (lua_getiuservalue(L, 1, MODEL_PARENTS) != LUA_TTABLE) {
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, 1, MODEL_PARENTS);
+    }
+    lua_pushvalue(L, 2);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+    model->has_parents = true;
+    return 0;
+}
+
+/* Returns whether the record has one of the fields in the list on top of the stack, which may be nil. Pops the list. */
+static bool has_field_of(lua_State *L, int record) {
+    bool has_field = false;
+    int list = lua_gettop(L), count = lua_type(L, list) == LUA_TTABLE ? (int)lua_rawlen(L, list) : 0;
+    for (int i = 1; i <= count && !has_field; i++) {
+        lua_rawgeti(L, list, i);
+        has_field = lua_rawget(L, record) != LUA_TNIL;
+        lua_settop(L, list);
+    }
+    lua_settop(L, list - 1);
+    return has_field;
+}
+
+bool prec_has_parent(lua_State *L, int record, int column_set) {
+    int top = lua_gettop(L);
+    bool has_parent = false;
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
+    prec_model *model = lua_touserdata(L, -1);
+    for (; model && !has_parent; model = model->base) {
+        if (model->has_parents) {
+            lua_getiuservalue(L, -1, MODEL_PARENTS);
+            has_parent = has_field_of(L, record);
+        }
+        lua_getiuservalue(L, -1, MODEL_BASE);
+        lua_remove(L, -2);
+    }
+    lua_settop(L, top);
+    return has_parent;
+}
+
 /* model_flags(model): returns whether Lua must see the writes of the class, and its fetches. */
 static int model_flags(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
@@ -81,6 +128,7 @@ const luaL_Reg prec_model_functions[] = {
     {"set_callbacks", prec_set_callbacks},
     {"new_model", new_model},
     {"set_model", set_model},
+    {"add_parent", add_parent},
     {"model_flags", model_flags},
     {"model_of", model_of},
     {"class_of", class_of},

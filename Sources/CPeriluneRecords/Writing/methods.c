@@ -36,7 +36,8 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
     prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;
     if (column_set) prec_prefetch_fields(lua_topointer(L, 1));
     bool is_fast = column_set && column_set->layout->model->is_described && !prec_writes_in_lua(column_set->layout->model) &&
-                   (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
+                   (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)) &&
+                   !prec_has_parent(L, 1, count + 1);
     if (!is_fast) {
         lua_settop(L, count);
         return prec_call_in_lua(L, verb->callback);
@@ -341,7 +342,7 @@ static int record_update_changes(lua_State *L) {
     int count = lua_gettop(L), type = lua_type(L, 2);
     prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;
     bool is_fast = column_set && column_set->layout->model->is_described && !prec_writes_in_lua(column_set->layout->model) &&
-                   prec_has_snapshot(L, 1) &&
+                   prec_has_snapshot(L, 1) && !prec_has_parent(L, 1, count + 1) &&
                    (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
     if (!is_fast) {
         lua_settop(L, count);

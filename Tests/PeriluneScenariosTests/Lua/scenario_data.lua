@@ -138,6 +138,20 @@ test("rows are completed, together with the rows that they must refer to", funct
     check(t.db.customers:fetch_count() == 2)]])
 end)
 
+test("rows are given records in place of the columns that refer to them", function()
+  shop()
+  passes([[
+    local ada = t.make.customers { name = "Ada" }
+    local invoice = t.make.invoices { customer = ada }
+    check(invoice.customer_id == ada.id)
+    check(t.make.invoices { customers = ada }.customer_id == ada.id)
+    check(t.make.lines { invoice = invoice }.invoice_id == invoice.id)
+    check(t.db.customers:fetch_count() == 1)]])
+  matches(failure("t.make.invoices { customer = 3 }").message, "t.make.invoices: `customer`: expected a record of `customers`, got the integer 3")
+  matches(failure("t.make.invoices { customer = t.make.customers(), customer_id = 1 }").message, "are the same column")
+  matches(failure("t.make.invoices { custmer = t.make.customers() }").message, "no column `custmer`")
+end)
+
 test("factories define the values of rows and supply missing values", function()
   shop()
   local S = language()

@@ -221,6 +221,7 @@ record.definers[#record.definers + 1] = function(info, name, value)
   end
   value = name_association(info.class, name, value)
   info.associations[name] = value
+  if value.node.root.kind == "belongs_to" and records.add_parent then records.add_parent(info.model, name) end
   rawset(info.lookup, name, value)
   return true
 end

@@ -11,6 +11,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local marks = require "perilune.runtime.marks"
 local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
@@ -88,6 +89,13 @@ local function build(self, method, db, ...)
   for index = 1, select("#", ...) do
     for name, value in next, (select(index, ...)) do fields[name] = value end
   end
+  local info, parents = record_class.info(class), nil
+  if record_class.names_associations(info, fields) then
+    fields, parents = require("perilune.associations.parents").divide(info, fields, method, db)
+    for name, value in pairs(link) do
+      if fields[name] == value then fields[name] = nil end
+    end
+  end
   for name in next, fields do
     if link[name] ~= nil then
       raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(method, name))
@@ -95,6 +103,7 @@ local function build(self, method, db, ...)
   end
   local made = class(fields)
   for name, value in pairs(link) do rawset(made, name, value) end
+  if parents then require("perilune.associations.parents").keep(made, parents) end
   return made
 end
 

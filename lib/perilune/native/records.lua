@@ -84,6 +84,11 @@ function records.new_model(class, members, known, base, tracks_changes) end
 ---@param reads_in_lua? boolean
 function records.set_model(model, writes_in_lua, decodes_in_lua, reads_in_lua) end
 
+--- Notes the name of an association by belongs_to. Lua handles the writes of records that have a field of that name.
+---@param model perilune.model
+---@param name string
+function records.add_parent(model, name) end
+
 --- Returns whether Lua must handle the writes and the fetches of the class.
 ---@param model perilune.model
 ---@return boolean writes_in_lua

@@ -277,10 +277,33 @@ function record.missing(class, name, target)
   errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
+--- Returns the association that a class, or a class that it extends, defines under a name; nil if none does.
+function record.association(info, name)
+  for ancestor in record.ancestors(info) do
+    local found = ancestor.associations and ancestor.associations[name]
+    if found then return found end
+  end
+end
+
+--- Returns whether a table of fields has associated records.
+function record.names_associations(info, values)
+  for ancestor in record.ancestors(info) do
+    for name in next, ancestor.associations or {} do
+      if rawget(values, name) ~= nil then return true end
+    end
+  end
+  return false
+end
+
 --- Checks whether a field may be assigned.
--- @return false if the field is computed and has been assigned
+-- @return false if the field is computed, or an association, and has been assigned
 function record.assign(class, target, name, value)
   local info = infos[class]
+  local association = record.association(info, name)
+  if association then
+    require("perilune.associations.parents").assign(info, target, name, association, value)
+    return false
+  end
   if info.computed and info.computed[name] then
     record_fields.set(info, target, name, value)
     return false
@@ -394,6 +417,7 @@ local function make(class, values, ...)
   end
   local made = records.new_record(class, values)
   if made then return made end
+  if values and record.names_associations(info, values) then return require("perilune.associations.parents").make(info, values, info.name .. "{...}") end
   if not can_tell_columns(info) then return require("perilune.records.unresolved_table").make(info, values) end
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end

@@ -112,6 +112,8 @@ local function assign(self, key, value)
   local class = classes[self]
   local class_info = record.info(class)
   if class_info.computed and class_info.computed[key] then return fields.set(class_info, self, key, value) end
+  local association = record.association(class_info, key)
+  if association then return require("perilune.associations.parents").assign(class_info, self, key, association, value) end
   local info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
   record_values.forget_null_document(self, key)
@@ -147,6 +149,10 @@ function draft.new(class, values)
       .. errors.describe(values))
   end
   local info, is_record, class_info, given, others = info_of(class), record.info_of(values) ~= nil, record.info(class), values, nil
+  local parents
+  if values and not is_record and record.names_associations(class_info, values) then
+    values, parents = require("perilune.associations.parents").divide(class_info, values, "draft")
+  end
   if class_info.computed and values and not is_record then values, others = fields.divide(class_info, values) end
   for key in next, values or {} do
     if not info.declared[key] and not is_record then info = info_with(class, key) end
@@ -157,6 +163,7 @@ function draft.new(class, values)
   setmetatable(result, metatable)
   if is_record then record_values.keep_null_documents(info, values, result) end
   for _, name in ipairs(others or {}) do fields.set(class_info, result, name, given[name]) end
+  if parents then require("perilune.associations.parents").keep(result, parents) end
   return result
 end
 
@@ -167,6 +174,9 @@ function draft.to_record(info, verb, value)
   local class = classes[value]
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
   local made = class(copy_of_fields(info_of(class), value))
+  for ancestor in record.ancestors(record.info(class)) do
+    for name in next, ancestor.associations do rawset(made, name, rawget(value, name)) end
+  end
   record_values.keep_null_documents(info_of(class), value, made)
   if not record.class_verbs.is(info.class, made) then
     errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))

@@ -72,6 +72,7 @@ end
 local function update_plainly(class_info, target, change)
   if class_info.encode or not records.knows_row(target) then return nil end
   record_changes.apply_plain(target, change)
+  writing.synchronize(class_info, target)
   return records.write_changes(target)
 end
 
@@ -79,7 +80,13 @@ local function update(class_info, target, ...)
   local info = record_info.of_record(target)
   local db, change, options = read_arguments(info, ...)
   record_options.check(class_info, options, db)
+  local given
+  if type(change) == "table" and record.names_associations(class_info, change) then
+    change, given = require("perilune.associations.parents").divide(class_info, change, "update_changes", db)
+  end
   local memory = record_changes.apply(info, target, change)
+  if given then require("perilune.associations.parents").keep(target, given) end
+  writing.synchronize(class_info, target, db)
   local is_written = write_changes(class_info, info, target, db, memory, change, options)
   if not (options and options.returning) then return is_written end
   if is_written then return record_options.result(class_info, target, options, db) end

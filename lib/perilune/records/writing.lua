@@ -39,7 +39,7 @@ end
 --- Reads the schema of a database again if a name is unknown, because another connection may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
-    if not info.known[name] and not (info.computed and info.computed[name]) then
+    if not info.known[name] and not (info.computed and info.computed[name]) and not record.association(info, name) then
       records.touch_schema(db)
       record.description(info.class, db)
       return
@@ -69,7 +69,13 @@ local function check_record(info, verb, value, db)
       verb == "insert" and "; use insert_all for lists" or ""))
   end
   if db then know_names(info, value, db) end
+  if record.names_associations(info, value) then return require("perilune.associations.parents").make(info, value, verb, db) end
   return info.class(value)
+end
+
+--- Sets the columns of associated records that were assigned to a record.
+function writing.synchronize(info, target, db)
+  if record.names_associations(info, target) then require("perilune.associations.parents").synchronize(info, target, db) end
 end
 
 --- Splits the arguments of a verb that is called on a record or on a class.
@@ -92,6 +98,7 @@ local function split(verb, first, ...)
     position = position + 1
   end
   if arguments.n > position then raise("argument", ("%s: too many arguments"):format(verb)) end
+  writing.synchronize(info, target, db)
   return info, target, db, record_options.read(verb, arguments[position])
 end
 
@@ -372,6 +379,20 @@ local function check_list(verb, list)
   end
 end
 
+--- Returns a list in which no element has associated records, for code that only knows columns.
+local function without_associations(verb, info, db, list)
+  local result
+  for position = 1, #list do
+    local element = list[position]
+    if type(element) == "table" and record.names_associations(info, element) then
+      result = result or table.move(list, 1, #list, 1, {})
+      if records.class_of(element) then writing.synchronize(info, element, db)
+      elseif getmetatable(element) == nil then result[position] = require("perilune.associations.parents").make(info, element, verb, db) end
+    end
+  end
+  return result or list
+end
+
 --- Returns the info, the database, the list and the options of a verb for many records.
 local function split_list(verb, class, ...)
   local info = record.require_class(verb, class)
@@ -379,6 +400,12 @@ local function split_list(verb, class, ...)
   check_list(verb, list)
   if rest ~= nil then raise("argument", verb .. ": too many arguments") end
   record.description(class, db) -- which shows whether Lua must handle its writes
+  for ancestor in record.ancestors(info) do
+    if next(ancestor.associations or {}) ~= nil then
+      list = without_associations(verb, info, db, list)
+      break
+    end
+  end
   return info, db, list, record_options.read(verb, options)
 end
 

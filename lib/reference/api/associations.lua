@@ -24,10 +24,12 @@
 ---@class perilune.request
 local Class = {}
 
----Makes an association: each row has a foreign key to a row of the other class.
+---Makes an association: each row has a foreign key to a row of the other class. A record of that class may be given in place of the
+---columns: `Book:insert{ writer = author }`, `book.writer = author`.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
 ---print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
+---print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)  --> 1
 ---```
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options

@@ -167,7 +167,7 @@ function Class.draft(fields) end
 ---```lua
 ---print(Tag:insert{ name = "ships" }.id)  --> 3
 ---```
----@param fields table<string, any>|perilune.record|perilune.draft
+---@param fields table<string, any>|perilune.record|perilune.draft columns, and records in place of columns that refer to them
 ---@param options? perilune.write_options
 ---@return perilune.record|false record false if a conflict policy prevented the write
 function Class:insert(fields, options) end

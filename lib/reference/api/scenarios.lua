@@ -157,7 +157,7 @@ function matrix(lists) end
 ---@raises usage: it is called outside of a scenario, or an argument is not valid
 ---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
 ---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
----@field make perilune.make makes complete rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
+---@field make perilune.make makes complete rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`, `t.make.invoice{ customer = ada }`
 ---@field fixtures perilune.fixtures the values of fixtures
 ---@field clock perilune.clock the time that scripts and SQL see
 ---@field effects table<string, perilune.effects> the effects of modules, by their names

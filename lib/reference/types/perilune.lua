@@ -1126,14 +1126,14 @@ function members:prepare(sql) end
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
----- To be called outside blocks of the same database
+---- To be called any; inside another block of the same database, it reads in its transaction
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
 function members:read(block, ...) end
 
 ---Calls a function with a handle in a transaction. If the function raises an error, the transaction is rolled back and the error is raised
----again.
+---again. Inside another block that writes, it is a savepoint: an error undoes the inner block only, if it is caught.
 ---With the option `note`, the histories of all tables record the note with the transaction (`perilune.history`). With the option `retry`, a
 ---block in a cluster runs again, up to that number of times, if the leader changes before the commit.
 ---```lua
@@ -1144,7 +1144,8 @@ function members:read(block, ...) end
 ---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
 ---```
 ---
----- Raises `nested_access` if in a block of the same database
+---- Raises `nested_access` if in a block that only reads
+---- Raises `usage` if the block returns `"rollback"`, which would commit
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `yield` if the block waits
 ---- Raises `history` if the database has no history for a note
@@ -1154,24 +1155,23 @@ function members:read(block, ...) end
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
----- To be called outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
+---- To be called any, except inside a block of the same database that only reads
 ---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
 function members:write(options, block, ...) end
 
----Calls a function with a handle in a transaction of a chosen kind. The first result of the function ends the transaction: `"commit"` or
----`"rollback"`. Its further results are returned.
+---Calls a function with a handle in a transaction of a chosen kind, and commits when the function returns. If its first result is
+---`"rollback"`, the transaction is rolled back; the words `"commit"` and `"rollback"` are not returned.
 ---```lua
 ---db:in_transaction("immediate", function(db)
 ---  db:execute("DELETE FROM book WHERE id = 3")
----  return "commit"
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
 ---```
 ---
----- Raises `argument` if the kind is unknown, or the block returns neither word
+---- Raises `argument` if the kind is unknown, or the block returns one of the words in capitals
 ---- Raises `nested_access` if in a block of the same database
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `dead_handle` if the handle's block has ended
@@ -1179,13 +1179,13 @@ function members:write(options, block, ...) end
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
 ---- To be called outside blocks of the same database, or directly inside `write_without_transaction`
 ---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
----@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
+---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... the further results of the block
+---@return any ... the results of the block
 function members:in_transaction(kind, block, ...) end
 
 ---Calls a function in a savepoint. If the function raises an error, its changes are undone; the surrounding transaction continues if the
----error is caught.
+---error is caught. They are also undone if the first result is `"rollback"`; the words `"commit"` and `"rollback"` are not returned.
 ---```lua
 ---db:write(function(db)
 ---  pcall(db.in_savepoint, db, function(db)
@@ -1193,11 +1193,12 @@ function members:in_transaction(kind, block, ...) end
 ---    error("changed my mind")
 ---  end)
 ---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---  print(db:in_savepoint(function(db) return db:execute("DELETE FROM book WHERE id = 3").changed_rows end))  --> 1
 ---end)
 ---```
 ---
 ---- Raises `yield` if the block waits
----- Raises `argument` if `block` is not a function
+---- Raises `argument` if `block` is not a function, or returns one of the words in capitals
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
@@ -1212,7 +1213,7 @@ function members:in_savepoint(block, ...) end
 ---print(db:fetch_value("PRAGMA user_version"))  --> 7
 ---```
 ---
----- Raises `nested_access` if in a block of the same database
+---- Raises `nested_access` if in another block of the same database
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
@@ -3686,7 +3687,7 @@ function members.draft(fields) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param fields table<string, any>|perilune.record|perilune.draft
+---@param fields table<string, any>|perilune.record|perilune.draft columns, and records in place of columns that refer to them
 ---@param options? perilune.write_options
 ---@return perilune.record|false record false if a conflict policy prevented the write
 function members:insert(fields, options) end
@@ -5902,10 +5903,12 @@ function members:preload(list, ...) end
 ---@return perilune.record record with the written records in its fields
 function members:save_nested(db, values, options) end
 
----Makes an association: each row has a foreign key to a row of the other class.
+---Makes an association: each row has a foreign key to a row of the other class. A record of that class may be given in place of the
+---columns: `Book:insert{ writer = author }`, `book.writer = author`.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
 ---print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
+---print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)  --> 1
 ---```
 ---
 ---- Raises `argument` if an option is not valid
