@@ -60,7 +60,7 @@ final class ScriptLibrary {
         try defineConversions(in: makeNative("values"))
         let rows = try makeNative("rows")
         try rows.setValue("methods", c: pdb_push_row_methods)
-        try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
+        try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row, "set_missing": pdb_set_missing_column], in: rows)
         let databases = try makeNative("databases")
         try databases.setValue("methods", c: pdb_push_database_methods)
         try set(

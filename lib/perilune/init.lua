@@ -13,6 +13,7 @@ on_first_call(rows.methods, "perilune.runtime.row", {
   "new", "has", "get", "require", "boolean", "integer", "float", "string", "date", "date_components", "julian_date", "storage_class",
   "with_blob", "columns", "values", "unpack", "pairs", "to_table", "copy",
 })
+if rows.set_missing then rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end) end
 on_first_call(perilune, "perilune.runtime.types", { "value_type", "storage_class" })
 on_first_call(databases.methods, "perilune.schema.introspection", {
   "tables", "views", "triggers", "table_exists", "view_exists", "index_exists", "trigger_exists", "columns", "primary_key", "indexes",

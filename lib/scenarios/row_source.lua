@@ -77,6 +77,8 @@ end
 
 --- Returns the value of a column. Bytes in rows are strings in Lua, and are converted to BLOBs.
 local function value_of(item, column)
+  -- The rows of a list may come from several statements.
+  if is_row(item) and not perilune.row.has(item, column) then return nil end
   local value = item[column]
   local blobs = type(value) == "string" and is_row(item) and native_rows.blobs(item)
   if not blobs then return value end

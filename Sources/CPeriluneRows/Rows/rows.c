@@ -8,7 +8,7 @@
 ** of the metatable that marks their columns.
 */
 static const char keys_key, lookup_key, exact_key, blobs_key;
-static const char methods_key; /* a registry key */
+static const char methods_key, missing_key; /* registry keys */
 
 /* MARK: - Rows */
 
@@ -131,6 +131,15 @@ static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
     lua_rawget(L, row);
 }
 
+/* Calls the function that raises for a name that no column and no method has. */
+static int call_missing(lua_State *L) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &missing_key) != LUA_TFUNCTION) return 0;
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    lua_call(L, 2, 1);
+    return 1;
+}
+
 /* The __index function for keys that are not in the table: a NULL, a method, a name in another case, a position. Upvalues:
 ** keys, lookup, exact names, methods. */
 static int row_index(lua_State *L) {
@@ -142,8 +151,18 @@ static int row_index(lua_State *L) {
         lua_pushvalue(L, 2);
         if (lua_rawget(L, methods) != LUA_TNIL) return 1;
     }
-    push_at(L, 1, keys, position_of(L, lookup, 2));
+    lua_Integer position = position_of(L, lookup, 2);
+    if (position == 0 && lua_type(L, 2) == LUA_TSTRING) return call_missing(L);
+    push_at(L, 1, keys, position);
     return 1;
+}
+
+/* set_missing(f): `f(row, name)` is called for a name that no column and no method of a row has. */
+int pdb_set_missing_column(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &missing_key);
+    return 0;
 }
 
 /* MARK: - What the library needs for the methods of rows */

@@ -18,5 +18,6 @@ int pdb_row_columns(lua_State *L);
 int pdb_row_metatable(lua_State *L);
 int pdb_make_row(lua_State *L);
 int pdb_row_blobs(lua_State *L);
+int pdb_set_missing_column(lua_State *L);
 
 #endif

@@ -50,3 +50,33 @@ test("fetch_values and fetch_set name the column that is NULL", function()
   end
   matches(fails("null", db.fetch_values, db, "UPDATE t SET age = NULL RETURNING age").message, "`age` in row 1")
 end)
+
+test("a name that is not a column raises an error with the nearest name", function()
+  db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, born TEXT); INSERT INTO person (name) VALUES ('Ada')"
+  local Person = perilune.record "person"
+  local function rows()
+    local statement, list = db:prepare "SELECT * FROM person", {
+      db:fetch_one "SELECT * FROM person", db:fetch_all("SELECT * FROM person")[1], Person:select("id", "name", "born"):fetch_one(),
+      db:fetch_one("SELECT * FROM person"):copy(), perilune.row.new{ id = 1, name = "Ada", born = perilune.null },
+    }
+    list[#list + 1] = statement:fetch_one()
+    for row in db:rows "SELECT * FROM person" do list[#list + 1] = row end
+    list[#list + 1] = db:fetch_one "SELECT *, x'00' AS data FROM person"
+    return list
+  end
+  for index, row in ipairs(rows()) do
+    local err = fails("unknown_column", function() return row.nme end)
+    equal({ index, err.name, err.suggestion }, { index, "nme", "name" })
+    matches(err, "no column `nme`; did you mean `name`?")
+    equal({ row.name, row.NAME, row.born, row.Born, row:has("born"), row:has("nme") }, { "Ada", "Ada", nil, nil, true, false })
+    matches(fails("unknown_column", function() return row:to_tabel() end), "did you mean `to_table`?")
+    fails("unknown_column", function() return row[""] end)
+    -- Lists of values are read by position until nil.
+    equal({ row[99], row[0], row[true], row[1.5] }, {})
+    local count = 0
+    for _ in ipairs(row) do count = count + 1 end
+    equal(count <= #row, true)
+    row.added = 5
+    equal({ row.added, rawget(row, "nme") }, { 5 })
+  end
+end)

@@ -27,4 +27,8 @@ function native_rows.make(columns, values, blobs) end
 ---@return string?
 function native_rows.blobs(row) end
 
+--- Sets the function that is called as `f(row, name)` for a name that no column and no method of a row has.
+---@param f fun(row: table, name: string): any
+function native_rows.set_missing(f) end
+
 return native_rows

@@ -2,8 +2,9 @@
 ---@page Rows and statements
 ---Rows as tables, prepared statements, and the results of writes.
 ---
----A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Column names are not case-sensitive. A column
----hides the method of the same name; call the method as `perilune.row.get(row, "get")`.
+---A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Column names are not case-sensitive. A name that
+---is not a column raises `unknown_column`; `row:has(name)` asks. A column hides the method of the same name; call the method as
+---`perilune.row.get(row, "get")`.
 
 ---A row of a query.
 ---@class perilune.row
