@@ -123,12 +123,12 @@ end)
 print(ok, message)
 print("wines:", db:fetch_value("SELECT COUNT(*) FROM wine"))
 
--- in_transaction lets its function decide by returning "commit" or "rollback".
+-- in_transaction lets its function decide: it rolls back if the function returns "rollback".
 local function raise_prices(limit)
   db:in_transaction("immediate", function(db)
     db:execute("UPDATE wine SET price = price * 1.2")
     local dearest = db:fetch_value("SELECT MAX(price) FROM wine")
-    return dearest <= limit and "commit" or "rollback"
+    if dearest > limit then return "rollback" end
   end)
   return db:fetch_value("SELECT MAX(price) FROM wine")
 end

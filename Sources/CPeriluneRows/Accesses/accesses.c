@@ -121,13 +121,14 @@ int pdb_run_deferring_access(pdb_access_request *request) {
     return run_in(request, &access);
 }
 
-/* Runs a db:read block for observers. They need not know that their connection can write. */
-static int run_reading(pdb_access_request *request) {
+/* Runs a db:read block inside an open access. Its connection can write, but its statements cannot. */
+static int run_reading(pdb_access_request *request, bool in_transaction) {
     pdb_access access = {
         .database = request->database,
         .connection = request->connection,
         .mode = PDB_READ,
         .is_readonly = true,
+        .in_transaction = in_transaction,
     };
     return run_in(request, &access);
 }
@@ -284,12 +285,18 @@ int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_acce
     return finish(L, rows, &request, result, base);
 }
 
-int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count) {
+int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count, void *context) {
     pdb_access_request request = {.L = L, .database = access->database, .mode = PDB_READ, .argument_count = argument_count,
-                            .connection = access->connection};
+                            .connection = access->connection, .context = context};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
-    run_reading(&request);
+    plua_check(L);
+    sqlite3 *handle = access->connection->handle;
+    /* The statements of a block in autocommit see a single state of the database. Nodes of a cluster know no such transaction. */
+    bool begins = !access->in_transaction && !access->runs_deferred_callbacks && !pdb_is_remote(access->database) &&
+                  sqlite3_get_autocommit(handle) && pdb_begin_read(handle) == SQLITE_OK;
+    run_reading(&request, access->in_transaction || begins);
+    if (begins) pdb_end_read(handle);
     return finish(L, rows, &request, 0, base);
 }
 

@@ -35,8 +35,9 @@ typedef struct {
 ** which are on top of the stack. [-?, +results, v] */
 int pdb_run_task(lua_State *L, pdb_task *task);
 
-/* Runs a reading block inside an open access. [-(argument_count + 1), +n, e] */
-int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count);
+/* Runs a reading block inside an open access, in its transaction, or in one of its own if there is none.
+** [-(argument_count + 1), +n, e] */
+int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count, void *context);
 
 /* Starts using a connection. GRDB's object represents it until `grdb` is reset. [-0, +0, m] */
 pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb);

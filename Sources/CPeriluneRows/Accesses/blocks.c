@@ -3,20 +3,38 @@
 
 #include <perilune_sessions.h>
 
-enum { longest_word = 40 }; /* longer ones are not quoted in messages */
+/* A verb that runs a block. The access of the block finds it as its context. */
+typedef struct {
+    const char *name;
+    pdb_access_mode mode;
+    bool ends_by_word; /* the first result of the block, "commit" or "rollback", ends its transaction */
+} block_verb;
 
-/* Takes the first result of a block that ends a transaction, "commit" or "rollback". Leaves the others. */
-static int take_completion(lua_State *L, pdb_access_request *request, int first) {
-    const char *completion = lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
-    if (strcmp(completion, "commit") == 0) request->completion = PDB_COMMIT;
-    else if (strcmp(completion, "rollback") == 0) request->completion = PDB_ROLLBACK;
-    else {
-        bool is_word = *completion && strlen(completion) <= longest_word;
-        const char *got = lua_gettop(L) < first ? "nothing" : is_word ? lua_pushfstring(L, "\"%s\"", completion) : plua_type_name(L, first);
-        return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" as its first value, got %s",
-                              request->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction", got);
+static const block_verb read_verb = {"read", PDB_READ, false};
+static const block_verb write_verb = {"write", PDB_WRITE, false};
+static const block_verb savepoint_verb = {"in_savepoint", PDB_SAVEPOINT, true};
+static const block_verb unbounded_verb = {"write_without_transaction", PDB_WITHOUT_TRANSACTION, false};
+static const block_verb transaction_verbs[] = {
+    {"in_transaction", PDB_DEFERRED, true}, {"in_transaction", PDB_IMMEDIATE, true}, {"in_transaction", PDB_EXCLUSIVE, true}};
+
+/* Reads the first result of a block. Returns the number of results that the script gets: all except a word that ends the
+** transaction. */
+static int take_completion(lua_State *L, pdb_access_request *request, const block_verb *verb, int first) {
+    int count = lua_gettop(L) - first + 1;
+    const char *word = count > 0 && lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
+    bool is_rollback = strcmp(word, "rollback") == 0;
+    if (verb->mode == PDB_WRITE && is_rollback) {
+        return plua_raise(L, "usage", "write: a block that returns \"rollback\" would be committed; raise an error to undo its changes, "
+                                      "or use in_transaction or in_savepoint");
     }
-    return lua_gettop(L) - first;
+    if (!verb->ends_by_word) return count;
+    if (is_rollback) request->completion = PDB_ROLLBACK;
+    else if (strcmp(word, "commit") != 0) {
+        bool is_misspelt = sqlite3_stricmp(word, "commit") == 0 || sqlite3_stricmp(word, "rollback") == 0;
+        if (is_misspelt) plua_raise(L, "argument", "%s: the block returned \"%s\"; use \"commit\" or \"rollback\"", verb->name, word);
+        return count;
+    }
+    return count - 1;
 }
 
 void pdb_push_handle(lua_State *L, pdb_access *access) {
@@ -35,9 +53,8 @@ static int run_block(lua_State *L) {
     lua_insert(L, 3);
     int base = 1;
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
-    bool has_completion = access->mode == PDB_DEFERRED || access->mode == PDB_IMMEDIATE ||
-                          access->mode == PDB_EXCLUSIVE || access->mode == PDB_SAVEPOINT;
-    return has_completion ? take_completion(L, access->request, base + 1) : lua_gettop(L) - base;
+    const block_verb *verb = access->request->context;
+    return verb ? take_completion(L, access->request, verb, base + 1) : lua_gettop(L) - base;
 }
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
@@ -93,12 +110,42 @@ static bool is_transaction(pdb_access_mode mode) {
     return mode == PDB_DEFERRED || mode == PDB_IMMEDIATE || mode == PDB_EXCLUSIVE;
 }
 
+/* Raises because a block cannot be opened inside another one. */
+static int refuse_nested(lua_State *L, const pdb_access *access, const block_verb *verb) {
+    const char *name = verb->name;
+    if (access->mode == PDB_READ_STATEMENT || access->mode == PDB_WRITE_STATEMENT) {
+        return plua_raise(L, "nested_access", "%s: cannot be called while a statement of this database is running", name);
+    }
+    if (verb->mode == PDB_WRITE) {
+        return plua_raise(L, "nested_access", "write: the enclosing block of this database only reads; use write instead of read there");
+    }
+    if (verb->mode == PDB_WITHOUT_TRANSACTION) {
+        return plua_raise(L, "nested_access", "%s: cannot be called inside another block of this database", name);
+    }
+    return plua_raise(L, "nested_access", "%s: the enclosing block has begun a transaction%s; use in_savepoint, or write, for parts that "
+                                          "may be rolled back", name, access->is_readonly ? " for reading" : "");
+}
+
+/* Runs a block inside an open access: reading in the same transaction, writing in a savepoint, or in a transaction if there is none.
+** Stack: function, arguments. */
+static int open_nested_block(lua_State *L, pdb_access *access, const block_verb *verb, int argument_count) {
+    pdb_state *rows = access->database->rows;
+    void *context = (void *)verb;
+    if (verb->mode == PDB_READ) return pdb_enter_reading(L, rows, access, argument_count, context);
+    bool is_statement = access->mode == PDB_READ_STATEMENT || access->mode == PDB_WRITE_STATEMENT;
+    bool may_write = verb->mode == PDB_WRITE && !access->is_readonly && !is_statement;
+    bool can_begin = access->mode == PDB_WITHOUT_TRANSACTION && is_transaction(verb->mode);
+    bool can_nest = may_write || can_begin || verb->mode == PDB_SAVEPOINT;
+    if (!can_nest) return refuse_nested(L, access, verb);
+    return pdb_enter_nested(L, rows, access, may_write ? PDB_SAVEPOINT : verb->mode, argument_count, context);
+}
+
 /* Runs a block in an access. Stack: handle, function, arguments. `position` is the function's position, for messages. */
-static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int position) {
+static int open_block(lua_State *L, const block_verb *verb, int position) {
     pdb_state *rows = pdb_state_of(L);
-    pdb_handle *handle = pdb_check_handle(L, rows, 1, verb);
+    pdb_handle *handle = pdb_check_handle(L, rows, 1, verb->name);
     if (lua_type(L, 2) != LUA_TFUNCTION) {
-        return plua_argument_error(L, verb, position, "a function", 2);
+        return plua_argument_error(L, verb->name, position, "a function", 2);
     }
     pdb_database *database = handle->database;
     bool is_open = pdb_find_access(L, rows, database, handle->token) != NULL;
@@ -107,19 +154,11 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
     lua_pushcfunction(L, run_block);
     lua_insert(L, 1);
     int argument_count = lua_gettop(L) - 1;
-    if (!is_open) return pdb_enter(L, rows, database, mode, argument_count, NULL);
-    pdb_access *access = pdb_access_to(rows, database);
-    if (access->runs_deferred_callbacks && mode == PDB_READ) return pdb_enter_reading(L, rows, access, argument_count);
-    if (access->runs_deferred_callbacks && mode == PDB_WRITE) mode = PDB_GUARD;
-    bool can_begin = access->mode == PDB_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PDB_GUARD);
-    if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count, NULL);
-    return plua_raise(L, "nested_access",
-                          "%s: an enclosing block is already using this database; use the handle of that block, and "
-                          "%s for parts that may be rolled back", verb,
-                          access->mode == PDB_WITHOUT_TRANSACTION ? "in_transaction" : "in_savepoint");
+    if (is_open) return open_nested_block(L, pdb_access_to(rows, database), verb, argument_count);
+    return pdb_enter(L, rows, database, verb->mode, argument_count, (void *)verb);
 }
 
-static int block_read(lua_State *L) { return open_block(L, "read", PDB_READ, 1); }
+static int block_read(lua_State *L) { return open_block(L, &read_verb, 1); }
 
 static const char write_options_key; /* in the registry: what `write` with options is, a function of Lua */
 
@@ -132,7 +171,7 @@ int pdb_set_write_options(lua_State *L) {
 
 /* write([options,] function, ...) */
 static int block_write(lua_State *L) {
-    if (lua_type(L, 2) != LUA_TTABLE) return open_block(L, "write", PDB_WRITE, 1);
+    if (lua_type(L, 2) != LUA_TTABLE) return open_block(L, &write_verb, 1);
     pdb_check_handle(L, pdb_state_of(L), 1, "write");
     lua_rawgetp(L, LUA_REGISTRYINDEX, &write_options_key);
     lua_insert(L, 1);
@@ -140,23 +179,18 @@ static int block_write(lua_State *L) {
     return lua_gettop(L);
 }
 
-static int block_in_savepoint(lua_State *L) { return open_block(L, "in_savepoint", PDB_SAVEPOINT, 1); }
+static int block_in_savepoint(lua_State *L) { return open_block(L, &savepoint_verb, 1); }
 
-static int block_write_without_transaction(lua_State *L) {
-    return open_block(L, "write_without_transaction", PDB_WITHOUT_TRANSACTION, 1);
-}
+static int block_write_without_transaction(lua_State *L) { return open_block(L, &unbounded_verb, 1); }
 
 /* in_transaction([kind,] function, ...) */
 static int block_in_transaction(lua_State *L) {
-    static const struct {
-        const char *name;
-        pdb_access_mode mode;
-    } kinds[] = {{"deferred", PDB_DEFERRED}, {"immediate", PDB_IMMEDIATE}, {"exclusive", PDB_EXCLUSIVE}};
-    if (lua_type(L, 2) != LUA_TSTRING) return open_block(L, "in_transaction", PDB_IMMEDIATE, 1);
+    static const char *kinds[] = {"deferred", "immediate", "exclusive"};
+    if (lua_type(L, 2) != LUA_TSTRING) return open_block(L, &transaction_verbs[1], 1);
     for (int i = 0; i < 3; i++) {
-        if (strcmp(lua_tostring(L, 2), kinds[i].name) != 0) continue;
+        if (strcmp(lua_tostring(L, 2), kinds[i]) != 0) continue;
         lua_remove(L, 2);
-        return open_block(L, "in_transaction", kinds[i].mode, 2);
+        return open_block(L, &transaction_verbs[i], 2);
     }
     return plua_raise(L, "argument",
                           "in_transaction: argument 1: expected \"deferred\", \"immediate\" or \"exclusive\", got \"%s\"",

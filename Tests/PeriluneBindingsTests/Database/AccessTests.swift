@@ -146,8 +146,9 @@ import Testing
                 other:execute("INSERT INTO t VALUES (4)")
                 for row in a:rows("SELECT a FROM t") do b:execute("INSERT INTO t VALUES (?)", row.a) end
                 a:in_savepoint(function(inner) inner:execute("INSERT INTO t VALUES (9)") return "rollback" end)
-                fails("nested_access", db.write, db, function() end)
-                fails("nested_access", a.read, a, function() end)
+                db:write(function(inner) inner:execute("UPDATE t SET a = a") end)
+                equal(a:read(function(inner) return inner:fetch_value("SELECT COUNT(*) FROM t") end), 2)
+                fails("nested_access", a.in_transaction, a, function() end)
               end)
             end)
             other:write(function(b) db:write(function(a) a:execute("INSERT INTO t VALUES (5)") end) end)

@@ -5,11 +5,15 @@ local checks = require "perilune.runtime.checks"
 
 local history_notes = {}
 
---- Records the start of a noted transaction, calls a function, and records the end. If that fails, everything is rolled back.
+--- Records the start of a noted transaction, calls a function, and records the end. If that fails, everything is rolled back. Inside
+-- another noted transaction, the changes of the function belong to the inner one.
 function history_notes.run(db, note, f, ...)
+  local outer = db:fetch_value("SELECT id FROM perilune_transaction WHERE is_open")
+  if outer then db:execute("UPDATE perilune_transaction SET is_open = NULL WHERE id = ?", outer) end
   local id = db:execute("INSERT INTO perilune_transaction (note, is_open) VALUES (?, TRUE)", note).inserted_rowid
   local results = table.pack(f(db, ...))
   db:execute("UPDATE perilune_transaction SET is_open = NULL WHERE id = ?", id)
+  if outer then db:execute("UPDATE perilune_transaction SET is_open = TRUE WHERE id = ?", outer) end
   return table.unpack(results, 1, results.n)
 end
 

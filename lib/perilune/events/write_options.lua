@@ -40,5 +40,7 @@ return function(db, options, block, ...)
   if next(options) == nil then checks.fail("db:write", "expected the option `note` or `retry`") end
   local retry = read_retry(given.retry)
   checks.block("db:write", block)
+  -- Part of a transaction cannot run again after the transaction is gone.
+  if db:is_inside_transaction() then retry = 0 end
   return write_again(retry, db, given.note, block, ...)
 end

@@ -228,11 +228,11 @@ function db:prepare(sql) end
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
 ---@raises readonly: the block writes; yield: the block waits
----@access outside blocks of the same database
+---@access any; inside another block of the same database, it reads in its transaction
 function db:read(block, ...) end
 
 ---Calls a function with a handle in a transaction. If the function raises an error, the transaction is rolled back and the error is raised
----again.
+---again. Inside another block that writes, it is a savepoint: an error undoes the inner block only, if it is caught.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
@@ -246,29 +246,28 @@ function db:read(block, ...) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note; cluster_moved: the leader of the cluster changed, and nothing was committed; cluster_timeout: the cluster did not answer, and nothing was committed; cluster_unknown: the result of the commit could not be determined
----@access outside blocks of the same database; directly inside `write_without_transaction` use `db:in_transaction`, elsewhere `db:in_savepoint`
+---@raises nested_access: in a block that only reads; usage: the block returns `"rollback"`, which would commit; busy: another connection holds the lock; yield: the block waits; history: the database has no history for a note; cluster_moved: the leader of the cluster changed, and nothing was committed; cluster_timeout: the cluster did not answer, and nothing was committed; cluster_unknown: the result of the commit could not be determined
+---@access any, except inside a block of the same database that only reads
 function db:write(options, block, ...) end
 
----Calls a function with a handle in a transaction of a chosen kind. The first result of the function ends the transaction: `"commit"` or
----`"rollback"`. Its further results are returned.
+---Calls a function with a handle in a transaction of a chosen kind, and commits when the function returns. If its first result is
+---`"rollback"`, the transaction is rolled back; the words `"commit"` and `"rollback"` are not returned.
 ---```lua
 ---db:in_transaction("immediate", function(db)
 ---  db:execute("DELETE FROM book WHERE id = 3")
----  return "commit"
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
 ---```
 ---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
----@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
+---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
----@return any ... the further results of the block
----@raises argument: the kind is unknown, or the block returns neither word; nested_access: in a block of the same database; busy: another connection holds the lock
+---@return any ... the results of the block
+---@raises argument: the kind is unknown, or the block returns one of the words in capitals; nested_access: in a block of the same database; busy: another connection holds the lock
 ---@access outside blocks of the same database, or directly inside `write_without_transaction`
 function db:in_transaction(kind, block, ...) end
 
 ---Calls a function in a savepoint. If the function raises an error, its changes are undone; the surrounding transaction continues if the
----error is caught.
+---error is caught. They are also undone if the first result is `"rollback"`; the words `"commit"` and `"rollback"` are not returned.
 ---```lua
 ---db:write(function(db)
 ---  pcall(db.in_savepoint, db, function(db)
@@ -276,12 +275,13 @@ function db:in_transaction(kind, block, ...) end
 ---    error("changed my mind")
 ---  end)
 ---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---  print(db:in_savepoint(function(db) return db:execute("DELETE FROM book WHERE id = 3").changed_rows end))  --> 1
 ---end)
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises yield: the block waits; argument: `block` is not a function
+---@raises yield: the block waits; argument: `block` is not a function, or returns one of the words in capitals
 function db:in_savepoint(block, ...) end
 
 ---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.
@@ -292,7 +292,7 @@ function db:in_savepoint(block, ...) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises nested_access: in a block of the same database; yield: the block waits
+---@raises nested_access: in another block of the same database; yield: the block waits
 ---@access outside blocks of the same database
 function db:write_without_transaction(block, ...) end
 
