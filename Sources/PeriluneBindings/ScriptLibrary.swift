@@ -168,7 +168,7 @@ final class ScriptLibrary {
         try values.set("null", perilune.get("null"))
         try set(["plain": pdb_plain_value, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
         try values.setFunction("read_date") { [dates] arguments in
-            DateBinding.attempt { try dates.make(dates.readDate(arguments[1])) }
+            DateBinding.attempt { try dates.make(dates.readStoredDate(arguments[1])) }
         }
         try values.setFunction("read_date_components") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readComponents(arguments[1])) }

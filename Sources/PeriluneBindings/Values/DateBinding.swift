@@ -27,11 +27,20 @@ final class DateBinding {
 
     /// Reads a date from any value that a database may contain: text in SQLite's formats, a Julian day or Unix seconds; or from a
     /// date.
+    func readStoredDate(_ value: LuaValue) throws -> DateTime {
+        switch value {
+        case .integer(let number): try DateTime(number: number)
+        case .number(let number): try DateTime(number: number)
+        default: try readDate(value)
+        }
+    }
+
+    /// Reads a date from a value of a script: text in SQLite's formats, Unix seconds, or a date.
     func readDate(_ value: LuaValue) throws -> DateTime {
         switch value {
         case .string(let text): return try DateTime(parsing: text.bytes)
-        case .integer(let number): return try DateTime(number: number)
-        case .number(let number): return try DateTime(number: number)
+        case .integer(let number): return try DateTime(unixSeconds: number)
+        case .number(let number): return try DateTime(unixSeconds: number)
         case .userdata where dates.matches(value): return try dates.value(of: value)
         case .userdata where components.matches(value): return try DateTime(components.value(of: value))
         default: throw BindingError("conversion", "expected a date, got \(value.typeName)")
@@ -83,7 +92,7 @@ final class DateBinding {
             [try make(DateTime(julianDay: arguments.get(1)))]
         }
         try table.setFunction("from_database") { [self] arguments in
-            Self.attempt { try make(readDate(arguments[2])) }
+            Self.attempt { try make(readStoredDate(arguments[2])) }
         }
         try table.setFunction("is") { [self] arguments in [.boolean(dates.matches(arguments[1]))] }
         try setCall(of: table, in: state) { [self] value in
@@ -179,11 +188,12 @@ extension DateBinding {
 
     private func defineDateMethods() throws {
         try dates.method("format") { [self] date, arguments in
+            let local = try readZone(arguments, 2).map { try date.shifted(by: $0) }
             if case .string(let pattern) = arguments[1], pattern.bytes.contains(UInt8(ascii: "%")) {
-                return [.string(LuaString(try date.bytes(pattern: pattern.bytes)))]
+                return [.string(LuaString(try date.bytes(pattern: pattern.bytes, local: local)))]
             }
             let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
-            return [.string(LuaString(date.text(as: format)))]
+            return [.string(LuaString((local ?? date).text(as: format)))]
         }
         try dates.method("iso8601") { date, _ in
             [.string(LuaString(date.text(as: .ymdHMSS, separator: .t, marksUTC: true)))]
@@ -199,23 +209,36 @@ extension DateBinding {
                 let names = DateTime.Unit.allCases.map(\.rawValue).joined(separator: ", ")
                 throw arguments.mismatch(1, expected: "one of \(names)")
             }
-            return [try make(date.start(of: unit))]
+            guard let offset = try readZone(arguments, 2) else { return [try make(date.start(of: unit))] }
+            return [try make(date.start(of: unit, in: offset))]
         }
         try dates.method("seconds_since") { [self] date, arguments in
             [.number(date.seconds(since: try readDate(arguments[1])))]
         }
         try dates.method("components") { [self] date, arguments in
             let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
-            return [try make(DateParts(date, format: format))]
+            guard let offset = try readZone(arguments, 2) else { return [try make(DateParts(date, format: format))] }
+            let zone = format.hasDate && format.hasTime ? offset(date.wholeUnixSeconds) / 60 : nil
+            return [try make(DateParts(date.shifted(by: offset), format: format, zoneInMinutes: zone))]
         }
+    }
+
+    /// Reads the name of a time zone; nil without one.
+    private func readZone(_ arguments: LuaMethodArguments, _ position: Int) throws -> ((Int64) -> Int)? {
+        arguments[position].isNil ? nil : try TimeZones.offset(of: arguments.get(position))
     }
 
     private func add(_ spans: LuaTable, to date: DateTime) throws -> DateTime {
         let names = ["years", "months", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds"]
         var parts: [String: Int] = [:]
         var fraction = 0.0
+        var overflow = DateTime.MonthOverflow.clamp
         for (key, value) in try spans.pairs() {
             let name = try String.fromLua(key)
+            if name == "overflow" {
+                overflow = try readOverflow(value)
+                continue
+            }
             guard names.contains(name) else {
                 throw BindingError("argument", "unknown span `\(name)`; available: \(names.joined(separator: ", "))")
             }
@@ -229,8 +252,13 @@ extension DateBinding {
         let moved = try date.adding(
             years: parts["years"] ?? 0, months: parts["months"] ?? 0, days: parts["days"] ?? 0,
             hours: parts["hours"] ?? 0, minutes: parts["minutes"] ?? 0, seconds: parts["seconds"] ?? 0,
-            microseconds: microseconds)
+            microseconds: microseconds, overflow: overflow)
         return fraction == 0 ? moved : try moved.adding(seconds: fraction)
+    }
+
+    private func readOverflow(_ value: LuaValue) throws -> DateTime.MonthOverflow {
+        if case .string(let name) = value, let overflow = DateTime.MonthOverflow(rawValue: name.description) { return overflow }
+        throw BindingError("argument", "overflow: expected \"clamp\" or \"run on\", got \(value.shortDescription)")
     }
 
     private func defineDateOperators() throws {

@@ -81,10 +81,13 @@ public struct DateParts: Hashable, Sendable {
     }
 
     /// Splits an instant into its parts in UTC.
-    public init(_ instant: DateTime, format: DateFormat = .ymdHMSS) {
+    ///
+    /// - Parameter zoneInMinutes: The offset of the parts, if the instant has been moved by it.
+    public init(_ instant: DateTime, format: DateFormat = .ymdHMSS, zoneInMinutes: Int? = nil) {
         let time = instant.civilTime
         self.init(day: time.day, format: format)
         (hour, minute, second, microsecond) = (time.hour, time.minute, time.second, time.microsecond)
+        self.zoneInMinutes = zoneInMinutes
     }
 
     /// Returns the parts as text. Missing parts are the first of their kind: January, the first day, midnight.

@@ -1,20 +1,27 @@
 /// Arithmetic with dates, and the start of units.
 extension DateTime {
-    /// A part of a date that has a first instant.
+    /// A part of a date that has a first instant. Weeks begin on Mondays.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// A part of a date, from the year down to the second.
-        case year, month, day, hour, minute, second
+        case year, month, week, day, hour, minute, second
+    }
+
+    /// The result of adding months to a day that the resulting month does not have.
+    public enum MonthOverflow: String, Hashable, Sendable, CaseIterable {
+        /// The last day of the month: 31 January plus one month is 28 February, in leap years the 29th.
+        case clamp
+        /// A day of the next month, as in SQLite: 31 January plus one month is 3 March, in leap years 2 March.
+        case runOn = "run on"
     }
 
     /// Adds spans, each of which may be negative.
     ///
-    /// Years and months are added first, as one number of months. If the day is beyond the end of that month, the result continues
-    /// into the next month, as in SQLite: 31 January plus one month is 3 March, in leap years 2 March.
+    /// Years and months are added first, as one number of months.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public func adding(
         years: Int = 0, months: Int = 0, days: Int = 0, hours: Int = 0, minutes: Int = 0, seconds: Int = 0,
-        microseconds: Int = 0
+        microseconds: Int = 0, overflow: MonthOverflow = .clamp
     ) throws -> DateTime {
         var sum = Int64(microseconds)
         try Self.add(seconds, of: Self.microsecondsPerSecond, to: &sum)
@@ -22,7 +29,7 @@ extension DateTime {
         try Self.add(hours, of: Self.microsecondsPerHour, to: &sum)
         try Self.add(days, of: Self.microsecondsPerDay, to: &sum)
         // Only the sum must be in range, so that adding a month and subtracting a day works at the end of 9999.
-        let moved = try microsecondsAfter(years: years, months: months)
+        let moved = try microsecondsAfter(years: years, months: months, overflow)
         try Self.add(1, of: moved, to: &sum)
         return try DateTime(microsecondsSince1970: sum)
     }
@@ -49,7 +56,7 @@ extension DateTime {
         return try DateTime(microsecondsSince1970: sum)
     }
 
-    /// Returns the first instant of the year, month, day, hour, minute or second that contains this instant.
+    /// Returns the first instant of the year, month, week, day, hour, minute or second that contains this instant.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`, which only the first day of the range can cause.
     public func start(of unit: Unit) throws -> DateTime {
@@ -59,6 +66,11 @@ extension DateTime {
         start.day.month = time.day.month
         if unit == .month { return try DateTime(start) }
         start.day.day = time.day.day
+        if unit == .week {
+            // The first day of the range may be later than its Monday.
+            start.day = CivilDay(daysSince1970: start.day.daysSince1970 - (start.day.weekday + 6) % 7)
+            return try DateTime(start)
+        }
         if unit == .day { return try DateTime(start) }
         start.hour = time.hour
         if unit == .hour { return try DateTime(start) }
@@ -79,15 +91,16 @@ extension DateTime {
     }
 
     /// Returns the instant moved by months, in microseconds since 1970. It may be a few days out of range.
-    private func microsecondsAfter(years: Int, months: Int) throws -> Int64 {
-        let (yearsInMonths, overflow) = years.multipliedReportingOverflow(by: 12)
-        let (total, overflowOfSum) = yearsInMonths.addingReportingOverflow(months)
-        guard !overflow, !overflowOfSum, abs(total.clamped(to: Self.monthLimits)) < Self.monthLimits.upperBound else {
+    private func microsecondsAfter(years: Int, months: Int, _ overflow: MonthOverflow) throws -> Int64 {
+        let (yearsInMonths, isTooLarge) = years.multipliedReportingOverflow(by: 12)
+        let (total, isSumTooLarge) = yearsInMonths.addingReportingOverflow(months)
+        guard !isTooLarge, !isSumTooLarge, abs(total.clamped(to: Self.monthLimits)) < Self.monthLimits.upperBound else {
             throw DateError.outOfRange("one moved by \(years) years and \(months) months")
         }
         let day = civilDay
         let (year, month) = floorDivide(day.year * 12 + day.month - 1 + total, by: 12)
-        let moved = CivilDay(year: year, month: month + 1, day: day.day)
+        let lastDay = overflow == .clamp ? CivilDay.days(inMonth: month + 1, of: year) : day.day
+        let moved = CivilDay(year: year, month: month + 1, day: min(day.day, lastDay))
         let days = Int64(moved.daysSince1970 - day.daysSince1970)
         return microsecondsSince1970 + days * Self.microsecondsPerDay
     }

@@ -12,10 +12,12 @@ extension DateTime {
 
     /// Formats the instant by a pattern, as ``text(pattern:)`` does. Other bytes are copied unchanged.
     ///
+    /// - Parameter local: The instant whose parts in UTC are the parts to write; nil for this instant. It does not affect Unix
+    ///   seconds and Julian days.
     /// - Throws: ``DateError`` with code `pattern` for an unknown substitution.
-    public func bytes(pattern: some Collection<UInt8>) throws -> [UInt8] {
+    public func bytes(pattern: some Collection<UInt8>, local: DateTime? = nil) throws -> [UInt8] {
         var writer = DateWriter(capacity: pattern.count + 16)
-        let time = civilTime
+        let time = (local ?? self).civilTime
         var rest = pattern.makeIterator()
         while let byte = rest.next() {
             guard byte == UInt8(ascii: "%") else {

@@ -46,7 +46,7 @@ end)
 test("numbers are Julian days or Unix seconds", function()
   db:execute "INSERT INTO event (at) VALUES (2451545), (1772323200), (2451545.5), (NULL)"
   local events = Event:fetch_all()
-  for index, number in ipairs{ 2451545, 1772323200, 2451545.5 } do equal(events[index].at, perilune.date(number)) end
+  for index, number in ipairs{ 2451545, 1772323200, 2451545.5 } do equal(events[index].at, perilune.date:from_database(number)) end
   equal(events[4].at, nil)
 end)
 
@@ -92,7 +92,7 @@ test("dates behave like values of perilune.date and have the same type", functio
   equal({ event.at.year, event.at:format("%H:%M"), (event.at + 60):format("%H:%M") }, { 2026, "10:00", "10:01" })
   equal(event.at < perilune.date "2026-03-02", true)
   equal(event.at - perilune.date "2026-02-28 10:00", 86400.0)
-  equal(Event:filter{ at = event.at }:fetch_count(), 0)
+  equal(Event:filter{ at = event.at }:fetch_count(), 1)
   equal(db:fetch_value("SELECT ?", event.at), "2026-03-01 10:00:00.000")
   fails(nil, function() event.at.year = 5 end)
 end)
@@ -105,12 +105,12 @@ test("hooks see dates", function()
   equal(seen, { "2026-03-01 00:00:00.000", "2026-03-02 08:00:00.000" })
 end)
 
-test("requests compare dates as stored texts, of which records write the full form", function()
+test("conditions find dates that SQL has written without zeros at the end", function()
   db:execute "INSERT INTO event VALUES (1, '2026-03-01', 'by SQL')"
   Event{ at = "2026-03-01", note = "by a record" }:insert()
-  equal(Event:filter{ at = "2026-03-01" }:pluck("note"), { "by SQL" })
-  equal(Event:filter{ at = perilune.date "2026-03-01" }:pluck("note"), { "by a record" })
-  equal(Event:filter{ at = "2026-03-01 00:00:00.000" }:pluck("note"), { "by a record" })
+  for _, date in ipairs{ "2026-03-01", "2026-03-01 00:00:00.000", "2026-03-01T00:00Z", perilune.date "2026-03-01" } do
+    equal(Event:filter{ at = date }:order("id"):pluck("note"), { "by SQL", "by a record" })
+  end
   equal(Event:filter(Event.c.at:ge "2026-03-01" & Event.c.at:lt "2026-03-02"):fetch_count(), 2)
   equal(Event:filter("date(at) = ?", "2026-03-01"):fetch_count(), 2)
 end)

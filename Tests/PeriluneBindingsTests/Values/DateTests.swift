@@ -137,11 +137,60 @@ import PeriluneLuaFileTools
             equal(a == "2026-01-31", false)
             equal(b - a, 86400.0)
             equal(tostring(a + 0.5), "2026-01-31 00:00:00.500")
-            equal(tostring(a:add{ months = 1 }), "2026-03-03 00:00:00.000")
+            equal(tostring(a:add{ months = 1 }), "2026-02-28 00:00:00.000")
+            equal(tostring(a:add{ months = 1, days = 1 }), "2026-03-01 00:00:00.000")
+            equal(tostring(a:add{ months = 1, overflow = "run on" }), "2026-03-03 00:00:00.000")
+            equal(tostring(perilune.date("2024-02-29"):add{ years = 1 }), "2025-02-28 00:00:00.000")
             equal(tostring(a:add{ days = -1, hours = 1 }), "2026-01-30 01:00:00.000")
             equal(tostring(b:add{ seconds = 1 }:start_of("year")), "2026-01-01 00:00:00.000")
             equal(b:seconds_since(a), 86400.0)
             equal(b.weekday, 0)
+            equal(tostring(b:start_of("week")), "2026-01-26 00:00:00.000")
+            """)
+    }
+
+    @Test func `a number is a date in Unix seconds, but Julian days are read from columns`() async throws {
+        try await script("""
+            equal(tostring(perilune.date(0)), "1970-01-01 00:00:00.000")
+            equal(tostring(perilune.date(2461101)), "1970-01-29 11:38:21.000")
+            equal(tostring(perilune.date(1.5)), "1970-01-01 00:00:01.500")
+            equal(perilune.date(-1).year, 1969)
+            equal(perilune.date(86400):seconds_since(0), 86400.0)
+            equal(perilune.date(10) < 11, true)
+            equal(tostring(perilune.date:from_database(2461101)), "2026-03-01 12:00:00.000")
+            """)
+    }
+
+    @Test func `dates are formatted, split and cut in time zones`() async throws {
+        try await script("""
+            local date = perilune.date("2026-06-30 22:30")
+            equal(date:format("%d.%m.%Y %H:%M", "Europe/Berlin"), "01.07.2026 00:30")
+            equal(date:format("%s", "Europe/Berlin"), date:format("%s"))
+            equal(date:format("YMD", "Europe/Berlin"), "2026-07-01")
+            equal(date:format("HM", "UTC"), "22:30")
+            local components = date:components("YMD_HMS", "America/New_York")
+            equal(components.hour, 18)
+            equal(components.zone_in_minutes, -240)
+            equal(components:date(), date)
+            equal(tostring(date:components("YMD", "Europe/Berlin")), "2026-07-01")
+            equal(tostring(date:components("HM", "Asia/Kolkata")), "04:00")
+            equal(tostring(date:start_of("day", "Europe/Berlin")), "2026-06-30 22:00:00.000")
+            equal(tostring(date:start_of("month", "Europe/Berlin")), "2026-06-30 22:00:00.000")
+            equal(tostring(date:start_of("year", "Europe/Berlin")), "2025-12-31 23:00:00.000")
+            equal(tostring(date:start_of("week", "Europe/Berlin")), "2026-06-28 22:00:00.000")
+            equal(tostring(date:start_of("hour", "Asia/Kolkata")), "2026-06-30 22:30:00.000")
+            equal(date:format("%Y-%m-%d %H:%M:%S", "local"), os.date("%Y-%m-%d %H:%M:%S", date.unix_seconds))
+            """)
+    }
+
+    @Test func `the first instant of a day is found where clocks skip or repeat midnight`() async throws {
+        try await script("""
+            local function start(text, zone) return tostring(perilune.date(text):start_of("day", zone)) end
+            equal(start("2018-11-04 15:00", "America/Sao_Paulo"), "2018-11-04 03:00:00.000")
+            equal(start("2018-02-18 15:00", "America/Sao_Paulo"), "2018-02-18 03:00:00.000")
+            equal(start("2018-02-18 02:30", "America/Sao_Paulo"), "2018-02-17 02:00:00.000")
+            equal(start("2024-11-03 12:00", "America/Havana"), "2024-11-03 04:00:00.000")
+            equal(start("2024-11-03 05:30", "America/Havana"), "2024-11-03 04:00:00.000")
             """)
     }
 
@@ -150,7 +199,9 @@ import PeriluneLuaFileTools
             local date = perilune.date("2026-01-31")
             matches(fails("argument", date.add, date, { dayz = 1 }), "days")
             matches(fails("argument", date.format, date, "YYYY"), "YMD_HM")
-            matches(fails("argument", date.start_of, date, "week"), "month")
+            matches(fails("argument", date.start_of, date, "decade"), "month")
+            matches(fails("argument", date.add, date, { months = 1, overflow = "wrap" }), '"run on"')
+            matches(fails("unknown_time_zone", date.format, date, "%H", "Europe/Berlim"), "Europe/Berlin")
             matches(fails("argument", date.add, date, { days = math.maxinteger }), "out of range")
             fails("date", date.add, date, { years = 9000 })
             matches(fails("unknown_member", function() return date.yaer end), "year")

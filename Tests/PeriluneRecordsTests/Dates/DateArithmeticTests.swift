@@ -15,13 +15,21 @@ struct DateArithmeticTests {
         #expect(try DateTime.earliest.adding(microseconds: 1).adding(microseconds: -1) == .earliest)
     }
 
-    @Test func `a month added to the 31st overflows into the next month, as in SQLite`() throws {
-        #expect(try date.adding(months: 1).text(as: .ymd) == "2015-03-03")
-        #expect(try date.adding(years: 1, months: 1).text(as: .ymd) == "2016-03-02")
-        #expect(try date.adding(months: -2).text(as: .ymd) == "2014-12-01")
+    @Test func `a month added to the 31st leads to the last day of a shorter month`() throws {
+        #expect(try date.adding(months: 1).text(as: .ymd) == "2015-02-28")
+        #expect(try date.adding(years: 1, months: 1).text(as: .ymd) == "2016-02-29")
+        #expect(try date.adding(months: -2).text(as: .ymd) == "2014-11-30")
         #expect(try date.adding(months: -1).text(as: .ymd) == "2014-12-31")
+        #expect(try date.adding(months: 1, days: 1).text(as: .ymd) == "2015-03-01")
         #expect(try date.adding(months: 12) == date.adding(years: 1))
-        #expect(try DateTime(parsing: "2016-02-29").adding(years: 1).text(as: .ymd) == "2017-03-01")
+        #expect(try DateTime(parsing: "2016-02-29").adding(years: 1).text(as: .ymd) == "2017-02-28")
+    }
+
+    @Test func `a month added to the 31st runs on into the next month on request, as in SQLite`() throws {
+        #expect(try date.adding(months: 1, overflow: .runOn).text(as: .ymd) == "2015-03-03")
+        #expect(try date.adding(years: 1, months: 1, overflow: .runOn).text(as: .ymd) == "2016-03-02")
+        #expect(try date.adding(months: -2, overflow: .runOn).text(as: .ymd) == "2014-12-01")
+        #expect(try DateTime(parsing: "2016-02-29").adding(years: 1, overflow: .runOn).text(as: .ymd) == "2017-03-01")
     }
 
     @Test func `only the final sum has to be in range`() throws {
@@ -54,7 +62,7 @@ struct DateArithmeticTests {
         let starts = try DateTime.Unit.allCases.map { try date.start(of: $0).text() }
         #expect(
             starts == [
-                "2015-01-01 00:00:00.000", "2015-01-01 00:00:00.000", "2015-01-31 00:00:00.000",
+                "2015-01-01 00:00:00.000", "2015-01-01 00:00:00.000", "2015-01-26 00:00:00.000", "2015-01-31 00:00:00.000",
                 "2015-01-31 10:00:00.000", "2015-01-31 10:20:00.000", "2015-01-31 10:20:30.000",
             ])
         #expect(try DateTime(microsecondsSince1970: -1).start(of: .second).text() == "1969-12-31 23:59:59.000")

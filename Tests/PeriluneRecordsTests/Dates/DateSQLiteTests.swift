@@ -88,7 +88,7 @@ struct DateSQLiteTests {
                 ]
                 let row = try #require(try Row.fetchOne(statement, arguments: arguments))
                 let sums: [() throws -> DateTime] = [
-                    { try date.adding(months: months) }, { try date.adding(years: years) },
+                    { try date.adding(months: months, overflow: .runOn) }, { try date.adding(years: years, overflow: .runOn) },
                     { try date.adding(days: days) }, { try date.adding(seconds: seconds) },
                     { try date.start(of: .month) }, { try date.start(of: .year) }, { try date.start(of: .day) },
                 ]

@@ -3,12 +3,14 @@
 ---Dates and times in UTC with microseconds, and components such as a time of day.
 ---
 ---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`. `date + 60` and
----`date - 60` move by seconds, and `date - other` is the difference in seconds. Databases store milliseconds: a write cuts off smaller
----fractions.
+---`date - 60` move by seconds, and `date - other` is the difference in seconds.
 ---
----Databases compare dates as stored text. SQL may have written another form, such as a day alone (`'2026-03-01'`) or a text with a `T`. It
----is read as the same date, and `find` finds it, but filters, orders and foreign keys treat it as a different value. Convert such columns
----once to the form that records write: `UPDATE event SET day = strftime('%Y-%m-%d %H:%M:%f', day)`.
+---A `DATE` column stores a day, `2026-03-31`, and conditions on it compare days. `DATETIME` and `TIMESTAMP` columns store
+---`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also find texts without zeros at the end, as
+---`CURRENT_TIMESTAMP` writes them. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
+---
+---Dates are read from all forms that SQLite reads, but texts with a `T` do not sort with the others. Only keys find them. Convert such a
+---column once: `UPDATE event SET at = strftime('%Y-%m-%d %H:%M:%f', at)`.
 
 ---A date and time.
 ---@class perilune.date
@@ -33,14 +35,19 @@ local date = {}
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
 
+---The name of a time zone, such as `"Europe/Berlin"`, or `"local"`, the zone of the machine.
+---@alias perilune.time_zone "local"|"UTC"|string
+
 ---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
+---local date = perilune.date("2026-03-01T18:30:00Z")
+---print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))  --> 01.03.2026	19:30
 ---```
 ---@param format? perilune.date_format by default the format that databases store
+---@param zone? perilune.time_zone by default UTC
 ---@return string
----@raises argument: the format is unknown
-function date:format(format) end
+---@raises argument: the format is unknown; unknown_time_zone: the zone is unknown
+function date:format(format, zone) end
 
 ---Returns the date as ISO 8601 text in UTC.
 ---```lua
@@ -51,43 +58,49 @@ function date:format(format) end
 function date:iso8601() end
 
 ---Returns the date moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond the end of the month
----continues into the next month, as in SQLite.
+---becomes the last day of the month. With `overflow = "run on"` it continues into the next month, as in SQLite.
 ---```lua
----print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
+---local date = perilune.date("2026-01-31")
+---print(date:add{ months = 1 }:format("YMD"))                        --> 2026-02-28
+---print(date:add{ months = 1, overflow = "run on" }:format("YMD"))   --> 2026-03-03
 ---```
----@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer }
+---@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer, overflow?: "clamp"|"run on" }
 ---@return perilune.date
 ---@raises argument: a span is unknown or not a number; date: the result is out of range
 function date:add(spans) end
 
----Returns the beginning of the year, month, day, hour, minute or second of the date.
+---Returns the beginning of the year, month, week, day, hour, minute or second of the date. Weeks begin on Mondays.
 ---```lua
----print(perilune.date("2026-03-18"):start_of("month").day)  --> 1
+---print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))       --> 2026-03-16
+---print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))     --> 2026-03-17 23:00:00.000
 ---```
----@param unit "year"|"month"|"day"|"hour"|"minute"|"second"
+---@param unit "year"|"month"|"week"|"day"|"hour"|"minute"|"second"
+---@param zone? perilune.time_zone by default UTC
 ---@return perilune.date
----@raises argument: the unit is unknown
-function date:start_of(unit) end
+---@raises argument: the unit is unknown; unknown_time_zone: the zone is unknown
+function date:start_of(unit, zone) end
 
 ---Returns the number of seconds from another date to this one.
 ---```lua
 ---print(perilune.date("2026-03-02"):seconds_since("2026-03-01"))  --> 86400.0
 ---```
----@param other perilune.date|string|number
+---@param other perilune.date|string|number a date, its text, or Unix seconds
 ---@return number
 ---@raises conversion: `other` is not a date
 function date:seconds_since(other) end
 
 ---Returns the parts of the date.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))  --> 18:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))                  --> 18:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")) --> 19:30
 ---```
 ---@param format? perilune.date_format which parts; by default all
+---@param zone? perilune.time_zone by default UTC; parts with a day and a time keep its offset
 ---@return perilune.date_components
----@raises argument: the format is unknown
-function date:components(format) end
+---@raises argument: the format is unknown; unknown_time_zone: the zone is unknown
+function date:components(format, zone) end
 
----Makes dates: `perilune.date(value)`. It is also a type: `row:get("born", perilune.date)`.
+---Makes dates: `perilune.date(value)`. A number is Unix seconds. It is also a type: `row:get("born", perilune.date)`.
 ---@class perilune.date_type
 ---@access any
 ---@overload fun(value: string|number|perilune.date|perilune.date_components|table): perilune.date
@@ -120,7 +133,7 @@ function perilune.date.from_unix(seconds) end
 ---@raises date: the date is out of range; conversion: `day` is not a number
 function perilune.date.from_julian_day(day) end
 
----Converts a stored value, as types do.
+---Converts a stored value, as types do. Numbers below 5373484.5 are Julian days, as for SQLite, and other numbers are Unix seconds.
 ---```lua
 ---print(perilune.date:from_database("2026-03-01").month)  --> 3
 ---```
