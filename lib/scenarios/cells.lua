@@ -141,6 +141,8 @@ function storing.date(cell, place)
   return instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
 end
 
+storing.day = storing.date
+
 function storing.text(cell)
   return cell.text
 end

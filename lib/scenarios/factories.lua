@@ -20,7 +20,7 @@ local fold = sql_names.fold
 --- Returns a value for a required column based on its declared type, different for each row if possible.
 local function invented(column, n)
   if column.content == "boolean" then return false end
-  if column.content == "date" then return perilune.now() end
+  if column.content == "day" or column.content == "date" then return perilune.now() end
   if column.content == "blob" then return perilune.blob(("%s %d"):format(column.name, n)) end
   if column.affinity == "integer" then return n end
   if column.affinity == "real" then return n + 0.0 end

@@ -87,6 +87,13 @@ local function value_of(item, column)
   end
 end
 
+--- Returns whether a field of a record is a column that stores days.
+local function holds_days(item, column)
+  if not is_record(item) then return false end
+  local converter = require("perilune.records.info").of_record(item).converters[column]
+  return converter ~= nil and converter.form == "day"
+end
+
 local function check_items(what, items)
   for index, item in ipairs(items) do
     if type(item) ~= "table" then
@@ -112,7 +119,9 @@ function scenario_row_source.of(what, value)
   local source = { items = items, columns = all_columns(items), what = "column" }
   function source.value(item, column) return value_of(item, column) end
   function source.matches(cell, item, column, names)
-    return cells.matches(cell, source.value(item, column), names, is_row(item))
+    local value = source.value(item, column)
+    if cell.kind == "now" and holds_days(item, column) and perilune.date.is(value) then value = value:format("YMD") end
+    return cells.matches(cell, value, names, is_row(item))
   end
   function source.show(item, column, is_exact) return display.cell(source.value(item, column), is_exact) end
   --- Raises for a heading that does not match a column of any row.

@@ -8,7 +8,7 @@ local display = lazily "scenarios.display"
 
 local scenario_types = {}
 
-local by_content = { boolean = "boolean", date = "perilune.date" }
+local by_content = { boolean = "boolean", day = "perilune.date", date = "perilune.date" }
 local by_affinity = { integer = "integer", text = "string", real = "number" }
 
 --- Returns the values that a CHECK of the table allows for a column, as a union of literals; nil if none exists.

@@ -15,17 +15,14 @@ enum ColumnKind: String, Sendable {
     /// Creates the kind for a declared column type.
     init(declared type: String) {
         let declared = DeclaredType(type)
-        if declared.content == .boolean {
-            self = .boolean
-        } else if declared.content == .date {
-            self = .date
-        } else {
-            switch declared.affinity {
-            case .integer: self = .integer
-            case .real: self = .real
-            case .text: self = .text
-            default: self = .numeric
-            }
+        switch (declared.content, declared.affinity) {
+        case (.boolean, _): self = .boolean
+        case (.day, _): self = .date
+        case (.date, _): self = .datetime
+        case (_, .integer): self = .integer
+        case (_, .real): self = .real
+        case (_, .text): self = .text
+        default: self = .numeric
         }
     }
 

@@ -9,7 +9,9 @@ package struct DeclaredType: Sendable, Equatable {
     package enum Content: String, Sendable {
         /// `BOOLEAN` and `BOOL`: booleans, stored as integers.
         case boolean
-        /// `DATE`, `DATETIME` and `TIMESTAMP`.
+        /// `DATE`: dates, stored as days.
+        case day
+        /// `DATETIME` and `TIMESTAMP`: dates, stored in full.
         case date
         /// Types with BLOB affinity that are not empty, such as `BLOB` and `LONGBLOB`, but not `ANY`: strings are bytes.
         case blob
@@ -37,7 +39,8 @@ package struct DeclaredType: Sendable, Equatable {
         affinity = isStrict && folded == "any" ? .blob : Self.affinity(of: folded)
         switch Self.name(of: folded.utf8) {
         case "boolean", "bool": content = .boolean
-        case "date", "datetime", "timestamp": content = .date
+        case "date": content = .day
+        case "datetime", "timestamp": content = .date
         default: content = affinity == .blob && folded.contains("blob") ? .blob : nil
         }
     }

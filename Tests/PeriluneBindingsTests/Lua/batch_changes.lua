@@ -69,7 +69,7 @@ test("update_all checks and converts values like an insert", function()
   local Mood = perilune.enum{ good = "g", bad = "b" }
   local Task = perilune.record("task", { types = { mood = Mood, note = "json" } })
   Task:filter(1):update_all{ day = "2024-01-08", is_done = true, mood = Mood.bad, note = { a = 1 } }
-  equal({ db:fetch_one("SELECT day, is_done + 0, mood, note FROM task WHERE id = 1"):unpack() }, { "2024-01-08 00:00:00.000", 1, "b", '{"a":1}' })
+  equal({ db:fetch_one("SELECT day, is_done + 0, mood, note FROM task WHERE id = 1"):unpack() }, { "2024-01-08", 1, "b", '{"a":1}' })
   equal(Task:find(1).day, perilune.date "2024-01-08")
   for column, wrong in pairs{ day = "soon", is_done = "yes", mood = "b" } do
     equal(fails("conversion", function() Task:update_all{ [column] = wrong } end).column, column)

@@ -32,6 +32,14 @@ local kinds = {
   },
   date = {
     declared = "DATE", values = { perilune.date("2026-01-01"), perilune.date("2026-01-02"), perilune.date("2026-01-03") },
+    sql = { "'2026-01-01'", "'2026-01-02'", "'2026-01-03'" },
+  },
+  datetime = {
+    declared = "DATETIME", values = { perilune.date("2026-01-01"), perilune.date("2026-01-02"), perilune.date("2026-01-03 10:00:00.5") },
+    sql = { "'2026-01-01 00:00:00.000'", "'2026-01-02 00:00:00.000'", "'2026-01-03 10:00:00.500'" },
+  },
+  ["date in full"] = {
+    declared = "DATE", type = "datetime", values = { perilune.date("2026-01-01"), perilune.date("2026-01-02"), perilune.date("2026-01-03") },
     sql = { "'2026-01-01 00:00:00.000'", "'2026-01-02 00:00:00.000'", "'2026-01-03 00:00:00.000'" },
   },
 }

@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: [
         ("BOOLEAN", .boolean), ("bool", .boolean), ("Boolean(1)", .boolean), ("BOOLEAN ( 1 , 2 )", .boolean), (" bool\n(1)", .boolean),
         ("BOOLEANS", nil), ("BOOLEAN UNSIGNED", nil), ("BOOL EAN", nil), ("(BOOLEAN)", nil), ("TINYINT(1)", nil), ("BIT", nil),
-        ("DATE", .date), ("datetime(6)", .date), ("Timestamp (3)", .date), ("TIMESTAMP WITH TIME ZONE", nil), ("TIME", nil),
+        ("DATE", .day), (" date (3)", .day), ("datetime(6)", .date), ("Timestamp (3)", .date), ("TIMESTAMP WITH TIME ZONE", nil), ("TIME", nil),
         ("BLOB", .blob), ("LONGBLOB", .blob), ("blob(16)", .blob), ("BLOBTEXT", nil), ("BLOB INTEGER", nil),
         ("", nil), ("ANY", nil), ("TEXT", nil), ("(", nil), (" ", nil),
     ] as [(String, DeclaredType.Content?)])

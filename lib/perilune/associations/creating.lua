@@ -157,11 +157,9 @@ local function with_key(self, key, db)
   local info = record_info.of_class(source.class, db)
   for name, value in next, key do
     local column = type(name) == "string" and source:column_named(name, self.node.alias)
-    local is_converted = column and column.shape.op == "column" and info.converters[column.shape.detail] and value ~= null
-    if is_converted then
-      local stored = {}
-      for index, form in ipairs(record_values.sought(info, column.shape.detail, value)) do stored[index] = perilune.value(form) end
-      found = found:filter(#stored == 1 and column:eq(stored[1]) or column:is_in(stored))
+    local converter = column and column.shape.op == "column" and value ~= null and info.converters[column.shape.detail]
+    if converter then
+      found = found:filter(column:eq(converter.form and value or perilune.value(record_values.store(info, nil, column.shape.detail, value))))
     else
       others[name] = value
     end

@@ -121,12 +121,12 @@ end
 -- Conditions that require NULL or anything else are ignored, as are conditions in one part of a union or one side of OR.
 function association_records.fields_of_conditions(rows, class, db)
   local found, node, source = {}, rows.node, rows.node.root.source
-  local function add(left, right, position)
+  local function add(left, right, position, op)
     if left.op ~= "column" or right ~= expression.slot then return end
     local is_own = (left.table == nil or left.table == source.table) and left.place == rows.node.alias
     if not is_own then return end
     local value = rows[position + left.count + 1]
-    if left.convert then value = association_records.field_of(class, left.detail, value, db) end
+    if left.convert or op == "date =" then value = association_records.field_of(class, left.detail, value, db) end
     found[left.detail] = value
   end
   while node.parent and node.op ~= "or filter" and not request.compounds[node.op] do

@@ -15,18 +15,19 @@ local check_string = expression.check_string
 --- Returns the expression of a column.
 -- @tparam ?string table the table, or nil for a column with this name in any table of the request
 -- @tparam ?place which of several sources of the same table: an alias, or the number and name of the association leading to it
--- @tparam ?function convert converts a script's values to their stored form
--- @tparam ?boolean is_json whether the stored values are JSON documents
-function expression.column(name, table_name, place, convert, is_json)
+-- @tparam ?table column_type see `classes.column_type`
+function expression.column(name, table_name, place, column_type)
   local shape = new_shape("column", {}, name)
-  shape.table, shape.place, shape.convert, shape.is_json = table_name, place, convert, is_json
+  shape.table, shape.place = table_name, place
+  shapes.set_type(shape, column_type)
   return setmetatable({ shape = shape }, metatable)
 end
 
 --- Returns the expression of a column of a common table; see `column`.
-function expression.common_column(name, source, place, convert, is_json)
+function expression.common_column(name, source, place, column_type)
   local shape = new_shape("column", {}, name)
-  shape.common, shape.place, shape.convert, shape.is_json = source, place, convert, is_json
+  shape.common, shape.place = source, place
+  shapes.set_type(shape, column_type)
   return setmetatable({ shape = shape }, metatable)
 end
 

@@ -9,6 +9,8 @@ local raise = errors.raise
 local expression = require "perilune.expressions.operators"
 local as_column, binary, unary, list_operation = expression.as_column, expression.binary, expression.unary, expression.list_operation
 
+local shapes = require "perilune.expressions.shapes"
+local date_comparisons = require "perilune.expressions.date_comparisons"
 local check_string = expression.check_string
 
 local methods = {}
@@ -46,6 +48,8 @@ function methods:is_not_null() return unary(self, "is not null") end
 
 function methods:between(low, high)
   local shape = self.shape
+  local dates = date_comparisons.between(self, low, high)
+  if dates then return dates end
   return list_operation("between", nil, { self, as_column(shape, low), as_column(shape, high), n = 3 }, "column:between")
 end
 
@@ -90,7 +94,7 @@ function methods:collating(name)
   local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
   local collated = unary(self, "collate", collation)
   -- Values compared with it are converted as for the column.
-  collated.shape.convert, collated.shape.is_json = self.shape.convert, self.shape.is_json
+  shapes.set_type(collated.shape, expression.type_of(self.shape))
   return collated
 end
 

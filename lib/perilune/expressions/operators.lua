@@ -8,7 +8,8 @@ local raise = errors.raise
 local is_expression = marks.is_expression
 local shapes = require "perilune.expressions.shapes"
 local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes.shape_of_list
-local shape_with_value, shape_with_shape = shapes.shape_with_value, shapes.shape_with_shape
+local shape_with_value, shape_with_shape, type_of = shapes.shape_with_value, shapes.shape_with_shape, shapes.type_of
+local stored_dates = require "perilune.runtime.stored_dates"
 
 --- The result of getmetatable for an expression, which distinguishes it from any other table.
 local mark = "expression"
@@ -80,39 +81,75 @@ end
 local comparisons = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true,
   ["is not"] = true }
 
---- Returns a parameter whose value is converted to the stored form of a column.
-local function typed_parameter(column, parameter)
-  local known = column.typed_parameters
+--- Returns a function that converts a value to its stored form, or to one of the texts of a date (see stored_dates.lua).
+local function converter_of(column_type, text)
+  local convert, form = column_type.convert, column_type.form
+  if not form then return convert end
+  return function(value)
+    if convert then value = convert(value) end
+    local texts = stored_dates.read(form, value)
+    if not texts then return value end
+    return texts[text or "stored"] or texts.spellings[math.min(text, #texts.spellings)]
+  end
+end
+
+--- Returns a parameter whose value is converted for a type.
+-- @param ?text the name of a text of a date, or the position of one of its spellings
+local function typed_parameter(column_type, parameter, text)
+  local known = column_type.typed_parameters
   if not known then
     known = {}
-    column.typed_parameters = known
+    column_type.typed_parameters = known
   end
   local name = parameter.shape.detail
-  if not known[name] then
+  local key = text and text .. " " .. name or name
+  if not known[key] then
     local shape = shapes.new_shape("parameter", {}, name)
-    shape.convert = column.convert
-    known[name] = setmetatable({ shape = shape }, metatable)
+    shape.convert = converter_of(column_type, text)
+    known[key] = setmetatable({ shape = shape }, metatable)
   end
-  return known[name]
+  return known[key]
 end
 
 --- Converts a value that is compared with a column to the column's stored form. Comparisons, lists, bounds and parameters of
 -- prepared requests are all converted here. Values that `update_all` writes are converted as in inserts instead.
 local function as_column(shape, value)
-  local convert = shape.convert
-  if not convert or value == nil then return value end
+  local column_type = shape.type
+  if not column_type or value == nil or not (column_type.convert or column_type.form) then return value end
   if getmetatable(value) == mark then
     local is_plain_parameter = value.shape.op == "parameter" and not value.shape.convert
-    return is_plain_parameter and typed_parameter(shape, value) or value
+    return is_plain_parameter and typed_parameter(column_type, value) or value
   end
   if marks.is_request(value) then return value end
-  return convert(value)
+  if column_type.form then return converter_of(column_type)(value) end
+  return column_type.convert(value)
+end
+
+local function date_comparisons() return require "perilune.expressions.date_comparisons" end
+
+--- Returns whether an expression has dates that columns store as text.
+local function has_dates(shape)
+  local type = type_of(shape)
+  return type ~= nil and type.form ~= nil
+end
+
+--- Returns the comparison of a column of dates with a date on either side; nil for any other comparison.
+local function compare_dates(left, op, right)
+  if has_dates(left.shape) then return date_comparisons().compare(left, op, right) end
+  local is_value = left.shape == slot or left.shape.op == "parameter"
+  if not is_value or getmetatable(right) ~= mark or not has_dates(right.shape) then return nil end
+  if left.shape == slot then left = left[1] end
+  return date_comparisons().compare_mirrored(left, op, right)
 end
 
 --- Returns an operator applied to an expression and any operand. Compared values are converted to the stored form of the column on
 -- the other side.
 local function binary(left, op, right, place)
   local shape = left.shape
+  if comparisons[op] then
+    local compared = compare_dates(left, op, right)
+    if compared then return compared end
+  end
   if shape.convert then
     if comparisons[op] then right = as_column(shape, right) end
   elseif shape == slot and comparisons[op] and getmetatable(right) == mark then
@@ -244,6 +281,6 @@ function metatable.__tostring(self) return marks.inline_sql(self) end
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,
   operand = operand, binary = binary, unary = unary, list_operation = list_operation, check_string = check_string,
-  as_column = as_column, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
+  as_column = as_column, typed_parameter = typed_parameter, type_of = type_of, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
   shape_with_shape = shape_with_shape,
 }

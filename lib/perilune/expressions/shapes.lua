@@ -13,6 +13,29 @@ local function new_shape(op, operands, detail)
   return interning.origin{ op = op, operands = operands, count = count, detail = detail }
 end
 
+--- Sets the type of an expression's values; see `classes.column_type`.
+local function set_type(shape, type)
+  shape.type = type
+  if type then shape.convert, shape.is_json = type.convert, type.is_json end
+end
+
+--- The operators whose values are values of their first operand, by the names of functions if they are calls.
+local keeping = { ["as"] = true, ["named expression"] = true, filter = true, window = true, over = true, collate = true, ordered = true }
+local keeping_functions = { min = true, max = true, first_value = true, last_value = true, nth_value = true, lag = true, lead = true,
+  likely = true, unlikely = true }
+
+--- Returns the type of an expression's values: of columns, and of functions that return a value of a column; nil for all others.
+local type_of
+function type_of(shape)
+  while not shape.type do
+    if shape.op == "aggregate minimum" or shape.op == "aggregate maximum" then return type_of(shape.operands[2]) end
+    local keeps = keeping[shape.op] or shape.op == "call" and keeping_functions[shape.detail] and #shape.operands > 0
+    if not keeps then return nil end
+    shape = shape.operands[1]
+  end
+  return shape.type
+end
+
 --- The shape of one value.
 local slot = new_shape("slot", {})
 
@@ -59,6 +82,7 @@ local function shape_of_list(op, operands, detail)
 end
 
 expression_shapes.new_shape, expression_shapes.slot = new_shape, slot
+expression_shapes.set_type, expression_shapes.type_of = set_type, type_of
 expression_shapes.shape_with_value, expression_shapes.shape_with_shape = shape_with_value, shape_with_shape
 expression_shapes.shape_alone, expression_shapes.root_shape = shape_alone, root_shape
 expression_shapes.shape_of_list = shape_of_list

@@ -88,27 +88,26 @@ local function check_element(value, index, place, convert)
   end
 end
 
---- Returns the elements of a list in the column's stored form, and whether all are plain values.
-local function read_list(column, list, place)
-  local convert = column.shape.convert
-  local values, is_plain = { column }, true
-  local count = #list
+--- Raises for a list with a value that a column cannot be compared with.
+local function check_list(column, list, place)
+  local convert, count = column.shape.convert, #list
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > count then
       raise("argument", place .. ": expected a list of values, got a field " .. errors.describe(key)
         .. (math.type(key) == "integer" and " behind a nil" or ""))
     end
   end
-  for index = 1, count do
-    local value = list[index]
-    check_element(value, index, place, convert)
-    if marks.is_expression(value) then
-      value, is_plain = expression.as_column(column.shape, value), false
-    elseif convert then value = expression.as_column(column.shape, value)
-    elseif type(value) == "table" or type(value) == "userdata" then value = native_values.plain(value) end
-    values[index + 1] = value
+  for index = 1, count do check_element(list[index], index, place, convert) end
+end
+
+--- Returns the elements of a list in the column's stored form.
+local function stored_elements(column, list)
+  local values = {}
+  for index, value in ipairs(list) do
+    if column.shape.convert then value = expression.as_column(column.shape, value) end
+    values[index] = value
   end
-  return values, is_plain
+  return values
 end
 
 local function is_in_request(column, request, place)
@@ -119,6 +118,23 @@ local function is_in_request(column, request, place)
     carrier(request))
 end
 
+--- Returns the condition that a column has one of several stored values, some of which may be expressions.
+local function in_list(column, list, place)
+  local values, is_plain = {}, true
+  for index, value in ipairs(list) do
+    if marks.is_expression(value) then is_plain = false
+    elseif type(value) == "table" or type(value) == "userdata" then value = native_values.plain(value) end
+    values[index] = value
+  end
+  local json = is_plain and #list >= json_threshold and json_array(values)
+  if json then return expression.join(expression.shape_with_value(column.shape, "in json"), column, expression.of_value(json)) end
+  if #list > most_values then
+    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most "
+      .. most_values .. " are allowed")
+  end
+  return expression.list_operation("in", nil, table.move(values, 1, #values, 2, { column, n = #values + 1 }), place)
+end
+
 --- Returns the condition that a column is in a list or in the result of a request.
 function subquery.is_in(column, list, place)
   local request = request_of(list)
@@ -127,19 +143,11 @@ function subquery.is_in(column, list, place)
     raise("argument", place .. ": expected a list of values or a request, got " .. errors.describe(list)
       .. "; use `:eq(value)` for one value")
   end
-  local values, is_plain = read_list(column, list, place)
-  if is_plain and #list >= json_threshold then
-    local json = json_array(table.move(values, 2, #values, 1, {}))
-    if json then
-      return expression.join(expression.shape_with_value(column.shape, "in json"), column, expression.of_value(json))
-    end
-  end
-  if #list > most_values then
-    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most "
-      .. most_values .. " are allowed")
-  end
-  values.n = #list + 1
-  return expression.list_operation("in", nil, values, place)
+  check_list(column, list, place)
+  local dates, condition = require("perilune.expressions.date_comparisons").list(column, list)
+  if condition and #dates == 0 then return condition end
+  local among = in_list(column, dates or stored_elements(column, list), place)
+  return condition and among | condition or among
 end
 
 return subquery

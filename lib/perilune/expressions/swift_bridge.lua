@@ -103,6 +103,29 @@ builders["in json"] = function(shape, context)
   return sql.is_in_json(table.unpack(build_all(shape.operands, context)))
 end
 
+--- Builds the comparison of a column with a date: the bounds of a day, or all texts of an instant.
+local function build_date(shape, context, is_equal)
+  local operands = build_all(shape.operands, context)
+  local column = table.remove(operands, 1)
+  if shape.detail == "day" then
+    local from, to = sql.binary(is_equal and ">=" or "<", column, operands[1]), sql.binary(is_equal and "<" or ">=", column, operands[2])
+    return sql.logical(is_equal, from, to)
+  end
+  if #operands == 1 then return sql.binary(is_equal and "=" or "<>", column, operands[1]) end
+  local among = sql.is_in(column, operands)
+  return is_equal and among or sql.unary("not", among)
+end
+
+builders["date ="] = function(shape, context) return build_date(shape, context, true) end
+builders["date <>"] = function(shape, context) return build_date(shape, context, false) end
+
+--- Builds the condition that a column has one of many days. The bounds let SQLite use an index.
+builders["in days"] = function(shape, context)
+  local column, first, beyond, days = table.unpack(build_all(shape.operands, context))
+  local among = sql.is_in_json(sql.call("substr", { column, sql.value(1), sql.value(10) }, false), days)
+  return sql.logical(true, sql.logical(true, sql.binary(">=", column, first), sql.binary("<", column, beyond)), among)
+end
+
 function builders.collate(shape, context) return sql.collating(build(shape.operands[1], context), shape.detail) end
 function builders.cast(shape, context) return sql.cast(build(shape.operands[1], context), shape.detail:upper()) end
 function builders.call(shape, context) return sql.call(shape.detail, build_all(shape.operands, context), false) end

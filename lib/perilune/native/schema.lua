@@ -19,7 +19,7 @@
 ---@field name string
 ---@field type string as declared
 ---@field affinity "integer"|"text"|"blob"|"real"|"numeric"
----@field content? "boolean"|"date"|"blob" the values of fields, if they differ from the stored ones
+---@field content? "boolean"|"day"|"date"|"blob" the values of fields, if they differ from the stored ones
 ---@field not_null boolean
 ---@field default? string SQL
 ---@field primary_key? integer the position in the key, counted from 1

@@ -14,6 +14,7 @@ local record = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
+local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
 local failures = require "perilune.records.failures"
@@ -107,7 +108,7 @@ local function make_form(info, names, has_row, options, returned)
     holds[index] = description.columns[description.positions[sql_names.fold(name)]].holds or false
   end
   return {
-    description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
+    info = info, description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
     converts = converts or has_row, holds = holds, most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
@@ -124,6 +125,17 @@ end
 --- Creates a batch of rows of one form that have not been written yet.
 local function new_batch(form) return { form = form, count = 0, values = { n = 0 } } end
 
+--- Converts the stored values of rows to the values of fields.
+local function read_rows(form, rows)
+  for _, name in ipairs(form.returned) do
+    local converter = form.info.converters[name]
+    for _, row in ipairs(converter and converter.read and rows or {}) do
+      if row[name] ~= nil then row[name] = record_values.read(form.info, {}, name, row[name]) end
+    end
+  end
+  return rows
+end
+
 --- Writes the rows of a batch, and appends the returned values to a list.
 -- @return the number of written rows
 local function write(db, batch, results)
@@ -134,7 +146,7 @@ local function write(db, batch, results)
   values.n = n + #form.bound
   local text, count = text_of(form, batch.count), 0
   if results then
-    local rows = db:fetch_all(text, values)
+    local rows = read_rows(form, db:fetch_all(text, values))
     count = #rows
     table.move(rows, 1, count, #results + 1, results)
   else count = db:execute(text, values).changed_rows end
@@ -158,6 +170,15 @@ local function add_alike(batch, element)
   if count ~= width then return false end
   batch.count = batch.count + 1
   return true
+end
+
+--- Sets dates of unique keys to the texts of the row that the element will update, if there is one.
+local function adapt_dates(info, db, options, names, values)
+  local target, by_name = options.target, {}
+  local keys = type(target) == "table" and { target } or target and { { target } } or info.schema.distinct_keys
+  for index, name in ipairs(names) do by_name[name] = values[index] end
+  for _, key in ipairs(keys) do record_keys.adapt(info, db, key, by_name) end
+  for index, name in ipairs(names) do values[index] = by_name[name] end
 end
 
 --- Adds an element to the batch for rows with its columns.
@@ -189,6 +210,7 @@ local function write_all(class, info, db, list, options, returned, results)
         failures.add_list_index(names, position, "upsert_all")
         error(names, 0)
       end
+      if not has_row then adapt_dates(info, db, options, names, values) end
       local written
       batch, written = add(db, batch, forms, form_of, names, values, has_row, results)
       count = count + written

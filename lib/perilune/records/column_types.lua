@@ -95,35 +95,25 @@ local function writer_of_dates(what, is, read)
   end
 end
 
-named.date = {
-  name = "date",
-  read = native_values.read_date,
-  write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date),
-}
+local write_instant = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date)
 
---- Returns the forms in which a time may be stored, starting with the form that records write.
--- @param value a date, or a value that represents one; anything else is returned as the only form
-function column_types.forms_of_date(value)
-  local forms, known = {}, {}
-  local function add(form)
-    if form ~= nil and not known[form] then forms[#forms + 1], known[form] = form, true end
-  end
-  if type(value) == "string" then add(value) end
-  local date = type(value) ~= "number" and named.date.write(value)
-  if not date then return { value } end
-  add(date)
-  local seconds = date:match("^(.*)%.000$")
-  add(seconds)
-  add(seconds and seconds:match("^(.*):00$"))
-  add(seconds and seconds:match("^(.*) 00:00:00$"))
-  for index = 1, #forms do
-    if forms[index]:find(" ", 1, true) then add((forms[index]:gsub(" ", "T", 1))) end
-  end
-  return forms
+--- Returns a date as a day. Years before 0, whose texts do not sort, are cut off in the same way.
+local function write_day(value)
+  local text, message = write_instant(value)
+  if text == nil then return nil, message end
+  return (text:gsub(" .*$", ""))
 end
 
---- The row path itself reads dates from text in the common forms.
-column_types.date = named.date
+--- Converters of dates have a `form`; see stored_dates.lua. The row path itself reads dates from text in the common forms.
+local day = { name = "date", form = "day", read = native_values.read_date, write = write_day }
+local instant = { name = "datetime", form = "instant", read = native_values.read_date, write = write_instant }
+
+--- Dates, stored in the form of the column's declaration.
+named.date = instant
+named.datetime = instant
+
+--- The converters by the content of a column.
+local by_content = { boolean = named.boolean, blob = declared_blob, day = day, date = instant }
 
 named.date_components = {
   name = "date_components",
@@ -269,7 +259,7 @@ end
 function column_types.of(schema, types)
   local converters, names = {}, {}
   for index, column in ipairs(schema.columns) do
-    converters[column.name] = column.content == "blob" and declared_blob or named[column.content]
+    converters[column.name] = by_content[column.content]
     names[index] = column.name
   end
   if types == nil then return converters end
@@ -278,6 +268,7 @@ function column_types.of(schema, types)
   for name, wanted in pairs(types) do
     if not known[name] then errors.raise_unknown_column(name, schema.name, names) end
     local converter = column_types.converter(wanted, "column `" .. name .. "`")
+    if known[name].content == "day" and (wanted == "date" or rawequal(wanted, date)) then converter = day end
     if known[name].content == "blob" then converter = of_bytes(converter) end
     converters[name] = converter ~= named.any and converter or nil
   end

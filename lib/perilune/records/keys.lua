@@ -50,15 +50,21 @@ function record_keys.check_kept(verb, description, target)
     { table = description.table, key = #description.key == 1 and key[names[1]] or key })
 end
 
---- Returns the values of a record without a known row, with the key as stored in its row: dates have several forms.
-function record_keys.adapt(info, target, db, values)
-  local key = info.description.key
-  local where, arguments = record_values.conditions(info, key, target)
-  if not where then return values end
+local function has_dates(info, columns)
+  for _, name in ipairs(columns) do
+    if info.converters[name] and info.converters[name].form then return true end
+  end
+  return false
+end
+
+--- Sets the dates of a unique key to the texts that the row with this key has, if there is one, because a date has several texts.
+-- @param values the stored values by column
+function record_keys.adapt(info, db, key, values)
+  if #key == 0 or not has_dates(info, key) then return end
+  local where, arguments = record_values.conditions(info, key, values)
+  if not where then return end
   local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(fields.sql_names(info.schema, key), info.description.source, where), arguments)
-  if not row then return values end
-  for index, name in ipairs(key) do values[name] = stored_values.of_row(row, index) end
-  return values
+  for index, name in ipairs(row and key or {}) do values[name] = stored_values.of_row(row, index) end
 end
 
 return record_keys

@@ -8,7 +8,6 @@
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
-local column_types = require "perilune.records.column_types"
 local record_columns = require "perilune.records.columns"
 local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
@@ -30,23 +29,14 @@ local function stored_key(info, target, db)
   return record_values.stored_key(record_info.of_class(info.class, db), target)
 end
 
---- Returns the values of a record with dates in the key in the form that the existing row has, if there is one.
-local function in_form_of_row(columns, target, db, values)
-  if records.knows_row(target) then return values end
-  for _, name in ipairs(columns.description.key) do
-    if columns.converters[name] == column_types.date and values[name] ~= nil then
-      return record_keys.adapt(columns, target, db or records.default_database(), values)
-    end
-  end
-  return values
-end
-
 --- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the
 -- row may store dates of the key in another form.
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
-  if not values then return values end
-  return in_form_of_row(record_info.of_class(info.class, db), target, db, values)
+  if not values or records.knows_row(target) then return values end
+  local columns = record_info.of_class(info.class, db)
+  record_keys.adapt(columns, db or records.default_database(), columns.description.key, values)
+  return values
 end
 
 --- Returns whether the record has a value for each key column.
@@ -62,8 +52,8 @@ local function fields_to_adopt(info, target, db, values)
   return fields
 end
 
---- Converts the values that the row path has set in the record to fields. Dates become the dates that were written, which have
--- milliseconds.
+--- Converts the values that the row path has set in the record to fields. Dates become the dates that were written, which are days, or
+-- have milliseconds.
 -- @param values the written values
 -- @param fields the previous fields
 local function adopt(info, target, db, values, fields, options)
@@ -73,7 +63,7 @@ local function adopt(info, target, db, values, fields, options)
     local stored = rawget(target, name)
     if stored ~= nil and (is_all or not rawequal(stored, fields[name])) then
       rawset(target, name, record_values.read(columns, target, name, stored))
-    elseif stored ~= nil and converter == column_types.date then
+    elseif stored ~= nil and converter.form then
       rawset(target, name, record_values.read(columns, target, name, values[name]))
     elseif stored == nil and record_values.is_null_document(columns, name, values[name]) then
       rawset(target, name, null)
@@ -144,6 +134,10 @@ function steps.upsert(info, target, db, options)
   db = db or records.default_database()
   record_values.note_cleared(record_info.of_class(info.class, db), target)
   local values = steps.row_values(info, target, db)
+  if values then
+    local columns = record_info.of_class(info.class, db)
+    for _, key in ipairs(columns.schema.distinct_keys) do record_keys.adapt(columns, db, key, values) end
+  end
   local clause, bound = require("perilune.records.upsert").clause(info, target, db, values, options)
   if not clause then return steps.insert(info, target, db, options) end
   return execute(records.raw_upsert, info, target, db, { returning = "all" }, values, clause .. "*", nil, nil, bound)

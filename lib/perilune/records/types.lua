@@ -6,6 +6,7 @@ local record = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
+local marks = require "perilune.runtime.marks"
 local sql_names = require "perilune.runtime.names"
 
 local types = {}
@@ -28,13 +29,14 @@ end
 --- Sorts the columns: `converted` lists the columns that are converted when a record is written; `decoded_columns` lists the columns
 -- that Lua converts when a record is read, nil if none; and `dates` lists the columns with dates, which the row path reads if it can.
 local function sort_columns(info)
-  info.dates = {}
+  info.dates, info.days = {}, {}
   for _, column in ipairs(info.schema.columns) do
     local converter = info.converters[column.name]
     if converter and not column.hidden and not is_native(converter, column) then
       info.converted = info.converted or {}
       info.converted[#info.converted + 1] = column.name
-      if converter == column_types.date then info.dates[#info.dates + 1] = column.name
+      if converter.form == "day" then info.days[column.name] = true end
+      if converter.form then info.dates[#info.dates + 1] = column.name
       elseif converter.read then
         info.decoded_columns = info.decoded_columns or {}
         info.decoded_columns[#info.decoded_columns + 1] = column.name
@@ -67,6 +69,12 @@ end
 function types.read_dates(target)
   local info = record_info.of_record(target)
   read(info, target, info.dates)
+end
+
+function marks.day_fields(value)
+  if records.class_of(value) == nil then return nil end
+  local days = record_info.of_record(value).days
+  return days and next(days) and days
 end
 
 --- check_types = false: columns accept values of types other than declared.

@@ -10,6 +10,7 @@ local fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
+local stored_dates = require "perilune.runtime.stored_dates"
 local stored_values = require "perilune.runtime.stored_values"
 
 local record_values = {}
@@ -161,21 +162,27 @@ function record_values.stored_key(info, record)
   return #key > 0 and key or nil
 end
 
---- Returns the list of values that a column may have stored for a searched value, because a date may be written in several forms.
-function record_values.sought(info, column, value)
-  local converter = info.converters[column]
-  if not converter or is_absent(value) or marks.is_expression(value) then return { value } end
-  if converter == column_types.date then return column_types.forms_of_date(value) end
-  return { record_values.store(info, nil, column, value) }
+--- Returns the condition that a column has a date. Appends the values to bind to a list.
+local function date_condition(name, texts, value, arguments)
+  if texts.form == "day" then
+    table.move({ texts.first, texts.beyond }, 1, 2, #arguments + 1, arguments)
+    return name .. " >= ? AND " .. name .. " < ?"
+  end
+  local spellings = stored_dates.spellings_of_key(texts, value)
+  table.move(spellings, 1, #spellings, #arguments + 1, arguments)
+  return name .. " IN (" .. ("?, "):rep(#spellings - 1) .. "?)"
 end
 
 --- Returns the condition that a column has a searched value. Appends the values to bind to a list.
 function record_values.condition(info, column, value, arguments)
-  local forms = record_values.sought(info, column, value)
-  for _, form in ipairs(forms) do arguments[#arguments + 1] = form end
-  local name = fields.sql_name(info.schema, column)
-  if #forms == 1 then return name .. (value == null and " IS ?" or " = ?") end
-  return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
+  local name, converter = fields.sql_name(info.schema, column), info.converters[column]
+  if converter and not is_absent(value) and not marks.is_expression(value) then
+    local texts = converter.form and stored_dates.read(converter.form, value)
+    if texts then return date_condition(name, texts, value, arguments) end
+    if not converter.form then value = record_values.store(info, nil, column, value) end
+  end
+  arguments[#arguments + 1] = value
+  return name .. (value == null and " IS ?" or " = ?")
 end
 
 --- Returns the condition that columns have the values of a searched row, and the values to bind; nil if a value is missing.

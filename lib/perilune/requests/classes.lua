@@ -108,9 +108,13 @@ end
 
 -- Converters for values ----------------------------------------------------------------------------------------------------------
 
---- Returns the converter of a column's values to their stored form, and whether they are JSON documents, so that a table is one
--- value; nil for columns to which the class gives no type.
-function classes.column_writer(class, name)
+--- Returns the type of a column; nil if its fields contain the stored values. The type is a table:
+--   * `convert`: converts values that are compared with the column to their stored form, if the class gives the column a type;
+--   * `is_json`: whether the stored values are JSON documents, so that a table is one value;
+--   * `form`: how dates are stored (see stored_dates.lua);
+--   * `read`: converts stored values to fields;
+--   * `schema` and `name`: the table and the name of the column, for messages.
+function classes.column_type(class, name)
   local info = record.info(class)
   local types = require("perilune.records.info").types_of(info)
   local is_named = types ~= nil and types[name] ~= nil
@@ -120,13 +124,16 @@ function classes.column_writer(class, name)
   local converter
   if schema then converter = column_types.of(schema, types)[name]
   elseif is_named then converter = column_types.converter(types[name], "column `" .. name .. "`") end
-  if not converter or not converter.write or not (is_named or converter.name == "blob") then return nil end
-  return function(value)
+  if not converter then return nil end
+  local function convert(value)
     if value == null then return value end
     local written, message = converter.write(value)
     if written == nil then column_types.fail(schema or { name = info.table }, name, message) end
     return written
-  end, converter.name == "json"
+  end
+  local converts = converter.write and (is_named or converter.name == "blob")
+  return { convert = converts and convert or nil, is_json = converter.name == "json", form = converter.form, read = converter.read,
+    schema = schema or { name = info.table }, name = name }
 end
 
 return classes

@@ -62,10 +62,10 @@ local function column_given(node, name)
   end
 end
 
---- Returns the function that writes values of a column, which is inherited from the original table.
-function CommonSource:converter(name)
+--- Returns the type of a column, which is inherited from the original table.
+function CommonSource:column_type(name)
   local column = self.first and column_given(self.first, name)
-  if column then return column.convert, column.is_json end
+  return column and expression.type_of(column)
 end
 
 function CommonSource:column_named(name, place)
@@ -73,7 +73,7 @@ function CommonSource:column_named(name, place)
   local columns = self:columns_of(place)
   for _, known in ipairs(names) do
     if sql_names.fold(known) == sql_names.fold(name) then
-      columns[known] = columns[known] or expression.common_column(known, self, place, self:converter(known))
+      columns[known] = columns[known] or expression.common_column(known, self, place, self:column_type(known))
       return columns[known]
     end
   end

@@ -1,6 +1,5 @@
 --- Conditions of requests: tables, expressions, SQL text, keys.
 
-local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local classes = require "perilune.requests.classes"
@@ -8,6 +7,7 @@ local fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
+local stored_dates = require "perilune.runtime.stored_dates"
 local is_expression = marks.is_expression
 
 local conditions = {}
@@ -15,6 +15,7 @@ local conditions = {}
 --- Visits the equalities that must all hold for a condition to hold: `visit(left, right, position)`, with the shapes of both sides.
 -- @tparam integer position the number of values of a request before the values of the condition; for the visitor, before those of
 --   the equality
+-- The visitor also receives the operator: `=`, or `date =`, whose first value is the stored text of a date.
 function conditions.each_equality(shape, position, visit)
   -- Chains of thousands of conditions nest on the left, so they are traversed in a loop.
   while shape.op == "and" do
@@ -22,7 +23,7 @@ function conditions.each_equality(shape, position, visit)
     conditions.each_equality(right, position + left.count, visit)
     shape = left
   end
-  if shape.op == "=" then visit(shape.operands[1], shape.operands[2], position) end
+  if shape.op == "=" or shape.op == "date =" then visit(shape.operands[1], shape.operands[2], position, shape.op) end
 end
 
 local function all_of(left, right)
@@ -206,19 +207,26 @@ local function key_values(self, columns, key, method)
   return values
 end
 
+--- Returns the condition that a column of the key has a value. The row may store an instant with a `T`.
+local function has_key(column, value)
+  local type = column.shape.type
+  local texts = type and type.form == "instant" and not is_expression(value) and stored_dates.read("instant", value)
+  if not texts then return column:eq(value) end
+  local operands = {}
+  for index, text in ipairs(stored_dates.spellings_of_key(texts, value)) do operands[index] = expression.of_value(text) end
+  return require("perilune.expressions.date_comparisons").equality("=", "instant", column, operands)
+end
+
 --- Returns the condition that a row has a primary key.
 function conditions.of_key(self, key, method)
   local columns = self.node.root.source:key(self.node.alias)
   local kind = type(key)
-  if (kind == "number" or kind == "string") and #columns == 1 then return columns[1]:eq(key) end
+  if (kind == "number" or kind == "string") and #columns == 1 then return has_key(columns[1], key) end
   if key == nil then raise("argument", method .. ": the key is nil") end
   local result
   for index, value in ipairs(key_values(self, columns, key, method)) do
     if value == null then raise("argument", method .. ": a key cannot be NULL") end
-    local is_date = perilune.date.is(value)
-    -- The row may store the date in another form.
-    local forms = is_date and require("perilune.records.column_types").forms_of_date(value)
-    result = all_of(result, forms and columns[index]:is_in(forms) or columns[index]:eq(value))
+    result = all_of(result, has_key(columns[index], value))
   end
   return result
 end

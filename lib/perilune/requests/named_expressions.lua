@@ -71,7 +71,7 @@ local function placed(source, shape, place)
   end
   if not is_changed then return shape end
   local copy = shapes.new_shape(shape.op, operands, shape.detail)
-  copy.convert, copy.is_json = shape.convert, shape.is_json
+  shapes.set_type(copy, shape.type)
   return copy
 end
 

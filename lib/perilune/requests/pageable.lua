@@ -30,7 +30,9 @@ local function joins_one(node)
   local source = other.root.source
   local schema = source and source.schema and source:schema()
   if not condition or not schema or node.op ~= "table join inner" and node.op ~= "table join left" then return false end
-  conditions.each_equality(condition, 0, function(left, right)
+  conditions.each_equality(condition, 0, function(left, right, _, op)
+    -- Several rows may have the same day.
+    if op == "date =" then return end
     for _, operand in ipairs{ left, right } do known[page_orders.own_name(other, operand) or false] = true end
   end)
   return page_orders.holds_key(known, schema)

@@ -162,7 +162,7 @@ local plain_types = { string = true, number = true, boolean = true }
 local function is_plain_comparison(added)
   local shape = added.shape
   local left = shape.operands[1]
-  return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert
+  return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert and not (left.type and left.type.form)
 end
 
 --- Returns the request for a numeric key.

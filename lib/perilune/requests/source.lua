@@ -45,7 +45,7 @@ local function spelled(self, schema, name)
 end
 
 local function new_column(self, name, place)
-  local column = expression.column(name, self.table, place, self:converter(name))
+  local column = expression.column(name, self.table, place, self:column_type(name))
   -- Its name may belong to a field for another column.
   if self.class and record.info(self.class).renames then column.shape.owner = self end
   return column
@@ -72,9 +72,9 @@ function Source:field_names(db)
   return classes.field_names(self.class, db)
 end
 
---- Returns the function that writes values of a column to the database, or nil; and whether the values are JSON documents.
-function Source:converter(name)
-  return classes.column_writer(self.class, name)
+--- Returns the type of a column; see `classes.column_type`.
+function Source:column_type(name)
+  return classes.column_type(self.class, name)
 end
 
 --- Returns the expression of a table column by its name in any case, if there is one.

@@ -102,11 +102,14 @@ end
 
 local function write_object(value, path, depth)
   local names, parts = {}, {}
+  local days = marks.day_fields and marks.day_fields(value)
   for name in next, value do names[#names + 1] = name end
   table.sort(names)
   for index, name in ipairs(names) do
     path[depth + 1] = name
-    parts[index] = write_string(name, path, depth + 1) .. ":" .. write(rawget(value, name), path, depth + 1)
+    local field = rawget(value, name)
+    if days and days[name] and perilune.date.is(field) then field = field:format("YMD") end
+    parts[index] = write_string(name, path, depth + 1) .. ":" .. write(field, path, depth + 1)
   end
   return "{" .. table.concat(parts, ",") .. "}"
 end

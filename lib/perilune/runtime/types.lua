@@ -44,6 +44,8 @@ function builtin.date(value)
   return native_values.read_date(value)
 end
 
+builtin.datetime = builtin.date
+
 function builtin.date_components(value)
   return native_values.read_date_components(value)
 end

@@ -67,8 +67,8 @@ local function table_of(db, method, name)
 end
 
 --- Returns the columns of a table with the meaning of their types. In addition to the fields of `db:columns`: `affinity`
--- ("integer", "text", "blob", "real" or "numeric") and `content` ("boolean", "date" or "blob"; nil if fields contain the stored
--- values).
+-- ("integer", "text", "blob", "real" or "numeric") and `content` ("boolean", "day", "date" or "blob"; nil if fields contain
+-- the stored values).
 function introspection.declared_columns(db, name)
   return table_of(db, "columns", name).columns
 end

@@ -7,8 +7,8 @@
 ---database; without one they use the innermost open block, or the default database.
 
 ---A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
----matches any of its values, and `perilune.null` matches NULL. Text is compared without conversion: a column of dates, which stores
----`2026-03-01 00:00:00.000`, matches `perilune.date("2026-03-01")`, not `"2026-03-01"`.
+---matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
+---declared `DATE` by days, others by instants.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---@class perilune.request
@@ -16,7 +16,7 @@
 ---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
 
----Returns the request with one more condition. Text is compared without conversion: for a column of dates, pass a `perilune.date`.
+---Returns the request with one more condition.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -127,7 +127,8 @@ function request:limit(count, offset) end
 ---@return perilune.request
 function request:offset(count) end
 
----Returns the request for these columns instead of the table's columns. Its results are rows.
+---Returns the request for these columns instead of the table's columns. Its results are rows. Values of columns, and their least and
+---greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -347,7 +348,8 @@ function request:fetch_optional_values(db) end
 ---@raises null: a value is NULL
 function request:fetch_set(db) end
 
----Returns the values of a column as a list, or of several columns as a list of lists. NULL is `perilune.null`.
+---Returns the values of a column as a list, or of several columns as a list of lists, with the types of the class. NULL is
+---`perilune.null`.
 ---```lua
 ---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
 ---```

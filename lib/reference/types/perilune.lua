@@ -3496,7 +3496,7 @@ end
 ---@class perilune.record_options
 ---@field fields? table<string, string|perilune.field_options> fields whose name differs from their column, or that are not columns; a string names the column
 ---@field naming? "snake_case"|fun(column: string): string the names of fields that are not in `fields`: `"snake_case"` converts columns in camel case, and a function returns the name for a column
----@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type`, an enum or the list of its cases, or a pair of functions
+---@field types? table<string, string|string[]|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns that differ from the schema's: `"json"`, `"vector"` (lists of numbers as blobs of 32-bit floats), a name of `perilune.type` (`"datetime"` stores dates in full, even in a `DATE` column), an enum or the list of its cases, or a pair of functions
 ---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that records may have in addition to their columns
 ---@field required? boolean whether to check NOT NULL columns without a default before writing the row
@@ -4858,7 +4858,7 @@ do
 ---@class perilune.request
 local members = {}
 
----Returns the request with one more condition. Text is compared without conversion: for a column of dates, pass a `perilune.date`.
+---Returns the request with one more condition.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
@@ -5022,7 +5022,8 @@ function members:limit(count, offset) end
 ---@return perilune.request
 function members:offset(count) end
 
----Returns the request for these columns instead of the table's columns. Its results are rows.
+---Returns the request for these columns instead of the table's columns. Its results are rows. Values of columns, and their least and
+---greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
 ---```
@@ -5344,7 +5345,8 @@ function members:fetch_optional_values(db) end
 ---@return table<any, true>
 function members:fetch_set(db) end
 
----Returns the values of a column as a list, or of several columns as a list of lists. NULL is `perilune.null`.
+---Returns the values of a column as a list, or of several columns as a list of lists, with the types of the class. NULL is
+---`perilune.null`.
 ---```lua
 ---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
 ---```
@@ -7250,13 +7252,16 @@ local members = {}
 
 ---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
+---local date = perilune.date("2026-03-01T18:30:00Z")
+---print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))  --> 01.03.2026	19:30
 ---```
 ---
 ---- Raises `argument` if the format is unknown
+---- Raises `unknown_time_zone` if the zone is unknown
 ---@param format? perilune.date_format by default the format that databases store
+---@param zone? perilune.time_zone by default UTC
 ---@return string
-function members:format(format) end
+function members:format(format, zone) end
 
 ---Returns the date as ISO 8601 text in UTC.
 ---```lua
@@ -7266,26 +7271,31 @@ function members:format(format) end
 function members:iso8601() end
 
 ---Returns the date moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond the end of the month
----continues into the next month, as in SQLite.
+---becomes the last day of the month. With `overflow = "run on"` it continues into the next month, as in SQLite.
 ---```lua
----print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
+---local date = perilune.date("2026-01-31")
+---print(date:add{ months = 1 }:format("YMD"))                        --> 2026-02-28
+---print(date:add{ months = 1, overflow = "run on" }:format("YMD"))   --> 2026-03-03
 ---```
 ---
 ---- Raises `argument` if a span is unknown or not a number
 ---- Raises `date` if the result is out of range
----@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer }
+---@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer, overflow?: "clamp"|"run on" }
 ---@return perilune.date
 function members:add(spans) end
 
----Returns the beginning of the year, month, day, hour, minute or second of the date.
+---Returns the beginning of the year, month, week, day, hour, minute or second of the date. Weeks begin on Mondays.
 ---```lua
----print(perilune.date("2026-03-18"):start_of("month").day)  --> 1
+---print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))       --> 2026-03-16
+---print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))     --> 2026-03-17 23:00:00.000
 ---```
 ---
 ---- Raises `argument` if the unit is unknown
----@param unit "year"|"month"|"day"|"hour"|"minute"|"second"
+---- Raises `unknown_time_zone` if the zone is unknown
+---@param unit "year"|"month"|"week"|"day"|"hour"|"minute"|"second"
+---@param zone? perilune.time_zone by default UTC
 ---@return perilune.date
-function members:start_of(unit) end
+function members:start_of(unit, zone) end
 
 ---Returns the number of seconds from another date to this one.
 ---```lua
@@ -7293,24 +7303,27 @@ function members:start_of(unit) end
 ---```
 ---
 ---- Raises `conversion` if `other` is not a date
----@param other perilune.date|string|number
+---@param other perilune.date|string|number a date, its text, or Unix seconds
 ---@return number
 function members:seconds_since(other) end
 
 ---Returns the parts of the date.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))  --> 18:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))                  --> 18:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")) --> 19:30
 ---```
 ---
 ---- Raises `argument` if the format is unknown
+---- Raises `unknown_time_zone` if the zone is unknown
 ---@param format? perilune.date_format which parts; by default all
+---@param zone? perilune.time_zone by default UTC; parts with a day and a time keep its offset
 ---@return perilune.date_components
-function members:components(format) end
+function members:components(format, zone) end
 
 end
 
 do
----Makes dates: `perilune.date(value)`. It is also a type: `row:get("born", perilune.date)`.
+---Makes dates: `perilune.date(value)`. A number is Unix seconds. It is also a type: `row:get("born", perilune.date)`.
 ---@class perilune.date_type
 ---@field name string
 ---@overload fun(value: string|number|perilune.date|perilune.date_components|table): perilune.date
@@ -7345,7 +7358,7 @@ function members.from_unix(seconds) end
 ---@return perilune.date
 function members.from_julian_day(day) end
 
----Converts a stored value, as types do.
+---Converts a stored value, as types do. Numbers below 5373484.5 are Julian days, as for SQLite, and other numbers are Unix seconds.
 ---```lua
 ---print(perilune.date:from_database("2026-03-01").month)  --> 3
 ---```
@@ -8269,7 +8282,7 @@ end
 ---@alias perilune.argument nil|boolean|number|string|perilune.null|perilune.blob|perilune.date|perilune.date_components|perilune.case|table
 
 ---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
----@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"date_components"|perilune.enum|perilune.value_type
+---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"datetime"|"date_components"|perilune.enum|perilune.value_type
 
 ---A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
 ---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
@@ -8283,12 +8296,15 @@ blob = nil
 ---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
 
 ---A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
----matches any of its values, and `perilune.null` matches NULL. Text is compared without conversion: a column of dates, which stores
----`2026-03-01 00:00:00.000`, matches `perilune.date("2026-03-01")`, not `"2026-03-01"`.
+---matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
+---declared `DATE` by days, others by instants.
 ---@alias perilune.condition table<string, any>|perilune.expression|string|integer
 
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
+
+---The name of a time zone, such as `"Europe/Berlin"`, or `"local"`, the zone of the machine.
+---@alias perilune.time_zone "local"|"UTC"|string
 
 ---A part of a database: a table name, some columns of a table, or everything that a request reads, except prefetched associations.
 ---@alias perilune.region string|{ table: string, columns?: string|string[] }|perilune.request|perilune.record_class

@@ -1,0 +1,162 @@
+--- Comparisons of date columns with dates. Columns store texts, and a date may have several (see stored_dates.lua). Thus a comparison
+-- with a day becomes a range, `due >= '2026-03-31' AND due < '2026-04-01'`, and one with an instant names all its texts. An index on
+-- the column serves all of them.
+--
+-- Values that are not dates, and other expressions, are compared without conversion.
+
+local date = require("perilune").date
+local marks = require "perilune.runtime.marks"
+local expression = require "perilune.expressions.operators"
+local shapes = require "perilune.expressions.shapes"
+local stored_dates = require "perilune.runtime.stored_dates"
+local join, unary, list_operation = expression.join, expression.unary, expression.list_operation
+
+local date_comparisons = {}
+
+local function compare_unchanged(column, op, value)
+  return join(shapes.shape_with_shape(column.shape, op, value.shape), column, value)
+end
+
+local function both(left, op, right) return join(shapes.shape_with_shape(left.shape, op, right.shape), left, right) end
+
+-- Operands --------------------------------------------------------------------------------------------------------------------
+
+--- Returns a function that returns an operand by the name of a text, for a date; nil for a value that is not a date.
+local function texts_of(column_type, value)
+  if marks.is_expression(value) and value.shape == shapes.slot then
+    -- Such a value is already stored, unless a script has made it from a date.
+    if not date.is(value[1]) then return nil end
+    value = value[1]
+  end
+  if marks.is_expression(value) then
+    local is_untyped = value.shape.op == "parameter" and not value.shape.convert
+    return is_untyped and function(name) return expression.typed_parameter(column_type, value, name) end or nil
+  end
+  if value == nil or marks.is_request(value) then return nil end
+  if column_type.convert then value = column_type.convert(value) end
+  local texts = stored_dates.read(column_type.form, value)
+  return texts and function(name) return expression.of_value(texts[name]) end, texts
+end
+
+--- The number of texts of midnight, which no instant exceeds.
+local most_spellings = 4
+
+--- Returns the operands for all texts of an instant.
+local function spellings_of(text, texts)
+  local list = {}
+  if texts then
+    for index, spelling in ipairs(texts.spellings) do list[index] = expression.of_value(spelling) end
+  else
+    for index = 1, most_spellings do list[index] = text(index) end
+  end
+  return list
+end
+
+--- Returns the comparison `date =` or `date <>`, whose operands are the column and the texts; see `date_comparisons.build`.
+local function equality(op, form, column, operands)
+  return list_operation("date " .. op, form, { column, n = #operands + 1, table.unpack(operands) }, "column:eq")
+end
+
+date_comparisons.equality = equality
+
+-- Comparisons -----------------------------------------------------------------------------------------------------------------
+
+--- For each operator, the operator and the text for days and for instants.
+local orders = {
+  ["<"] = { day = { "<", "first" }, instant = { "<", "first" } },
+  [">="] = { day = { ">=", "first" }, instant = { ">=", "first" } },
+  ["<="] = { day = { "<", "beyond" }, instant = { "<=", "last" } },
+  [">"] = { day = { ">=", "beyond" }, instant = { ">", "last" } },
+}
+
+local mirrored = { ["<"] = ">", ["<="] = ">=", [">"] = "<", [">="] = "<=" }
+
+--- Returns the type of a column of dates; nil for any other expression. An expression with values could not be repeated.
+local function type_of(column)
+  local type = column.shape.count == 0 and shapes.type_of(column.shape)
+  return type and type.form and type or nil
+end
+
+--- Returns the comparison of a column of dates with a value; nil if the column or the value is of another kind.
+-- @tparam string op the SQL operator
+function date_comparisons.compare(column, op, value)
+  local type = type_of(column)
+  local text, texts = nil, nil
+  if type then text, texts = texts_of(type, value) end
+  if not text then return nil end
+  local order = orders[op]
+  if order then return compare_unchanged(column, order[type.form][1], text(order[type.form][2])) end
+  local operands = type.form == "day" and { text("first"), text("beyond") } or spellings_of(text, texts)
+  if op == "is" then return both(unary(column, "is not null"), "and", equality("=", type.form, column, operands)) end
+  if op == "is not" then return both(unary(column, "is null"), "or", equality("<>", type.form, column, operands)) end
+  return equality(op, type.form, column, operands)
+end
+
+--- Returns the comparison of a value on the left with a column of dates on the right; nil if they are of another kind.
+function date_comparisons.compare_mirrored(value, op, column)
+  return date_comparisons.compare(column, mirrored[op] or op, value)
+end
+
+--- Returns whether a column lies between two dates; nil if neither is a date.
+function date_comparisons.between(column, low, high)
+  if not type_of(column) then return nil end
+  local from, to = date_comparisons.compare(column, ">=", low), date_comparisons.compare(column, "<=", high)
+  if not from and not to then return nil end
+  return both(from or expression.binary(column, ">=", low, "column:between"), "and",
+    to or expression.binary(column, "<=", high, "column:between"))
+end
+
+-- Lists -----------------------------------------------------------------------------------------------------------------------
+
+--- The number of days from which on a list is passed as JSON, so that its SQL is the same for every length.
+local json_threshold = 17
+
+--- Returns the condition that a column has one of many days.
+-- @tparam {string,...} days in order
+local function in_days(column, days)
+  local last = stored_dates.read("day", days[#days])
+  local json = '["' .. table.concat(days, '","') .. '"]'
+  return list_operation("in days", nil, { column, days[1], last.beyond, json, n = 4 }, "column:is_in")
+end
+
+--- Separates the values of a list that are dates from the others.
+-- @return the texts of the dates by their stored text, and as a list of the stored texts in order; the other values
+local function separate(type, list)
+  local by_text, stored, others = {}, {}, {}
+  for _, value in ipairs(list) do
+    local _, texts = texts_of(type, value)
+    if not texts then others[#others + 1] = value
+    elseif not by_text[texts.stored] then by_text[texts.stored], stored[#stored + 1] = texts, texts.stored end
+  end
+  table.sort(stored)
+  return by_text, stored, others
+end
+
+--- Returns the list of values that replaces a list for a column of dates, and a condition for further values of the list; nil for
+-- any other column.
+function date_comparisons.list(column, list)
+  local type = type_of(column)
+  if not type then return nil end
+  local by_text, stored, others = separate(type, list)
+  local rest, conditions = {}, {}
+  for _, value in ipairs(others) do
+    local condition = date_comparisons.compare(column, "=", value)
+    if condition then conditions[#conditions + 1] = condition else rest[#rest + 1] = value end
+  end
+  if type.form == "day" and #stored >= json_threshold then conditions[#conditions + 1] = in_days(column, stored)
+  else
+    for _, text in ipairs(stored) do
+      local texts = by_text[text]
+      if type.form == "instant" then
+        for _, spelling in ipairs(texts.spellings) do rest[#rest + 1] = spelling end
+      else
+        conditions[#conditions + 1] = equality("=", "day", column, { expression.of_value(texts.first), expression.of_value(texts.beyond) })
+      end
+    end
+  end
+  local condition = conditions[1]
+  for index = 2, #conditions do condition = both(condition, "or", conditions[index]) end
+  return rest, condition
+end
+
+return date_comparisons
