@@ -371,10 +371,16 @@ local function reduce(list, combine)
   return result
 end
 
+--- Returns the value of a row's least or greatest `n`, which has the type of the column.
+local function extreme(rows, combine)
+  local value = reduce(numbers(rows), combine)
+  return value and shown(rows[1].of, "n", value)
+end
+
 local aggregates = {
   function(made, rows_of) return made:count(), function(row) return #rows_of(row) end end,
-  function(made, rows_of) return made:max("n"), function(row) return reduce(numbers(rows_of(row)), math.max) end end,
-  function(made, rows_of) return made:min("n"), function(row) return reduce(numbers(rows_of(row)), math.min) end end,
+  function(made, rows_of) return made:max("n"), function(row) return extreme(rows_of(row), math.max) end end,
+  function(made, rows_of) return made:min("n"), function(row) return extreme(rows_of(row), math.min) end end,
   function(made, rows_of)
     return made:sum("n"), function(row) return reduce(numbers(rows_of(row)), function(a, b) return a + b end) end
   end,

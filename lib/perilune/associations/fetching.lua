@@ -11,6 +11,7 @@ local request_plans = require "perilune.requests.plans"
 local fetching = require "perilune.records.fetching"
 local association_keys = require "perilune.associations.keys"
 local roots = require("perilune.associations.association").roots
+local value_types = require "perilune.requests.value_types"
 local null = require("perilune.native.values").null
 
 local association_fetching = {}
@@ -59,10 +60,12 @@ local function describe(plan, class)
   for index, segment in ipairs(plan.segments) do
     -- Rows of a common table become plain rows in the end.
     segment.class = index == 1 and class or roots[segment.tag].target or raw_class(class)
+    -- The request converts the fields of chosen columns, which may have the names of other columns.
+    segment.made_class = segment.whole and segment.class or raw_class(segment.class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
     list[index] = {
-      class = segment.class, first = segment.first, count = segment.count, names = column_names(segment), parent = segment.parent,
+      class = segment.made_class, first = segment.first, count = segment.count, names = column_names(segment), parent = segment.parent,
       field = index > 1 and segment.field or nil, optional = segment.optional, fields = segment.fields,
     }
   end
@@ -118,6 +121,8 @@ local function prepare(plan, class)
     prefetch.class = root.target or raw_class(class)
     prefetch.is_chosen = not prefetch.plan.segments[1].whole
     prefetch.root = root
+    -- An association that is followed several times is only in the request.
+    prefetch.plan.node = value_types.node_in(value_types.nodes_of(plan)[prefetch.segment], "all", prefetch.name) or plan.node
   end
   plan.layout = list
 end
@@ -139,7 +144,7 @@ end
 
 local function decode(plan, rows, known)
   for index, segment in ipairs(plan.segments) do
-    local info = record_class.info(segment.class)
+    local info = record_class.info(segment.made_class)
     local _, decodes_in_lua = records.model_flags(info.model)
     if decodes_in_lua then
       for _, record in ipairs(records_of(plan, rows, index, known)) do
@@ -239,6 +244,7 @@ local function prefetch_into(self, db, prefetch, parents)
     local json = not batch.has_texts and association_keys.json(batch.keys)
     -- A plan that fetches all rows, because all owners were fetched, only works for integers.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
+    plan.node = prefetch.plan.node
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]
@@ -295,6 +301,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
     local convert_booleans = require("perilune.requests.results").convert_booleans
     for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
   end
+  for index in ipairs(plan.segments) do value_types.convert(records_of(plan, rows, index, known), plan, index) end
   make_rows(plan, rows, known)
   return rows, child_keys
 end

@@ -28,6 +28,7 @@ local keeping_functions = { min = true, max = true, first_value = true, last_val
 local type_of
 function type_of(shape)
   while not shape.type do
+    if shape.op == "scalar" then return expression_shapes.type_of_request(shape.operands[1].node) end
     if shape.op == "aggregate minimum" or shape.op == "aggregate maximum" then return type_of(shape.operands[2]) end
     local keeps = keeping[shape.op] or shape.op == "call" and keeping_functions[shape.detail] and #shape.operands > 0
     if not keeps then return nil end

@@ -188,7 +188,8 @@ local function run(self, db, returning)
     return require("perilune.records.fetching").decode_all(record_class.info(class),
       attempt(self, records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
   end
-  return attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan))
+  return require("perilune.requests.value_types").convert_rows(
+    attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan)), returning.shape.operands)
 end
 
 changing.run, changing.read_returning = run, read_returning

@@ -13,6 +13,8 @@ local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
 local building, request_building = require "perilune.expressions.swift_bridge", require "perilune.requests.swift_bridge"
 local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
+local shapes = require "perilune.expressions.shapes"
+local value_types = require "perilune.requests.value_types"
 local records = require "perilune.native.records"
 local fetch_records, fetch_record = records.fetch_records, records.fetch_record
 local fetching = require "perilune.records.fetching"
@@ -73,12 +75,12 @@ function verbs:rows(db)
   if plan.segments[2] or plan.prefetches[1] then
     raise("argument", "rows: not available for a request that includes associations; use fetch_all")
   end
-  if not plan.booleans[1] then return db:rows(plan.sql, arguments(self, plan)) end
+  if not plan.booleans[1] and not value_types.by_position(plan) then return db:rows(plan.sql, arguments(self, plan)) end
   local next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan))
   local convert_booleans = require("perilune.requests.results").convert_booleans
   return function(...)
     local row = next_row(...)
-    return row and convert_booleans({ row }, plan)[1]
+    return row and value_types.convert(convert_booleans({ row }, plan), plan)[1]
   end, state, control, closing
 end
 
@@ -92,13 +94,24 @@ end
 
 local function as_boolean(value) return require("perilune.requests.results").as_boolean(value) end
 
---- Iterates over tuples that contain true or false.
-local function boolean_tuples(booleans, next_values, state, control, closing)
-  local is_boolean, count = {}, 0
-  for _, position in ipairs(booleans) do is_boolean[position], count = true, math.max(count, position) end
+--- Returns the functions that convert the values of a plan by position; nil if none does.
+local function converters_of(plan)
+  if plan.converters == nil then
+    local converters = {}
+    for _, position in ipairs(plan.booleans) do converters[position] = as_boolean end
+    for position, read in pairs(plan.segments and value_types.by_position(plan) or {}) do converters[position] = read end
+    plan.converters = next(converters) ~= nil and converters or false
+  end
+  return plan.converters
+end
+
+--- Iterates over tuples with converted values.
+local function converted_tuples(converters, next_values, state, control, closing)
+  local count = 0
+  for position in pairs(converters) do count = math.max(count, position) end
   local function convert(position, first, ...)
     if position > count then return first, ... end
-    if is_boolean[position] then first = as_boolean(first) end
+    if converters[position] and first ~= nil then first = converters[position](first) end
     if position == count then return first, ... end
     return first, convert(position + 1, ...)
   end
@@ -118,23 +131,31 @@ end
 function verbs:tuples(db)
   db = database_for(db, "tuples")
   local plan = plan_of(self, db, "rows")
-  if not plan.booleans[1] then return db:tuples(plan.sql, arguments(self, plan)) end
-  return boolean_tuples(plan.booleans, db:tuples(plan.sql, arguments(self, plan)))
+  local converters = converters_of(plan)
+  if not converters then return db:tuples(plan.sql, arguments(self, plan)) end
+  return converted_tuples(converters, db:tuples(plan.sql, arguments(self, plan)))
 end
 
---- Converts the results of each verb that fetches one column with true or false.
-local with_booleans = { fetch_value = as_boolean }
+--- Converts the results of each verb that fetches one column.
+local converting = {}
 
-function with_booleans.fetch_values(list)
-  for index, value in ipairs(list) do list[index] = as_boolean(value) end
+function converting.fetch_value(value, convert)
+  if value == nil then return nil end
+  return convert(value)
+end
+
+function converting.fetch_values(list, convert)
+  for index, value in ipairs(list) do
+    if value ~= null then list[index] = convert(value) end
+  end
   return list
 end
 
-with_booleans.fetch_optional_values = with_booleans.fetch_values
+converting.fetch_optional_values = converting.fetch_values
 
-function with_booleans.fetch_set(set)
+function converting.fetch_set(set, convert)
   local converted = {}
-  for value in next, set do converted[as_boolean(value)] = true end
+  for value in next, set do converted[convert(value)] = true end
   return converted
 end
 
@@ -146,16 +167,22 @@ for method, form in pairs{
     db = database_for(db, method)
     local plan = plan_of(self, db, form)
     local found = db[method](db, plan.sql, arguments(self, plan))
-    if plan.booleans[1] == 1 then return with_booleans[method](found) end
+    local converters = converters_of(plan)
+    if converters and converters[1] then return converting[method](found, converters[1]) end
     return found
   end
 end
 
---- Appends a list with the values of each row to a list.
-local function gather(list, next_values, state, control)
+--- Appends a list with the first `count` values of each row to a list. NULL is perilune.null.
+local function gather(list, count, next_values, state, control)
   local function take(first, ...)
     if first == nil then return nil end
-    list[#list + 1] = { first, ... }
+    local row = { first, ... }
+    for index = 1, count do
+      if row[index] == nil then row[index] = null end
+    end
+    for index = count + 1, select("#", ...) + 1 do row[index] = nil end
+    list[#list + 1] = row
     return first
   end
   repeat control = take(next_values(state, control)) until control == nil
@@ -181,13 +208,8 @@ function verbs:pluck(...)
   local selected = self:select(table.unpack(columns, 1, columns.n))
   local count = #selected.node.shape.operands
   if count == 1 then return selected:fetch_optional_values(db) end
-  local list = gather({}, selected:tuples(db))
-  for _, row in ipairs(list) do
-    for index = 1, count do
-      if row[index] == nil then row[index] = null end
-    end
-  end
-  return list
+  -- The request may be annotated with more columns.
+  return gather({}, count, selected:tuples(db))
 end
 
 -- Counts and aggregates -------------------------------------------------------------------------------------------------------
@@ -232,6 +254,8 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     local plan = plan_of(aggregate, db, "value")
     local value = db:fetch_value(plan.sql, arguments(aggregate, plan))
     if plan.booleans[1] then return as_boolean(value) end
+    local read = (method == "min" or method == "max") and value_types.reader_of(shapes.type_of(column.shape))
+    if read and value ~= nil then return read(value) end
     return value
   end
 end

@@ -29,7 +29,7 @@ end
 
 --- Computes the properties of a plan that every verb reads.
 local function finish(plan, node, generation)
-  plan.generation = generation
+  plan.generation, plan.node = generation, node
   local is_in_order, has_names = #plan.slots == node.count, false
   for index, slot in ipairs(plan.slots) do
     is_in_order = is_in_order and slot == index
@@ -38,7 +38,8 @@ local function finish(plan, node, generation)
   -- The usual case: records of the class alone.
   local segments = plan.segments
   local is_whole = segments and #segments == 1 and segments[1].whole
-  if is_whole and not (plan.prefetches[1] or plan.booleans[1] or plan.key_columns[1]) then plan.class = node.root.source.class end
+  local converts = is_whole and next(segments[1].extras) ~= nil and require("perilune.requests.value_types").converts(plan)
+  if is_whole and not (plan.prefetches[1] or plan.booleans[1] or plan.key_columns[1] or converts) then plan.class = node.root.source.class end
   plan.count, plan.has_names = #plan.slots, has_names
   plan.is_in_order = is_in_order and node.count <= most_arguments
   return plan

@@ -13,6 +13,7 @@ local marks = require "perilune.runtime.marks"
 local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
+local shapes = require "perilune.expressions.shapes"
 local collect = expression.collect
 local is_expression = marks.is_expression
 local math_type = math.type
@@ -148,6 +149,9 @@ end
 local function check_receiver(method, self)
   if not marks.is_request(self) and not marks.is_association(self) then receivers.refuse(receivers.kinds.request, method, self) end
 end
+
+--- Returns the type of a request with one column that is used as a value.
+function shapes.type_of_request(node) return require("perilune.requests.value_types").of_scalar(node) end
 
 -- Conditions ----------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
+local value_types = require "perilune.requests.value_types"
 
 local request_results = {}
 
@@ -59,7 +60,8 @@ function request_results.fetch_all(self, db, plan)
   else
     rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))
   end
-  return plan.booleans[1] and convert_booleans(rows, plan) or rows
+  if plan.booleans[1] then convert_booleans(rows, plan) end
+  return value_types.convert(rows, plan)
 end
 
 return request_results

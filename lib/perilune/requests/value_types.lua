@@ -1,0 +1,167 @@
+--- The types of selected values. A request returns values of a class's columns as records of the class have them: dates, booleans, cases of
+-- enums, decoded JSON. Expressions have the type of a column only if their values are values of that column (see shapes.lua).
+
+local native_rows = require "perilune.native.rows"
+local shapes = require "perilune.expressions.shapes"
+local column_types = require "perilune.records.column_types"
+
+local value_types = {}
+
+-- Types of columns --------------------------------------------------------------------------------------------------------------
+
+local outputs
+
+local function add_joined(node, list)
+  local selected, added = outputs(node.other)
+  for _, type in ipairs(selected or {}) do list[#list + 1] = type end
+  for _, type in ipairs(added) do list[#list + 1] = type end
+end
+
+local compounds = { union = true, ["union all"] = true, intersect = true, except = true }
+
+--- Returns the types that two lists of columns have in common.
+local function common_types(left, right)
+  for index, type in ipairs(left or {}) do left[index] = right and right[index] == type and type or false end
+  return left
+end
+
+--- Returns the types of a request's columns: of selected columns, nil if none are selected; and of columns that are added to these or to
+-- the columns of the table. The type of other values is false.
+function outputs(node)
+  local steps, selected, added = {}, nil, {}
+  while node do
+    steps[#steps + 1], node = node, node.parent
+  end
+  for index = #steps, 1, -1 do
+    local step = steps[index]
+    if step.op == "select" then
+      selected = {}
+      for position, shape in ipairs(step.shape.operands) do selected[position] = shapes.type_of(shape) or false end
+    elseif step.op == "annotate" then
+      for _, shape in ipairs(step.shape.operands) do added[#added + 1] = shapes.type_of(shape) or false end
+    elseif compounds[step.op] then
+      local other_selected, other_added = outputs(step.other)
+      selected, added = common_types(selected, other_selected), common_types(added, other_added)
+    end
+  end
+  for index = #steps, 1, -1 do
+    if steps[index].op:find("^annotate ") then add_joined(steps[index], added) end
+  end
+  return selected, added
+end
+
+--- Returns the type of the only column of a request, which is used as a value.
+function value_types.of_scalar(node)
+  local selected = outputs(node)
+  return selected and selected[1] or nil
+end
+
+-- Readers -------------------------------------------------------------------------------------------------------------------------
+
+--- Returns a function that converts a stored value to the value of a column. Raises if that is impossible.
+local function reader_of(type)
+  if not type or not type.read then return nil end
+  return function(value)
+    local converted, message = type.read(value)
+    if converted == nil then column_types.fail(type.schema, type.name, message) end
+    return converted
+  end
+end
+
+value_types.reader_of = reader_of
+
+--- Returns the functions that convert the columns of a request by position; nil if none does.
+function value_types.by_position(plan)
+  if plan.readers == nil then
+    local selected, added = outputs(plan.node)
+    local readers, has_any = {}, false
+    for index, type in ipairs(selected or {}) do readers[index] = reader_of(type) end
+    for index, type in ipairs(selected and added or {}) do readers[#selected + index] = reader_of(type) end
+    for _ in pairs(readers) do has_any = true end
+    plan.readers = has_any and readers or false
+  end
+  return plan.readers or nil
+end
+
+--- Returns the node of the association whose rows are in a field of a request's rows.
+function value_types.node_in(node, kind, field)
+  while node do
+    local other = node.other
+    if other and node.op:find("^include") and (node.op == "include all") == (kind == "all") and (other.name or other.root.name) == field then
+      return other
+    end
+    node = node.parent
+  end
+end
+
+--- Returns the node of each segment of a plan.
+local function nodes_of(plan)
+  if not plan.nodes then
+    plan.nodes = {}
+    for index, segment in ipairs(plan.segments) do
+      local parent = segment.parent and plan.nodes[segment.parent]
+      plan.nodes[index] = index == 1 and plan.node or parent and value_types.node_in(parent, "one", segment.field) or false
+    end
+  end
+  return plan.nodes
+end
+
+value_types.nodes_of = nodes_of
+
+--- Returns the fields of a segment that are converted: pairs of a name and a function.
+local function fields_of(plan, index)
+  local segment, node, fields = plan.segments[index], nodes_of(plan)[index], {}
+  if not node then return fields end
+  local selected, added = outputs(node)
+  local function add(name, type)
+    local read = name and not name:find("^perilune_carried_") and reader_of(type)
+    if read then fields[#fields + 1] = { name, read } end
+  end
+  for position, type in ipairs(not segment.whole and selected or {}) do add(segment.names[position], type) end
+  local columns = {}
+  for column in pairs(segment.extras) do columns[#columns + 1] = column end
+  table.sort(columns)
+  if #columns == #added then
+    for position, column in ipairs(columns) do add(segment.extras[column], added[position]) end
+  end
+  return fields
+end
+
+local function known_fields(plan, index)
+  plan.typed_fields = plan.typed_fields or {}
+  local fields = plan.typed_fields[index] or fields_of(plan, index)
+  plan.typed_fields[index] = fields
+  return fields
+end
+
+--- Returns whether fields of a plan's rows are converted.
+function value_types.converts(plan) return known_fields(plan, 1)[1] ~= nil end
+
+--- Converts the fields of rows that contain stored values of columns.
+-- @tparam ?integer index the segment of the plan, by default the first
+function value_types.convert(rows, plan, index)
+  for _, field in ipairs(known_fields(plan, index or 1)) do
+    local name, read = field[1], field[2]
+    for _, row in ipairs(rows) do
+      local value = row and rawget(row, name)
+      if value ~= nil then row[name] = read(value) end
+    end
+  end
+  return rows
+end
+
+--- Converts rows whose columns are expressions.
+-- @tparam {shape,...} terms the shapes of the columns
+function value_types.convert_rows(rows, terms)
+  local names = rows[1] and native_rows.columns(rows[1])
+  for index, shape in ipairs(names and terms or {}) do
+    local read = reader_of(shapes.type_of(shape))
+    for _, row in ipairs(read and rows or {}) do
+      local value = row[names[index]]
+      if value ~= nil then row[names[index]] = read(value) end
+    end
+  end
+  return rows
+end
+
+return value_types
