@@ -40,7 +40,7 @@ end)
 
 test("types have SQLite's names", function()
   local types = { "text", "json_text", "jsonb", "integer", "double", "real", "numeric", "boolean", "blob", "date", "datetime",
-    "any", "TEXT", "Integer", "VARCHAR(20)", "decimal(10, 2)", "UNSIGNED BIG INT", "größe" }
+    "any", "TEXT", "Integer", "VARCHAR(20)", "decimal(10, 2)", "UNSIGNED BIG INT", "varchar (20)", "bool", "Double  Precision" }
   db:create_table("t", function(t)
     for index, name in ipairs(types) do t:column("c" .. index, name) end
     t:column("none")
@@ -48,7 +48,30 @@ test("types have SQLite's names", function()
   local found = {}
   for index, column in ipairs(db:columns("t")) do found[index] = column.type end
   equal(found, { "TEXT", "TEXT", "BLOB", "INTEGER", "DOUBLE", "REAL", "NUMERIC", "BOOLEAN", "BLOB", "DATE", "DATETIME", "ANY",
-    "TEXT", "INTEGER", "VARCHAR(20)", "decimal(10, 2)", "UNSIGNED BIG INT", "größe", "" })
+    "TEXT", "INTEGER", "VARCHAR(20)", "decimal(10, 2)", "UNSIGNED BIG INT", "varchar (20)", "bool", "Double  Precision", "" })
+end)
+
+test("a type whose name SQLite does not know is refused", function()
+  for name, wanted in pairs{
+    string = '"text"', uuid = '"text"', number = '"integer" or "real"', txt = "`text`", integr = "`integer`", bananas = "Available: any", money = '"numeric"',
+    ["größe"] = "t:column_sql(sql)", ["string(20)"] = '"text"', serial = "t:auto_incremented_primary_key",
+  } do
+    refused("unknown_type", function(t) t:column("a", name) end, wanted)
+  end
+  refused("unknown_type", function(t) t:primary_key("a", "b") end, 't:primary_key{ "a", "b" }')
+  db:execute('CREATE TABLE odd (id "GRÖSSE" PRIMARY KEY)')
+  db:create_table("part", function(t) t:belongs_to("odd") end)
+  equal(db:columns("part")[1].type, "GRÖSSE")
+  matches(fails("unknown_type", db.alter_table, db, "part", function(t) t:add_column("a", "string") end), '"text"')
+end)
+
+test("surplus arguments are refused", function()
+  refused("argument", function(t) t:column("a", "text", { not_null = true }) end, 't:column("name", "text"):not_null()')
+  refused("argument", function(t) t:unique_key("a", "b") end, 't:unique_key{ "a", "b" }')
+  refused("argument", function(t) t:foreign_key("a", "b", "id") end, '{ columns = "id" }')
+  refused("argument", function(t) t:column("a"):references("b", "id") end, '{ column = "id" }')
+  refused("argument", function(t) t:column("a"):default(1, 2) end, "takes one argument")
+  refused("argument", function(t) t:check("a > 1", "name") end, "t:constraint(sql)")
 end)
 
 test("a type cannot contain constraints or other SQL", function()
@@ -600,7 +623,7 @@ test("unknown methods and options are reported", function()
 end)
 
 test("arguments of modifiers are checked", function()
-  refused("argument", function(t) t:column("a"):not_null(false) end, "expected a string, got false")
+  refused("argument", function(t) t:column("a"):not_null(false) end, "expected nothing, or a conflict policy (rollback, abort, fail, ignore, replace), got false")
   equal(refused("unknown_conflict_policy", function(t) t:column("a"):not_null("replac") end).suggestion, "replace")
   refused("argument", function(t) t:column("a"):indexed(true) end, "takes no arguments")
   refused("definition", function(t) t:column("a"):default(1):default(2) end, "already has one")

@@ -56,6 +56,84 @@ local wrappers = {
   end,
 }
 
+--- The wrappers of functions that are called without an object before the dot.
+local function_wrappers = {
+  [0] = function(name, f, cure)
+    return function(surplus)
+      if surplus ~= nil then refuse(name, 0, surplus, cure) end
+      return f()
+    end
+  end,
+  function(name, f, cure)
+    return function(a, surplus)
+      if surplus ~= nil then refuse(name, 1, surplus, cure) end
+      return f(a)
+    end
+  end,
+  function(name, f, cure)
+    return function(a, b, surplus)
+      if surplus ~= nil then refuse(name, 2, surplus, cure) end
+      return f(a, b)
+    end
+  end,
+  function(name, f, cure)
+    return function(a, b, c, surplus)
+      if surplus ~= nil then refuse(name, 3, surplus, cure) end
+      return f(a, b, c)
+    end
+  end,
+  function(name, f, cure)
+    return function(a, b, c, d, surplus)
+      if surplus ~= nil then refuse(name, 4, surplus, cure) end
+      return f(a, b, c, d)
+    end
+  end,
+}
+
+--- Makes functions of a module reject surplus arguments.
+-- @tparam table functions
+-- @tparam string place the prefix of a function's name in messages
+-- @tparam {[string]=integer} counts the maximum number of arguments by function
+-- @tparam ?{[string]=string} cures what to write instead
+function arity.limit_functions(functions, place, counts, cures)
+  for name, most in pairs(counts) do
+    functions[name] = function_wrappers[most](place .. name, functions[name], cures and cures[name])
+  end
+end
+
+--- The functions that already reject surplus arguments.
+local is_limited = setmetatable({}, { __mode = "k" })
+
+-- Taken before any script can change the library `debug`.
+local getinfo = debug and debug.getinfo
+
+--- Returns a Lua function that rejects more arguments than it declares; the function itself if it declares any number.
+-- @tparam string name its name in messages
+-- @tparam ?boolean is_method whether its first parameter is the object before the colon
+function arity.limited(name, f, is_method)
+  local info = getinfo and not is_limited[f] and getinfo(f, "u")
+  if not info or info.isvararg then return f end
+  local wrap = is_method and wrappers[info.nparams - 1] or not is_method and function_wrappers[info.nparams]
+  if not wrap then return f end
+  local limited = wrap(name, f)
+  is_limited[limited] = true
+  return limited
+end
+
+--- Makes Lua functions of a module reject more arguments than they declare.
+-- @tparam string place the prefix of a function's name in messages
+function arity.limit_named(functions, place, names)
+  for _, name in ipairs(names) do functions[name] = arity.limited(place .. name, functions[name]) end
+end
+
+--- Makes all methods of a table reject more arguments than they declare.
+-- @tparam string place the prefix of a method's name in messages
+function arity.limit_all(methods, place)
+  for name, method in pairs(methods) do
+    if type(method) == "function" and not name:find("^__") then methods[name] = arity.limited(place .. name, method, true) end
+  end
+end
+
 --- Makes methods reject surplus arguments.
 -- @tparam table methods
 -- @tparam string place the prefix of the method's name in messages

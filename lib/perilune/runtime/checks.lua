@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local arity = require "perilune.runtime.arity"
 local sql_names = require "perilune.runtime.names"
 
 local checks = {}
@@ -108,8 +109,20 @@ local conflict_policies = { "rollback", "abort", "fail", "ignore", "replace" }
 --- Reads a conflict policy, given as a string or as the option `on_conflict`. Returns " ON CONFLICT X", or "".
 function checks.on_conflict(place, policy)
   if type(policy) == "table" then policy = checks.options(place, policy, { on_conflict = "string" }).on_conflict end
+  if type(policy) == "boolean" or type(policy) == "number" then
+    checks.fail(place, "expected nothing, or a conflict policy (" .. table.concat(conflict_policies, ", ") .. "), got " .. errors.describe(policy))
+  end
   local clause = checks.choice(place, "conflict_policy", policy, conflict_policies)
   return clause and " ON CONFLICT " .. clause or ""
+end
+
+--- Raises if the conflict policy after a list of columns is another column, as in `t:unique_key("a", "b")`.
+function checks.one_list(place, names, policy)
+  if type(names) ~= "string" or type(policy) ~= "string" then return end
+  for _, known in ipairs(conflict_policies) do
+    if known == policy:lower() then return end
+  end
+  checks.fail(place, ("expected a list of columns, got two names; use %s{ %q, %q }"):format(place, names, policy))
 end
 
 --- Checks a non-empty list of names. A string is a list with one name.
@@ -179,6 +192,7 @@ function checks.seal(class, fields, section)
   for _, name in ipairs(fields) do known[name] = true end
   for name, f in pairs(class) do
     if not name:find("^__") then
+      f = arity.limited(what .. ":" .. name, f, true)
       methods[name] = function(self, ...)
         if getmetatable(self) ~= what then
           checks.fail(what .. ":" .. name, "call it with a colon, got " .. errors.describe(self) .. " before the arguments")

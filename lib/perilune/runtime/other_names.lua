@@ -507,6 +507,18 @@ sections.table = {
   ["synchronize tokenizer"] = "use db:create_fts5(name, { columns = { ... }, tokenizer = ... })",
 }
 
+sections.type = {
+  ["string str uuid guid enum citext email url name word symbol inet cidr ip xml"] = "did you mean \"text\"?",
+  ["number num"] = "did you mean \"integer\" or \"real\"?", ["long short byte counter cents unsigned uint int32 int64 integer_ big_integer biginteger i64"] = "did you mean \"integer\"?",
+  ["serial bigserial autoincrement auto_increment identity id primary_key pk increments"] = "use t:auto_incremented_primary_key(\"id\")",
+  ["single double_ float4 float8 float64 percent floating"] = "did you mean \"real\"?",
+  ["money currency price amount dec bigdecimal big_decimal"] = "use \"integer\" for cents, or \"numeric\"",
+  ["binary bytes bytea varbinary image bin data buffer file"] = "did you mean \"blob\"?",
+  ["timestamptz datetime2 date_time timestamps datetimeoffset smalldatetime instant moment"] = "did you mean \"datetime\"?", ["day"] = "did you mean \"date\"?",
+  ["object array map hash list table dict hstore document"] = "did you mean \"json_text\"?", ["logical bit yesno flag"] = "did you mean \"boolean\"?",
+  ["references reference foreign_key belongs_to"] = "use t:belongs_to(\"table\")",
+}
+
 sections.alteration = {
   ["column new_column create_column add"] = "use t:add_column(name, type)", ["remove_column remove delete_column"] = "use t:drop_column(name)",
   ["rename"] = "use t:rename_column(name, new_name), or db:rename_table(name, new_name)",
@@ -593,7 +605,7 @@ sections.migrator = {
   ["status version current applied_migrations completed_migrations applied_identifiers current_version"] = "use migrator:applied(db), migrator:pending(db) and migrator:completed(db)",
   ["load load_folder from_folder folder register_files directory"] = "use migrator:register_folder(path)", ["list migrations all"] = "use migrator:names()",
   ["has_completed_migrations is_migrated up_to_date is_up_to_date"] = "use migrator:has_completed(db)", ["has_pending needs_migration"] = "use migrator:pending(db)",
-  ["migrate_to up_to"] = "use migrator:migrate(db, { to = name })", ["erase_database_on_schema_change"] = "use migrator.erase_on_schema_change = true",
+  ["migrate_to up_to"] = "use migrator:migrate(db, { up_to = name })", ["erase_database_on_schema_change"] = "use migrator.erase_on_schema_change = true",
 }
 sections.history = {
   ["enable create setup start track add"] = "use history:install(db)", ["uninstall disable drop stop"] = "use history:remove(db)", ["revert rollback undo_last"] = "use history:undo(transaction)",

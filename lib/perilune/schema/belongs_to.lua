@@ -68,7 +68,7 @@ function belonging.expand(self, key)
   for index, name in ipairs(names) do
     self.definition:add_name(name, self.place)
     local declared = key[index].type ~= "" and key[index].type or nil
-    self.columns[index] = column_definition.make(self.definition, name, declared, self.place)
+    self.columns[index] = column_definition.make(self.definition, name, declared, self.place, true)
   end
   self.reference = table_reference.make(self.definition, self.table_name, #names, nil, self.options, self.place)
 end
@@ -93,6 +93,8 @@ function modifiers:unique(...)
   self.is_unique = true
   return self
 end
+
+require("perilune.runtime.arity").limit(modifiers, "belongs_to:", { not_null = 1 })
 
 --- Completes the columns with their constraints. Constraints on several columns are added to the table's list.
 -- @tparam {string,...} constraints the constraints of the table

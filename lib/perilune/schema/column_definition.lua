@@ -17,12 +17,13 @@ local clause_order = { "primary_key", "not_null", "unique", "check", "default", 
 
 --- Makes a column.
 -- @tparam table definition the definition of the table: `is_open`, `strict`, `name`
-function column_definition.make(definition, name, declared, place)
+-- @tparam ?boolean is_copied whether the type is that of an existing column
+function column_definition.make(definition, name, declared, place, is_copied)
   return setmetatable({
     definition = definition,
     name = name,
     quoted_name = sql_text.name(name, place .. ": argument 1"),
-    declared = declared_types.sql(declared, definition.strict, place .. ": argument 2") or false,
+    declared = declared_types.sql(declared, definition.strict, place .. ": argument 2", is_copied) or false,
     clauses = {},
     is_indexed = false,
     is_key = false,
@@ -185,6 +186,7 @@ for name, kind in pairs(table_reference.options) do reference_options[name] = ki
 --   "set null", "set default"; `deferred`: checked at the end of the transaction
 function modifiers:references(name, options)
   local place = check_open(self, "references")
+  if type(options) == "string" then checks.fail(place, ("expected a table of options, got the string %q; use { column = %q }"):format(options, options)) end
   options = checks.options(place, options, reference_options)
   if self.clauses.references then
     checks.refuse(place, "column `" .. self.name .. "` already refers to a table; use t:foreign_key for a second reference")
@@ -192,6 +194,10 @@ function modifiers:references(name, options)
   local columns = options.column and { options.column }
   return set(self, "references", table_reference.make(self.definition, name, 1, columns, options, place))
 end
+
+require("perilune.runtime.arity").limit(modifiers, "column:", {
+  primary_key = 1, not_null = 1, unique = 1, check = 1, default = 1, default_sql = 1, collate = 1, generated_as = 2, using = 1, references = 2,
+}, { default = "use :default_sql(sql) for an expression", check = "use t:constraint(sql) for a named constraint" })
 
 --- Returns the clauses of a column: their kinds in the order of SQL, and their SQL by kind.
 function column_definition.clauses(column)

@@ -12,6 +12,28 @@ local known = {
   numeric = "NUMERIC", boolean = "BOOLEAN", blob = "BLOB", date = "DATE", datetime = "DATETIME", any = "ANY",
 }
 
+--- The types of SQL whose meaning for SQLite is what their names say.
+local sql_types = {}
+for _, name in ipairs{
+  "int", "tinyint", "smallint", "mediumint", "bigint", "int2", "int4", "int8", "unsigned big int", "unsigned int", "int unsigned", "integer unsigned",
+  "bigint unsigned", "character", "char", "varchar", "varying character", "character varying", "nchar", "native character", "nvarchar", "clob", "tinytext",
+  "mediumtext", "longtext", "ntext", "tinyblob", "mediumblob", "longblob", "double precision", "float", "decimal", "bool", "timestamp", "time", "json",
+} do sql_types[name] = true end
+
+--- Raises unless SQLite gives the type the meaning of its name. SQLite itself takes any word: `string` means NUMERIC, which
+-- stores the text 01234 as 1234.
+local function check_is_known(declared, place)
+  local name = sql_names.fold(declared:match("^[^(]*")):gsub("%s+", " "):match("^%s*(.-)%s*$")
+  if known[name] or sql_types[name] then return end
+  local names = {}
+  for existing in pairs(known) do names[#names + 1] = existing end
+  table.sort(names)
+  local use = require("perilune.runtime.other_names").find("type", name)
+  if use then errors.raise("unknown_type", ("%s: no type `%s`; %s"):format(place, declared, use), { name = declared, advice = use }) end
+  local _, err = pcall(errors.raise_unknown, "type", declared, names)
+  errors.raise("unknown_type", place .. ": " .. err.message .. "; t:column_sql(sql) takes any type", { name = declared, suggestion = err.suggestion })
+end
+
 local strict_types = { int = true, integer = true, real = true, text = true, blob = true, any = true }
 
 --- Words that would end the type and begin a constraint.
@@ -35,19 +57,24 @@ local function check_words(declared, place)
 end
 
 --- Returns the SQL of a type.
--- @tparam ?string declared one of the names above, or any words that SQLite accepts as a type; nil for no type
+-- @tparam ?string declared one of the names above, or a type of SQL, such as "varchar(20)"; nil for no type
 -- @tparam boolean is_strict whether the table is STRICT
+-- @tparam ?boolean is_copied whether the type is that of an existing column, which may have any name
 -- @treturn ?string
-function declared_types.sql(declared, is_strict, place)
+function declared_types.sql(declared, is_strict, place, is_copied)
   if declared ~= nil and type(declared) ~= "string" then
-    checks.fail(place, "expected a type as a string, got " .. errors.describe(declared))
+    checks.fail(place, "expected a type as a string, got " .. errors.describe(declared)
+      .. (type(declared) == "table" and "; use t:column(\"name\", \"text\"):not_null()" or ""))
   end
   local sql = declared and (known[sql_names.fold(declared)] or declared)
   if is_strict and not strict_types[sql_names.fold(sql or "")] then
     checks.refuse(place, "columns of a STRICT table have the type integer, int, real, text, blob or any, got "
       .. (declared and "`" .. declared .. "`" or "none"))
   end
-  if sql and sql == declared then check_words(declared, place) end
+  if sql and sql == declared then
+    check_words(declared, place)
+    if not is_copied then check_is_known(declared, place) end
+  end
   return sql
 end
 

@@ -282,9 +282,8 @@ function methods:primary_key(names)
 end
 
 --- Turns the columns of the primary key into ordinary columns.
-function methods:drop_primary_key(surplus)
+function methods:drop_primary_key()
   local alteration, place = open(self, "drop_primary_key")
-  if surplus ~= nil then checks.fail(place, "takes no arguments") end
   synchronization.refuse_table(alteration.db, alteration.name, place)
   if not alteration:require_text(place):primary_key() then
     checks.refuse(place, "table `" .. alteration.name .. "` has no primary key")
@@ -515,6 +514,18 @@ local function run(alteration, place, is_dry)
   if not has_run and err ~= statements then error(err, 0) end
   return statements
 end
+
+require("perilune.runtime.arity").limit(methods, "t:", {
+  add_column = 2, add_column_sql = 1, belongs_to = 2, rename_column = 2, drop_column = 1, change_column = 2, order_columns = 1, primary_key = 1,
+  drop_primary_key = 0, unique_key = 2, drop_unique_key = 1, foreign_key = 3, drop_foreign_key = 2, check = 1, drop_check = 1, constraint = 1,
+  drop_constraint = 1, options = 1, add_index = 2,
+}, {
+  add_column = "the properties of a column are methods, as in t:add_column(\"name\", \"text\"):not_null()",
+  change_column = "the properties of a column are methods, as in t:change_column(\"name\"):not_null()",
+  primary_key = "use t:primary_key{ \"a\", \"b\" }", drop_unique_key = "use t:drop_unique_key{ \"a\", \"b\" }",
+  order_columns = "use t:order_columns{ \"a\", \"b\" }",
+})
+
 
 --- Alters a table: `db:alter_table("book", function(t) t:add_column("pages", "integer") end)`.
 -- Nothing is executed before the block has ended; then all changes are made, or none.

@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
+local declared_types = require "perilune.schema.declared_types"
 local column_definition = require "perilune.schema.column_definition"
 local table_reference = require "perilune.schema.table_reference"
 local belonging = require "perilune.schema.belongs_to"
@@ -153,7 +154,12 @@ function methods:auto_incremented_primary_key(name, options)
 end
 
 local function key_column(definition, name, declared, options, place)
-  if declared == nil then checks.fail(place .. ": argument 2", "expected a type, got nothing") end
+  if declared == nil then checks.fail(place .. ": argument 2", "expected a type, got nothing; use t:primary_key{ \"a\" } for a column that is defined elsewhere") end
+  local is_type, err = pcall(declared_types.sql, declared, definition.strict, place .. ": argument 2")
+  if not is_type then
+    local cure = type(declared) == "string" and ("; use t:primary_key{ %q, %q } for a key of several columns"):format(name, declared) or ""
+    errors.raise(err.kind, err.message .. cure, { name = err.name, suggestion = err.suggestion })
+  end
   local column = add_column(definition, name, declared, place)
   column:primary_key(checks.options(place, options, { on_conflict = "string" }))
   -- An integer key cannot be NULL. Others can, unless they are NOT NULL.
@@ -214,6 +220,7 @@ end
 -- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
+  if type(options) == "string" then checks.fail(place, ("expected a table of options, got the string %q; use { columns = %q }"):format(options, options)) end
   names = checks.names(place, names)
   local kinds = { columns = "any" }
   for key, kind in pairs(table_reference.options) do kinds[key] = kind end
@@ -230,6 +237,7 @@ end
 -- @tparam ?table options `on_conflict`
 function methods:unique_key(names, options)
   local definition, place = open(self, "unique_key")
+  checks.one_list(place, names, options)
   names = checks.names(place, names)
   definition:use_columns(names, place)
   table.insert(definition.unique_keys, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
@@ -256,5 +264,12 @@ function methods:column_sql(sql)
   table.insert(definition.parts, { sql = sql_fragment.text(sql, place) })
   definition.has_raw_parts = true
 end
+
+require("perilune.runtime.arity").limit(methods, "t:", {
+  column = 2, auto_incremented_primary_key = 2, primary_key = 3, belongs_to = 2, foreign_key = 3, unique_key = 2, check = 1, constraint = 1, column_sql = 1,
+}, {
+  column = "the properties of a column are methods, as in t:column(\"name\", \"text\"):not_null()", check = "use t:constraint(sql) for a named constraint",
+  primary_key = "use t:primary_key{ \"a\", \"b\" } for a key of several columns", unique_key = "use t:unique_key{ \"a\", \"b\" }",
+})
 
 return table_definition

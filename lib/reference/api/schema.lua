@@ -352,7 +352,8 @@ function db:schema_sql(table_name) end
 ---@raises definition: the block has ended, or the definition contradicts itself; argument: an argument has the wrong type
 local t = {}
 
----Adds a column.
+---Adds a column. The type is one of these names or a type of SQL, such as `varchar(20)` or `decimal(10, 2)`. Other words are errors, because
+---SQLite would give them another meaning: a column of type `string` stores the text `01234` as the number 1234.
 ---```lua
 ---db:create_table("note", function(t)
 ---  t:column("text", "text"):not_null():default("")
@@ -362,6 +363,7 @@ local t = {}
 ---@param name string
 ---@param type? "text"|"integer"|"double"|"real"|"numeric"|"boolean"|"blob"|"date"|"datetime"|"json_text"|"jsonb"|"any"|string
 ---@return perilune.column_definition
+---@raises unknown_type: SQLite gives the word another meaning
 function t:column(name, type) end
 
 ---Adds an integer primary key that the database assigns and never reuses.
