@@ -151,7 +151,7 @@ test("a record has versions with their transactions and notes", function()
   equal(versions[3].record, nil)
   equal(versions[1].time.year > 2020, true)
   equal(history:transactions()[1].note, "sale")
-  equal(#history:transactions(1, db), 1)
+  equal(#history:transactions(db, 1), 1)
 end)
 
 test("db:write accepts a note for the histories", function()

@@ -9,6 +9,7 @@ local native_values = require "perilune.native.values"
 local null = native_values.null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local marks = require "perilune.runtime.marks"
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -20,16 +21,6 @@ local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
 local raise = errors.raise
 local verbs = request.verbs
-
---- Separates an optional database, which comes first, from the arguments of a verb.
-local function take_database(method, most, first, ...)
-  if first ~= nil and records.is_database(first) then
-    if select("#", ...) > most then arity.refuse(method, most + 1, (select(most + 1, ...))) end
-    return first, ...
-  end
-  if select("#", ...) >= most and select(most, ...) ~= nil then arity.refuse(method, most, (select(most, ...))) end
-  return nil, first, ...
-end
 
 local function check_fields(method, position, fields)
   if fields == nil then return {} end
@@ -127,7 +118,7 @@ end
 
 --- Builds and inserts a record. If the association leads through another table, the record is also linked.
 function verbs:create(...)
-  local db, fields = take_database("create", 1, ...)
+  local db, fields = database_argument.take("create", 1, ...)
   if not rawget(self, "link") then
     raise("argument", "create: expected the request of an association, as in author:books():create{...}; use Class:insert{...} for other records")
   end
@@ -174,7 +165,7 @@ end
 -- @return the record
 -- @return whether it is new
 function verbs:find_or_build(...)
-  local db, key, others = take_database("find_or_build", 2, ...)
+  local db, key, others = database_argument.take("find_or_build", 2, ...)
   key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
   class_of(self, "find_or_build")
   db = request_plans.database_for(db, "find_or_build")
@@ -186,7 +177,7 @@ end
 
 --- Returns the first record with these fields, or inserts a record with these and other fields.
 function verbs:find_or_create(...)
-  local db, key, others = take_database("find_or_create", 2, ...)
+  local db, key, others = database_argument.take("find_or_create", 2, ...)
   key, others = check_key("find_or_create", key), check_fields("find_or_create", 2, others)
   class_of(self, "find_or_create")
   db = request_plans.database_for(db, "find_or_create")

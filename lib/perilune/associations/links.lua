@@ -10,6 +10,7 @@ local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
+local database_argument = require "perilune.runtime.database_argument"
 local classes = require "perilune.requests.classes"
 local null = require("perilune.native.values").null
 local raise = errors.raise
@@ -148,11 +149,14 @@ local function add_link(pivot, values)
   check_is_linked(pivot, values)
 end
 
-local function arguments(method, first, ...)
-  if first ~= nil and records.is_database(first) then return first, table.pack(...) end
-  local given = table.pack(first, ...)
+local function read_arguments(method, db, ...)
+  local given = table.pack(...)
   if given.n == 0 then raise("argument", method .. ": expected at least one record to link") end
-  return records.default_database(), given
+  return db or records.default_database(), given
+end
+
+local function arguments(method, ...)
+  return read_arguments(method, database_argument.take(method, math.huge, ...))
 end
 
 --- Links records or keys of records; existing links are kept.
@@ -192,7 +196,7 @@ local function other_links(links, pivot, list)
 end
 
 --- Makes the links match a list exactly. Existing links to records of the list are kept.
-function verbs:replace(list, db)
+function verbs:replace(db, list)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "replace: argument 1: expected a list of records or keys, got " .. classes.name_of(list))
   end
@@ -205,6 +209,6 @@ function verbs:replace(list, db)
   end)
 end
 
-require("perilune.runtime.arity").limit(verbs, "", { replace = 2 })
+database_argument.precede(verbs, "", { replace = 1 })
 
 return verbs

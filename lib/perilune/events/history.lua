@@ -15,6 +15,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local databases = require "perilune.native.databases"
 local checks = require "perilune.runtime.checks"
+local database_argument = require "perilune.runtime.database_argument"
 local record = require "perilune.records.class"
 local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
@@ -75,9 +76,11 @@ function History.write(self, first, ...)
 end
 
 --- Returns the transactions with a note, newest first.
+-- @tparam ?database db
 -- @tparam ?integer limit the maximum number of transactions, 20 by default
-function History.transactions(self, limit, db)
+function History.transactions(self, ...)
   local self, place = self_of(self, "transactions")
+  local db, limit = database_argument.take(place, 1, ...)
   db = checks.database(place, db)
   if limit ~= nil then checks.positive(place, limit) end
   history_reading.require_installed(db, record.info(self.class).table, place)
@@ -89,10 +92,12 @@ function History.transactions(self, limit, db)
 end
 
 --- Restores the rows that a transaction has changed, in all tables with a history, in a separate transaction.
+-- @tparam ?database db
 -- @tparam integer transaction its id
 -- @treturn integer the number of restored rows
-function History.undo(self, transaction, db)
+function History.undo(self, ...)
   local self, place = self_of(self, "undo")
+  local db, transaction = database_argument.take(place, 1, ...)
   if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)) end
   return history_undoing.undo(checks.database(place, db), record.info(self.class).table, transaction, place)
 end

@@ -4,6 +4,7 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
+local database_argument = require "perilune.runtime.database_argument"
 
 local own = "/* perilune */ "
 
@@ -21,16 +22,17 @@ end
 
 --- Calls a block in a transaction, unless it was already called for this key. The writes of the block and the record of the key are
 -- committed together.
+-- @tparam ?database db
 -- @tparam string key
 -- @tparam function block receives a handle; its result is stored
--- @tparam ?database db
 -- @return the result of the block, from this call or the first one
 -- @treturn boolean whether the block was called now
-function perilune.once(key, block, db)
-  if type(key) ~= "string" or key == "" then checks.fail("perilune.once: argument 1", "expected a key as a string, got " .. errors.describe(key)) end
-  if #key > longest_key then checks.fail("perilune.once: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #key)) end
-  checks.block("perilune.once: argument 2", block)
-  db = checks.database("perilune.once: argument 3", db)
+function perilune.once(...)
+  local db, key, block = database_argument.take("perilune.once", 2, ...)
+  if type(key) ~= "string" or key == "" then checks.fail("perilune.once", "expected a key as a string, got " .. errors.describe(key)) end
+  if #key > longest_key then checks.fail("perilune.once", ("expected a key of at most %d bytes, got %d"):format(longest_key, #key)) end
+  checks.block("perilune.once", block)
+  db = checks.database("perilune.once", db)
   return databases.guarded(db, function(handle)
     handle:execute(definition)
     local row = handle:fetch_one(own .. "SELECT value FROM perilune_once WHERE once_key = ?", key)

@@ -1,6 +1,7 @@
 --- Reads records: find, fetch_one, fetch_all, rows, fetch_count, exists; also creates values from rows with a function.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
@@ -345,6 +346,7 @@ end
 --- find: one key, a table of columns, or a list of keys, which may be empty.
 function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
+  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("find") end
   if count ~= 1 or key == nil then
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or errors.describe(key)))
   end
@@ -369,6 +371,7 @@ function fetching.fetch_one(class, ...)
   if count > 1 and type(key) == "string" then
     return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
+  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one") end
   if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
   return find_one("fetch_one", class, db, key)
 end
@@ -428,7 +431,7 @@ end
 -- @tparam ?table changes fields that are assigned to the copy
 function instance_verbs.copy(self, changes, surplus)
   record.require_record("copy", self)
-  if surplus ~= nil then require("perilune.runtime.arity").refuse("copy", 1, surplus) end
+  if surplus ~= nil then arity.refuse("copy", 1, surplus) end
   if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes) ~= nil) then
     raise("argument", "copy: argument 1: expected a table of columns, got " .. errors.describe(changes))
   end

@@ -3,6 +3,7 @@
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local record = require "perilune.records.class"
 local fields = require "perilune.records.fields"
@@ -42,6 +43,7 @@ end
 function record_options.read(verb, options)
   if options == nil then return nil end
   if carried[options] then return carried[options] end
+  if records.is_database(options) then arity.refuse_database(verb) end
   if type(options) ~= "table" or records.class_of(options) then
     errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
   end

@@ -9,6 +9,8 @@
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
@@ -97,6 +99,7 @@ local function split(verb, first, ...)
     info = record.info_of(target)
     position = position + 1
   end
+  if records.is_database(arguments[position + 1]) then arity.refuse_database(verb) end
   if arguments.n > position then raise("argument", ("%s: too many arguments"):format(verb)) end
   writing.synchronize(info, target, db)
   return info, target, db, record_options.read(verb, arguments[position])
@@ -436,7 +439,8 @@ end
 --- Deletes the row with a key; returns whether there was one. No hooks of records are called, but an overridden `delete` is.
 function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
-  local db, key = database_and_rest(...)
+  local db, key = database_argument.take("delete_one", 1, ...)
+  db = db or records.default_database()
   if key == nil then return false end
   local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
   if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end

@@ -1,7 +1,7 @@
 --- Iteration over the records of a request in lists, each of which is the page after the previous one.
 
-local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
+local database_argument = require "perilune.runtime.database_argument"
 local errors = require "perilune.native.errors"
 local keyset_pages = require "perilune.requests.keyset_pages"
 local pageable = require "perilune.requests.pageable"
@@ -20,7 +20,7 @@ end
 
 --- Iterates over all records in lists of a given size, ordered by their key: `for records in request:in_batches(500) do`.
 -- The loop may change and delete rows.
-function verbs:in_batches(size, db)
+function verbs:in_batches(db, size)
   checks.positive("in_batches: argument 1", size)
   local node = self.node
   if node.limit or node.offset or node.selects then
@@ -35,10 +35,10 @@ function verbs:in_batches(size, db)
   local cursor, is_done = nil, false
   return function()
     if is_done then return nil end
-    local page = keyset_pages.fetch(ordered, "in_batches", cursor, size, db)
+    local page = keyset_pages.fetch(ordered, "in_batches", db, cursor, size)
     cursor, is_done = page.next, page.next == nil
     return page.records[1] and page.records or nil
   end
 end
 
-arity.limit(verbs, "", { in_batches = 2 })
+database_argument.precede(verbs, "", { in_batches = 1 })

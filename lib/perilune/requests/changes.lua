@@ -3,7 +3,7 @@
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local records = require "perilune.native.records"
 local sql_requests = require "perilune.native.requests"
 local checks = require "perilune.runtime.checks"
@@ -26,14 +26,6 @@ local verbs = request.verbs
 local changing = {}
 
 local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
-
---- Separates an optional database, which comes first, from the arguments of a verb.
-local function shift(method, most, first, ...)
-  local has_database = first ~= nil and records.is_database(first)
-  local rest = has_database and table.pack(...) or table.pack(first, ...)
-  if rest[most + 1] ~= nil then arity.refuse(method, most + (has_database and 1 or 0), rest[most + 1]) end
-  return has_database and first or nil, rest[1], rest[2]
-end
 
 --- Raises unless the conflict policy is nil or a policy of SQLite.
 function changing.check_policy(method, policy)
@@ -198,7 +190,7 @@ changing.run, changing.read_returning = run, read_returning
 local changes = {}
 
 function changes.update_all(self, ...)
-  local db, assignments, options = shift("update_all", 2, ...)
+  local db, assignments, options = database_argument.take("update_all", 2, ...)
   db = request_plans.database_for(db, "update_all")
   options = read_options("update_all", options)
   local values = read_assignments(self, db, assignments)
@@ -208,7 +200,7 @@ function changes.update_all(self, ...)
 end
 
 function changes.delete_all(self, ...)
-  local db, options = shift("delete_all", 1, ...)
+  local db, options = database_argument.take("delete_all", 1, ...)
   db = request_plans.database_for(db, "delete_all")
   options = read_options("delete_all", options)
   local deleted_at = not options.forever and classes.behaviour(self.node.root.source.class, "soft_delete")

@@ -3,6 +3,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local sql_requests = require "perilune.native.requests"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
@@ -54,9 +55,7 @@ end)
 --- Returns the first record; raises an error of kind record_not_found if none exists.
 -- @param ?key the primary key of the record
 function verbs:find(...)
-  local db, key, surplus = ...
-  if not records.is_database(db) then db, key, surplus = nil, db, key end
-  if surplus ~= nil then arity.refuse("find", db and 2 or 1, surplus) end
+  local db, key = database_argument.take("find", 1, ...)
   local wanted = key == nil and self or self:filter_key(key)
   local found = wanted:fetch_one(db)
   if found ~= nil then return found end
@@ -189,27 +188,17 @@ local function gather(list, count, next_values, state, control)
   return list
 end
 
---- Separates a database before or after other arguments from these arguments.
-local function take_database(...)
-  local list = table.pack(...)
-  for _, index in ipairs{ 1, list.n } do
-    if list.n > 0 and records.is_database(list[index]) then
-      local db = table.remove(list, index)
-      list.n = list.n - 1
-      return db, list
-    end
-  end
-  return nil, list
-end
-
 --- Returns the values of a column as a list, or of several columns as a list of lists. NULL is perilune.null.
-function verbs:pluck(...)
-  local db, columns = take_database(...)
-  local selected = self:select(table.unpack(columns, 1, columns.n))
+local function pluck(self, db, ...)
+  local selected = self:select(...)
   local count = #selected.node.shape.operands
   if count == 1 then return selected:fetch_optional_values(db) end
   -- The request may be annotated with more columns.
   return gather({}, count, selected:tuples(db))
+end
+
+function verbs:pluck(...)
+  return pluck(self, database_argument.take("pluck", math.huge, ...))
 end
 
 -- Counts and aggregates -------------------------------------------------------------------------------------------------------
@@ -244,7 +233,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
   end
 
   --- Returns the least (greatest, ...) value of a column or expression in all rows; nil without rows.
-  verbs[method] = function(self, column, db)
+  verbs[method] = function(self, db, column)
     if type(column) == "string" then column = request.term(self, column, method) end
     if not marks.is_expression(column) then
       raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column))
@@ -262,8 +251,9 @@ end
 
 arity.limit(verbs, "", {
   rows = 1, tuples = 1, fetch_values = 1, fetch_optional_values = 1, fetch_value = 1, fetch_set = 1, fetch_count = 1, is_empty = 1,
-  exists = 1, min = 2, max = 2, sum = 2, average = 2, total = 2,
+  exists = 1,
 })
+database_argument.precede(verbs, "", { min = 1, max = 1, sum = 1, average = 1, total = 1 })
 
 -- Inspecting requests -----------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 -- is safe in URLs. It contains the values of the order's columns in the first or last row of a page, and is valid only for the
 -- order it was made with.
 
-local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local records = require "perilune.native.records"
 local page_cursors = require "perilune.requests.page_cursors"
 local page_searches = require "perilune.requests.page_searches"
@@ -22,7 +22,7 @@ local keyset_pages = {}
 
 --- Returns the page after or before a cursor.
 -- @tparam string method the start of messages
-function keyset_pages.fetch(self, method, cursor, size, db)
+function keyset_pages.fetch(self, method, db, cursor, size)
   pageable.check(self, method, size)
   db = request_plans.database_for(db, method)
   local form, is_back, list = page_searches.form_of(self, method, db), method == "page_before", nil
@@ -52,14 +52,14 @@ end
 
 --- Returns the page of rows after a cursor, in the order of the request: `records`; `next`, the cursor for the following page, nil
 -- if none exists; and `previous`, the cursor for the preceding page.
+-- @tparam ?database db
 -- @tparam ?string cursor `next` of a page; nil for the first rows
 -- @tparam integer size the maximum number of rows
--- @tparam ?database db
-function verbs:page_after(cursor, size, db) return keyset_pages.fetch(self, "page_after", cursor, size, db) end
+function verbs:page_after(db, cursor, size) return keyset_pages.fetch(self, "page_after", db, cursor, size) end
 
 --- Returns the page of rows before a cursor, which is `previous` of a page; nil for the last rows.
-function verbs:page_before(cursor, size, db) return keyset_pages.fetch(self, "page_before", cursor, size, db) end
+function verbs:page_before(db, cursor, size) return keyset_pages.fetch(self, "page_before", db, cursor, size) end
 
-arity.limit(verbs, "", { page_after = 3, page_before = 3 })
+database_argument.precede(verbs, "", { page_after = 2, page_before = 2 })
 
 return keyset_pages

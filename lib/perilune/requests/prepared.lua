@@ -6,6 +6,7 @@
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
+local database_argument = require "perilune.runtime.database_argument"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local parameters = require "perilune.expressions.parameters"
@@ -84,10 +85,10 @@ end
 -- Pages -----------------------------------------------------------------------------------------------------------------------
 
 --- Returns one page of a request: its `records`, `number` and `size`, the total `count` of rows, and the number of `pages`.
+-- @tparam ?database db
 -- @tparam integer number the number of the page, starting at 1
 -- @tparam integer size
--- @tparam ?database db
-function verbs:page(number, size, db)
+function verbs:page(db, number, size)
   checks.positive("page: argument 1", number)
   checks.positive("page: argument 2", size)
   if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
@@ -101,6 +102,7 @@ function verbs:page(number, size, db)
   end)
 end
 
-arity.limit(verbs, "", { prepare = 0, page = 3 })
+arity.limit(verbs, "", { prepare = 0 })
+database_argument.precede(verbs, "", { page = 2 })
 
 return prepared

@@ -3,6 +3,7 @@
 -- The first surplus argument is declared as a parameter, which is faster than variable arguments. A surplus nil is not an error.
 
 local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
 
 local arity = {}
 
@@ -11,12 +12,18 @@ local function count_text(most)
   return most == 1 and "one argument" or "at most " .. most .. " arguments"
 end
 
+--- Raises an error for a database that follows other arguments.
+function arity.refuse_database(method)
+  errors.raise("argument", method .. ": the database is the first argument, before all others")
+end
+
 --- Raises an error for a surplus argument.
 -- @tparam string method
 -- @tparam integer most the maximum number of arguments
 -- @param surplus
 -- @tparam ?string cure
 function arity.refuse(method, most, surplus, cure)
+  if records.is_database(surplus) then arity.refuse_database(method) end
   errors.raise("argument", method .. ": takes " .. count_text(most) .. ", got " .. errors.describe(surplus) .. " as argument "
     .. most + 1 .. (cure and "; " .. cure or ""))
 end

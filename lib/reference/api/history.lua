@@ -92,11 +92,11 @@ function history:write(db, note, block, ...) end
 ---history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
 ---print(history:transactions()[1].id, history:transactions()[1].note)  --> 1	read all
 ---```
----@param limit? integer the maximum number; 20 by default
 ---@param db? perilune.database
+---@param limit? integer the maximum number; 20 by default
 ---@return { id: integer, note: string, time: perilune.date }[]
 ---@raises history: it is not installed
-function history:transactions(limit, db) end
+function history:transactions(db, limit) end
 
 ---Reverts the rows that a transaction has changed to their previous state, in all tables with a history. The reversal is itself a
 ---transaction with a note, and can be undone.
@@ -106,11 +106,11 @@ function history:transactions(limit, db) end
 ---history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
 ---print(history:undo(1), db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3	1
 ---```
----@param transaction integer the id of a transaction
 ---@param db? perilune.database
+---@param transaction integer the id of a transaction
 ---@return integer count the number of restored rows
 ---@raises history: it is not installed, the transaction does not exist, or a row has been changed since; definition: rows added by others would refer to missing rows; constraint_*: the previous rows violate a constraint
-function history:undo(transaction, db) end
+function history:undo(db, transaction) end
 
 ---A version of a row.
 ---@class perilune.version

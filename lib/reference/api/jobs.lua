@@ -44,14 +44,14 @@ function perilune.jobs(name, options) end
 ---print(perilune.once("seed 2026-11", seed))  --> 1	true
 ---print(perilune.once("seed 2026-11", seed))  --> 1	false
 ---```
+---@param db? perilune.database
 ---@param key string at most 500 bytes
 ---@param block fun(db: perilune.database): any its result must be a value that JSON can express
----@param db? perilune.database the default database unless given
 ---@return any result of the block, this time or the first time
 ---@return boolean was_called
 ---@raises argument: an argument or the result is not valid
 ---@access outside blocks that only read
-function perilune.once(key, block, db) end
+function perilune.once(db, key, block) end
 
 ---A queue of jobs.
 ---@class perilune.jobs

@@ -238,9 +238,10 @@ function Class:delete(record, options) end
 ---```lua
 ---print(Tag:delete_one(1), Tag:delete_one(1))  --> true	false
 ---```
+---@param db? perilune.database
 ---@param key any|table<string, any>
 ---@return boolean was_there
-function Class:delete_one(key) end
+function Class:delete_one(db, key) end
 
 ---Deletes all rows of the table, and returns their number.
 ---```lua

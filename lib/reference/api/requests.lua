@@ -353,9 +353,10 @@ function request:fetch_set(db) end
 ---```lua
 ---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
 ---```
+---@param db? perilune.database
 ---@param ... string|perilune.expression
 ---@return any[]
-function request:pluck(...) end
+function request:pluck(db, ...) end
 
 ---Returns the number of rows.
 ---```lua
@@ -385,57 +386,57 @@ function request:exists(db) end
 ---```lua
 ---print(Book:min("year"))  --> 1846
 ---```
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return any
-function request:min(column, db) end
+function request:min(db, column) end
 
 ---Returns the greatest value of a column or expression.
 ---```lua
 ---print(Book:max("year"))  --> 1872
 ---```
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return any
-function request:max(column, db) end
+function request:max(db, column) end
 
 ---Returns the sum of the values of a column or expression.
 ---```lua
 ---print(Book:sum("year"))  --> 5569
 ---```
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number?
-function request:sum(column, db) end
+function request:sum(db, column) end
 
 ---Returns the average of the values of a column or expression.
 ---```lua
 ---print(Book:average("year"))  --> 1856.3333333333
 ---```
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number?
-function request:average(column, db) end
+function request:average(db, column) end
 
 ---Returns the sum of the values of a column or expression as a float, or 0.0 without values.
 ---```lua
 ---print(Book:total("year"))  --> 5569.0
 ---```
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number
-function request:total(column, db) end
+function request:total(db, column) end
 
 ---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
 ---local page = Book:order("id"):page(2, 2)
 ---print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
 ---```
+---@param db? perilune.database
 ---@param number integer from 1
 ---@param size integer from 1
----@param db? perilune.database
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
-function request:page(number, size, db) end
+function request:page(db, number, size) end
 
 ---Iterates over the records in lists of the given size, in the order of the key. Rows may be changed and deleted during the loop. A request
 ---with its own order, or one that may repeat a record (a join, `union_all`), is refused.
@@ -444,10 +445,10 @@ function request:page(number, size, db) end
 -----> 2
 -----> 1
 ---```
----@param size integer from 1
 ---@param db? perilune.database
+---@param size integer from 1
 ---@return fun(): perilune.record[]?
-function request:in_batches(size, db) end
+function request:in_batches(db, size) end
 
 ---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
 ---update.
@@ -546,10 +547,10 @@ function request:remove(...) end
 ---Book:find(1):tags():replace{ 2 }
 ---print(Book:find(1):tags():pluck("name")[1])  --> travel
 ---```
----@param list (perilune.record|any)[] records or keys
 ---@param db? perilune.database
+---@param list (perilune.record|any)[] records or keys
 ---@raises argument: the request does not come from an association through links
-function request:replace(list, db) end
+function request:replace(db, list) end
 
 ---A request with named parameters. Each method takes an optional database, and a table of values by name.
 ---@class perilune.prepared_request
@@ -783,21 +784,21 @@ function request:when(value, derive, otherwise) end
 ---local first = Book:order("year"):page_after(nil, 2)
 ---print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
 ---```
+---@param db? perilune.database
 ---@param cursor? string the field `next` of a page; nil for the first rows
 ---@param size integer the maximum number of records
----@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
-function request:page_after(cursor, size, db) end
+function request:page_after(db, cursor, size) end
 
 ---Returns the page of records before a cursor.
 ---```lua
 ---print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
 ---```
+---@param db? perilune.database
 ---@param cursor? string the field `previous` of a page; nil for the last rows
 ---@param size integer the maximum number of records
----@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
-function request:page_before(cursor, size, db) end
+function request:page_before(db, cursor, size) end
 
 ---Returns the records at a past time, for a class with a history (see `perilune.history`). The result can be filtered, ordered, counted and
 ---joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of the class;

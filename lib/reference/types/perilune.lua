@@ -642,12 +642,12 @@ function perilune.jobs(name, options) end
 ---
 ---- Raises `argument` if an argument or the result is not valid
 ---- To be called outside blocks that only read
+---@param db? perilune.database
 ---@param key string at most 500 bytes
 ---@param block fun(db: perilune.database): any its result must be a value that JSON can express
----@param db? perilune.database the default database unless given
 ---@return any result of the block, this time or the first time
 ---@return boolean was_called
-function perilune.once(key, block, db) end
+function perilune.once(db, key, block) end
 
 do
 ---A type made by `perilune.enum`. Each case is a field.
@@ -3793,9 +3793,10 @@ function members:delete(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@param db? perilune.database
 ---@param key any|table<string, any>
 ---@return boolean was_there
-function members:delete_one(key) end
+function members:delete_one(db, key) end
 
 ---Deletes all rows of the table, and returns their number.
 ---```lua
@@ -4754,10 +4755,10 @@ function members:write(db, note, block, ...) end
 ---
 ---- Raises `history` if it is not installed
 ---- Raises `argument` if an argument has the wrong type
----@param limit? integer the maximum number; 20 by default
 ---@param db? perilune.database
+---@param limit? integer the maximum number; 20 by default
 ---@return { id: integer, note: string, time: perilune.date }[]
-function members:transactions(limit, db) end
+function members:transactions(db, limit) end
 
 ---Reverts the rows that a transaction has changed to their previous state, in all tables with a history. The reversal is itself a
 ---transaction with a note, and can be undone.
@@ -4772,10 +4773,10 @@ function members:transactions(limit, db) end
 ---- Raises `definition` if rows added by others would refer to missing rows
 ---- Raises `constraint_*` if the previous rows violate a constraint
 ---- Raises `argument` if an argument has the wrong type
----@param transaction integer the id of a transaction
 ---@param db? perilune.database
+---@param transaction integer the id of a transaction
 ---@return integer count the number of restored rows
-function members:undo(transaction, db) end
+function members:undo(db, transaction) end
 
 end
 
@@ -5354,9 +5355,10 @@ function members:fetch_set(db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
 ---@param ... string|perilune.expression
 ---@return any[]
-function members:pluck(...) end
+function members:pluck(db, ...) end
 
 ---Returns the number of rows.
 ---```lua
@@ -5402,10 +5404,10 @@ function members:exists(db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return any
-function members:min(column, db) end
+function members:min(db, column) end
 
 ---Returns the greatest value of a column or expression.
 ---```lua
@@ -5415,10 +5417,10 @@ function members:min(column, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return any
-function members:max(column, db) end
+function members:max(db, column) end
 
 ---Returns the sum of the values of a column or expression.
 ---```lua
@@ -5428,10 +5430,10 @@ function members:max(column, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number?
-function members:sum(column, db) end
+function members:sum(db, column) end
 
 ---Returns the average of the values of a column or expression.
 ---```lua
@@ -5441,10 +5443,10 @@ function members:sum(column, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number?
-function members:average(column, db) end
+function members:average(db, column) end
 
 ---Returns the sum of the values of a column or expression as a float, or 0.0 without values.
 ---```lua
@@ -5454,10 +5456,10 @@ function members:average(column, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param column string|perilune.expression
 ---@param db? perilune.database
+---@param column string|perilune.expression
 ---@return number
-function members:total(column, db) end
+function members:total(db, column) end
 
 ---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
@@ -5468,11 +5470,11 @@ function members:total(column, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
 ---@param number integer from 1
 ---@param size integer from 1
----@param db? perilune.database
 ---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
-function members:page(number, size, db) end
+function members:page(db, number, size) end
 
 ---Iterates over the records in lists of the given size, in the order of the key. Rows may be changed and deleted during the loop. A request
 ---with its own order, or one that may repeat a record (a join, `union_all`), is refused.
@@ -5485,10 +5487,10 @@ function members:page(number, size, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param size integer from 1
 ---@param db? perilune.database
+---@param size integer from 1
 ---@return fun(): perilune.record[]?
-function members:in_batches(size, db) end
+function members:in_batches(db, size) end
 
 ---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
 ---update.
@@ -5629,9 +5631,9 @@ function members:remove(...) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param list (perilune.record|any)[] records or keys
 ---@param db? perilune.database
-function members:replace(list, db) end
+---@param list (perilune.record|any)[] records or keys
+function members:replace(db, list) end
 
 ---Returns the inner join with another request: the pairs of rows for which a condition holds. The conditions of the other request filter
 ---its rows before the join.
@@ -5758,11 +5760,11 @@ function members:when(value, derive, otherwise) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
 ---@param cursor? string the field `next` of a page; nil for the first rows
 ---@param size integer the maximum number of records
----@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
-function members:page_after(cursor, size, db) end
+function members:page_after(db, cursor, size) end
 
 ---Returns the page of records before a cursor.
 ---```lua
@@ -5772,11 +5774,11 @@ function members:page_after(cursor, size, db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
 ---@param cursor? string the field `previous` of a page; nil for the last rows
 ---@param size integer the maximum number of records
----@param db? perilune.database
 ---@return { records: perilune.record[], next: string?, previous: string? }
-function members:page_before(cursor, size, db) end
+function members:page_before(db, cursor, size) end
 
 ---Returns the records at a past time, for a class with a history (see `perilune.history`). The result can be filtered, ordered, counted and
 ---joined like any other request, but not written. Records that it joins or includes are current. It has the default scope of the class;
