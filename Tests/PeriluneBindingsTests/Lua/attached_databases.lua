@@ -65,11 +65,11 @@ test("tables in attached databases are found, indexed, observed and dropped by n
   equal({ db:view_exists "title", db:trigger_exists "named" }, { true, true })
 
   db:create_index("book", { "title" })
-  db:create_index("by_day", { on = "book", columns = { "day" }, unique = true })
+  db:create_index("book", { "day" }, { name = "by_day", unique = true })
   equal(db:fetch_values "SELECT name FROM archive.sqlite_schema WHERE type = 'index' ORDER BY name", { "book_on_title", "by_day" })
   equal(db:index_exists "by_day", true)
   db:drop_index("book", { "title" })
-  db:drop_index "by_day"
+  db:drop_index("book", { name = "by_day" })
   equal(db:fetch_value "SELECT count(*) FROM archive.sqlite_schema WHERE type = 'index'", 0)
 
   local events = {}

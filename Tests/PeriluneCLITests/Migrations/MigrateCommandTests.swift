@@ -422,7 +422,7 @@ import Testing
             "migrations/0003_isbn.lua": """
             return function(db)
               db:alter_table("book", function(t) t:add_column("isbn", "text") end)
-              db:create_index("book_on_isbn", { on = "book", columns = { "isbn" } })
+              db:create_index("book", { "isbn" })
             end
             """,
             "migrations/0004_fill.sql": "UPDATE book SET pages = 326 WHERE title = 'Typee'",

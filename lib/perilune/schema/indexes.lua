@@ -86,27 +86,32 @@ local function create(db, table_name, sql, is_unique, place)
   if is_unique then schema_changes.run(db, require("perilune.schema.full_text_synchronization").renewals(db, table_name, place)) end
 end
 
-local index_options = { unique = "boolean", where = "any", if_not_exists = "boolean" }
+indexes.options = { name = "string", unique = "boolean", where = "any", if_not_exists = "boolean" }
 
---- Creates an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or an index named
--- `<table>_on_<columns>`: `db:create_index("book", { "title" })`, followed by options.
+--- Raises for the argument that should be a list of columns if it is a table of options or missing.
+local function refuse_columns(place, name, options)
+  if options == nil then checks.fail(place, "missing the list of columns after the table") end
+  if options.on ~= nil or options.columns ~= nil then
+    checks.fail(place, ("the table comes first, then the columns: db:create_index(\"%s\", { ... }, { name = \"%s\" })"):format(
+      tostring(options.on or "table"), name))
+  end
+  checks.fail(place, "the columns come before the options: db:create_index(\"" .. name .. "\", { ... }, { name = ... })")
+end
+
+--- Creates an index: `db:create_index("book", { "title" }, { name = "book_by_title", unique = true })`. Without a name, it is
+-- `<table>_on_<columns>`.
 -- Columns are names, expressions, functions that receive the columns and return one (`function(c) return c.title:lower() end`), or
 -- tables: any of these with options, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
--- @tparam table options `on`: the table; `columns`; `unique`; `where`: only these rows; `if_not_exists`
-function database:create_index(name, options, more)
+-- @tparam ?table options `name`; `unique`; `where`: only these rows; `if_not_exists`
+function database:create_index(table_name, list, options)
   local place = "db:create_index"
-  sql_text.name(name, place .. ": argument 1")
-  if type(options) == "string" or type(options) == "table" and options[1] ~= nil then
-    local columns = columns_of(self, name, place)
-    more = checks.options(place, more, index_options)
-    return create(self, name, indexes.sql(columns, nil, name, options, more, place), more.unique, place)
+  sql_text.name(table_name, place .. ": argument 1")
+  if list == nil or type(list) == "table" and getmetatable(list) == nil and list[1] == nil and next(list) ~= nil then
+    refuse_columns(place, table_name, list)
   end
-  local kinds = { on = "string", columns = "any" }
-  for key, kind in pairs(index_options) do kinds[key] = kind end
-  options = checks.options(place, options, kinds)
-  if not options.on then checks.fail(place, "missing option `on`, the table") end
-  local columns = columns_of(self, options.on, place)
-  create(self, options.on, indexes.sql(columns, name, options.on, options.columns, options, place), options.unique, place)
+  local columns = columns_of(self, table_name, place)
+  options = checks.options(place, options, indexes.options)
+  create(self, table_name, indexes.sql(columns, options.name, table_name, list, options, place), options.unique, place)
 end
 
 --- Returns the names of the indexes on exactly these columns, in this order.
@@ -133,20 +138,45 @@ local function drop_by_columns(db, table_name, columns, options, place)
   end
 end
 
---- Drops an index by its name, or by its table and columns: `db:drop_index("book", { "title" })`.
--- @tparam ?table options `if_exists`: no error if none exists
-function database:drop_index(name, columns, options)
-  local place = "db:drop_index"
-  local quoted = sql_text.name(name, place .. ": argument 1")
-  if type(columns) == "table" and columns[1] == nil then columns, options = nil, columns end
-  options = checks.options(place, options, { if_exists = "boolean" })
-  if columns ~= nil then return drop_by_columns(self, name, columns, options, place) end
-  if self:index_exists(name) then
-    self:execute("DROP INDEX " .. quoted)
-  elseif not options.if_exists then
-    errors.raise_unknown("index", name, self:fetch_values(
-      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"))
+--- Returns the table and the index with a name; nothing if none exists.
+local function find_named(db, name)
+  for _, row in ipairs(db:fetch_all(
+    "SELECT tbl_name, name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL UNION ALL "
+    .. "SELECT tbl_name, name FROM sqlite_temp_schema WHERE type = 'index' AND sql IS NOT NULL")) do
+    if sql_names.same(row.name, name) then return row.tbl_name, row.name end
   end
+end
+
+local function drop_by_name(db, table_name, options, place)
+  local names = {}
+  for _, index in ipairs(db:indexes(table_name)) do
+    if sql_names.same(index.name, options.name) then
+      db:execute("DROP INDEX " .. sql_text.name(index.name))
+      return
+    end
+    if index.origin == "create index" then names[#names + 1] = index.name end
+  end
+  if not options.if_exists then errors.raise_unknown("index", options.name, names) end
+end
+
+--- Drops an index of a table, by its columns or by its name: `db:drop_index("book", { "title" })`,
+-- `db:drop_index("book", { name = "book_by_title" })`.
+-- @tparam ?{string,...} columns
+-- @tparam ?table options `name`; `if_exists`: no error if none exists
+function database:drop_index(table_name, columns, options)
+  local place = "db:drop_index"
+  sql_text.name(table_name, place .. ": argument 1")
+  if options == nil and type(columns) == "table" and columns[1] == nil then columns, options = nil, columns end
+  options = checks.options(place, options, { name = "string", if_exists = "boolean" })
+  if columns ~= nil and options.name then checks.fail(place, "give either the columns or `name`") end
+  if columns == nil and not options.name then
+    local table_of_index, index = find_named(self, table_name)
+    checks.fail(place, ("the table comes first, then the columns or a name: db:drop_index(\"%s\", { name = \"%s\" })"):format(
+      table_of_index or "table", index or table_name))
+  end
+  if options.if_exists and not self:table_exists(table_name) then return end
+  if columns ~= nil then return drop_by_columns(self, table_name, columns, options, place) end
+  drop_by_name(self, table_name, options, place)
 end
 
 indexes.columns_of = columns_of

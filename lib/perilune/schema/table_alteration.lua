@@ -445,8 +445,7 @@ end
 -- @tparam ?table options `name`, `unique`, `where`, `if_not_exists`
 function methods:add_index(list, options)
   local alteration, place = open(self, "add_index")
-  options = checks.options(place, options,
-    { name = "string", unique = "boolean", where = "any", if_not_exists = "boolean" })
+  options = checks.options(place, options, indexes.options)
   local columns = { by_key = alteration.columns.by_key, names = alteration.columns.names }
   local sql = indexes.sql(columns, options.name, alteration.name, list, options, place)
   alteration:add_index(function() return sql end)

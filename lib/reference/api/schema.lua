@@ -67,31 +67,33 @@ function db:alter_table(name, options, block) end
 ---@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it, it is a history, or the name of its history is taken
 function db:rename_table(name, new_name) end
 
----Creates an index: by its name with the option `on`, or by the columns of a table, from which its name is derived.
+---Creates an index on columns of a table. Without a name, it is named after the table and the columns.
 ---```lua
----db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
+---db:create_index("book", { { "title", desc = true } }, { name = "book_by_title", where = "pages > 100" })
 ---db:create_index("book", { "year" })
 ---for _, index in ipairs(db:indexes("book")) do print(index.name) end
 -----> book_by_title
 -----> book_on_year
 ---```
----@param name string the name of the index, or the table if columns follow
----@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
----@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options after a list of columns
+---@param table_name string
+---@param columns string|any[] a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
+---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; argument: an index on expressions has no name
-function db:create_index(name, options, more) end
+function db:create_index(table_name, columns, options) end
 
----Drops an index, given by its name or by table and columns.
+---Drops an index of a table, given by its columns or its name.
 ---```lua
 ---db:create_index("book", { "year" })
+---db:create_index("book", { "title" }, { name = "book_by_title" })
 ---db:drop_index("book", { "year" })
+---db:drop_index("book", { name = "book_by_title" })
 ---print(#db:indexes("book"))  --> 0
 ---```
----@param name string
----@param columns? string[]
----@param options? { if_exists?: boolean }
+---@param table_name string
+---@param columns? string|string[] may be left out if the options have a name
+---@param options? { name?: string, if_exists?: boolean }
 ---@raises unknown_index: the index does not exist; definition: several indexes have these columns
-function db:drop_index(name, columns, options) end
+function db:drop_index(table_name, columns, options) end
 
 ---Creates a view from SQL or from a request.
 ---```lua

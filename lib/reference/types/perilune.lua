@@ -1595,9 +1595,9 @@ function members:alter_table(name, options, block) end
 ---@param new_name string
 function members:rename_table(name, new_name) end
 
----Creates an index: by its name with the option `on`, or by the columns of a table, from which its name is derived.
+---Creates an index on columns of a table. Without a name, it is named after the table and the columns.
 ---```lua
----db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
+---db:create_index("book", { { "title", desc = true } }, { name = "book_by_title", where = "pages > 100" })
 ---db:create_index("book", { "year" })
 ---for _, index in ipairs(db:indexes("book")) do print(index.name) end
 -----> book_by_title
@@ -1610,15 +1610,17 @@ function members:rename_table(name, new_name) end
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
----@param name string the name of the index, or the table if columns follow
----@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
----@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options after a list of columns
-function members:create_index(name, options, more) end
+---@param table_name string
+---@param columns string|any[] a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
+---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
+function members:create_index(table_name, columns, options) end
 
----Drops an index, given by its name or by table and columns.
+---Drops an index of a table, given by its columns or its name.
 ---```lua
 ---db:create_index("book", { "year" })
+---db:create_index("book", { "title" }, { name = "book_by_title" })
 ---db:drop_index("book", { "year" })
+---db:drop_index("book", { name = "book_by_title" })
 ---print(#db:indexes("book"))  --> 0
 ---```
 ---
@@ -1627,10 +1629,10 @@ function members:create_index(name, options, more) end
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
----@param name string
----@param columns? string[]
----@param options? { if_exists?: boolean }
-function members:drop_index(name, columns, options) end
+---@param table_name string
+---@param columns? string|string[] may be left out if the options have a name
+---@param options? { name?: string, if_exists?: boolean }
+function members:drop_index(table_name, columns, options) end
 
 ---Creates a view from SQL or from a request.
 ---```lua
