@@ -97,7 +97,7 @@ end
 -- Completing a name calls no functions: the result of a call is inferred from the name of the method.
 local record_verbs = {}
 for _, name in ipairs{
-  "find", "fetch_one", "find_or_create", "first", "last", "insert", "inserted", "update", "save", "upsert", "create", "refresh", "from_row",
+  "find", "fetch_one", "find_or_insert", "first", "last", "insert", "inserted", "update", "save", "upsert", "refresh", "from_row",
   "copy", "restore",
 } do record_verbs[name] = true end
 

@@ -6,7 +6,7 @@ require "perilune.associations.links"
 require "perilune.associations.conditions"
 
 require "perilune.runtime.loading"(request.derivations, "perilune.requests.nearest", { "nearest" })
-require "perilune.runtime.loading"(request.verbs, "perilune.associations.creating", { "build", "create", "find_or_build", "find_or_create" })
+require "perilune.runtime.loading"(request.verbs, "perilune.associations.creating", { "build", "insert", "insert_all", "find_or_build", "find_or_insert" })
 
 --- Calls a function with the records (or rows): first with the current ones, then after each transaction that changed them. Without
 -- a function, returns an observation for `for records in observation:values() do`. See `db:observe`.

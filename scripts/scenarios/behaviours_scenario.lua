@@ -53,10 +53,10 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     -- It keeps its unique keys. The error identifies the row that has them.
     Item:find(item.id):delete()
     t.db:create_index("item", { "code" }, { unique = true })
-    local err = expect_error(function() Item:find_or_create { code = "a" } end, { kind = "constraint_unique" })
+    local err = expect_error(function() Item:find_or_insert { code = "a" } end, { kind = "constraint_unique" })
     check(err.deleted_key == item.id)
     Item:unscoped():find(err.deleted_key):restore()
-    check(select(2, Item:find_or_create { code = "a" }) == false)
+    check(select(2, Item:find_or_insert { code = "a" }) == false)
     Item:find(item.id):delete_forever()
     check(Item:unscoped():is_empty())
   end)
@@ -103,9 +103,9 @@ group("records of others", { template = "stock", tags = { "records" } }, functio
   scenario("found, or made; made for another; fetched for records at hand", function(t)
     local Shop, Item = perilune.record("shop"), perilune.record("item")
     Shop.items = Shop:has_many(Item)
-    local shop, is_new = Shop:find_or_create { name = "s" }
+    local shop, is_new = Shop:find_or_insert { name = "s" }
     check(is_new)
-    check(Shop:find_or_create { name = "s" }.id == shop.id)
+    check(Shop:find_or_insert { name = "s" }.id == shop.id)
     shop:items():create { code = "a", price = 3 }
     local draft = shop:items():build { code = "b" }
     check(draft.shop_id == shop.id)

@@ -17,18 +17,21 @@ local function titles(playlist) return playlist:tracks():order("id"):pluck("titl
 
 test("links can be added, once each", function()
   local playlist = Playlist:find(1)
-  playlist:tracks():add(Track:find(1), 3)
+  playlist:tracks():add{ Track:find(1), 3 }
   equal(titles(playlist), { "a", "c" })
-  playlist:tracks():add(1, 2)
+  playlist:tracks():add(1)
+  playlist:tracks():add(2)
   equal(titles(playlist), { "a", "b", "c" })
   equal(titles(Playlist:find(2)), {})
 end)
 
 test("links can be removed and replaced", function()
   local playlist = Playlist:find(1)
-  playlist:tracks():add(1, 2, 3)
+  playlist:tracks():add{ 1, 2, 3 }
   equal(playlist:tracks():remove(Track:find(2)), 1)
   equal(playlist:tracks():remove(2), 0)
+  playlist:tracks():add(2)
+  equal(playlist:tracks():remove{ Track:find(2), 99 }, 1)
   equal(titles(playlist), { "a", "c" })
   playlist:tracks():replace{ 2, Track:find(3) }
   equal(titles(playlist), { "b", "c" })
@@ -49,6 +52,11 @@ test("mistakes are refused", function()
   fails("argument", function() playlist:tracks():add() end)
   fails("argument", function() playlist:tracks():add(playlist) end)
   fails("argument", function() playlist:tracks():add(Track{ title = "new" }) end)
+  matches(fails("argument", function() playlist:tracks():add(1, 2) end), "add{ a, b }")
+  matches(fails("argument", function() playlist:tracks():add(Track:find(1), Track:find(2)) end), "add{ a, b }")
+  fails("argument", function() playlist:tracks():add{ track = 1 } end)
+  fails("argument", function() playlist:tracks():remove() end)
+  equal(playlist:tracks():fetch_count(), 0)
 end)
 
 -- The links of an association ------------------------------------------------------------------------------------------------------
@@ -76,6 +84,49 @@ local function links(book_id)
   return db:fetch_values("SELECT id || ':' || label_id || ':' || ifnull(kind, '-') || iif(deleted_at IS NULL, '', ' deleted') FROM book_label WHERE book_id = ? ORDER BY id", book_id)
 end
 
+local function notes(book_id)
+  return db:fetch_values("SELECT label_id || ':' || ifnull(note, '-') FROM book_label WHERE book_id = ? AND deleted_at IS NULL ORDER BY id", book_id)
+end
+
+test("columns of links are written when links are added", function()
+  make_books()
+  local labels = Book:find(1):labels()
+  labels:add(1, { note = "first" })
+  labels:add({ 2, Label:find(3) }, { note = "both" })
+  equal(notes(1), { "1:first", "2:both", "3:both" })
+  labels:add(1, { note = "changed" })
+  labels:add(2)
+  equal(notes(1), { "1:changed", "2:both", "3:both" })
+  labels:remove(3)
+  labels:add(3, { note = "restored" })
+  equal(notes(1), { "1:changed", "2:both", "3:restored" })
+  labels:add(db, 4, { note = "last" })
+  equal(notes(1)[4], "4:last")
+end)
+
+test("columns of links are checked", function()
+  make_books()
+  local labels = Book:find(1):labels()
+  matches(fails("argument", function() labels:add(1, { label_id = 2 }) end), "is set by the association")
+  matches(fails("argument", function() labels:add(1, { book_id = 2 }) end), "is set by the association")
+  equal(fails("unknown_column", function() labels:add(1, { note_ = "x" }) end).suggestion, "note")
+  matches(fails("argument", function() Book:find(1):main_labels():add(1, { kind = "other" }) end), "kind")
+  Book:find(1):main_labels():add(1, { note = "x" })
+  equal(links(1), { "1:1:main" })
+  equal(notes(1), { "1:x" })
+end)
+
+test("columns are written to links in a table without a key", function()
+  db:execute "CREATE TABLE plain_link (playlist_id INTEGER REFERENCES playlist, track_id INTEGER REFERENCES track, position INTEGER)"
+  local Plain = perilune.record("plain_link")
+  local plain_links, track = Playlist:has_many(Plain), Plain:belongs_to(Track)
+  Playlist.plain_tracks = Playlist:has_many(Track, { through = plain_links, using = track })
+  local tracks = Playlist:find(1):plain_tracks()
+  tracks:add({ 1, 2 }, { position = 7 })
+  tracks:add(2, { position = 8 })
+  equal(db:fetch_values("SELECT track_id || ':' || position FROM plain_link ORDER BY track_id"), { "1:7", "2:8" })
+end)
+
 test("replacing keeps unchanged links with their columns and dependent rows", function()
   make_books()
   db:execute "INSERT INTO book_label (id, book_id, label_id, note) VALUES (10, 1, 1, 'a note'), (11, 1, 2, NULL), (12, 2, 3, NULL); INSERT INTO vote VALUES (1, 10), (2, 11)"
@@ -92,7 +143,7 @@ end)
 test("softly deleted links are restored", function()
   make_books()
   local book = Book:find(1)
-  book:labels():add(1, 2)
+  book:labels():add{ 1, 2 }
   equal(book:labels():remove(1), 1)
   equal(book:labels():remove(1), 0)
   book:labels():add(1)
@@ -113,7 +164,7 @@ test("methods respect the conditions of the association's links", function()
   book:main_labels():add(2)
   equal(links(1), { "10:1:main", "11:2:other", "12:3:other", "13:2:main" })
   equal(book:main_labels():pluck("id"), { 1, 2 })
-  local made = book:main_labels():create{ name = "new" }
+  local made = book:main_labels():insert{ name = "new" }
   equal(db:fetch_value("SELECT kind FROM book_label WHERE label_id = ?", made.id), "main")
   Book:save_nested({ id = 1, main_labels = { { id = 1 }, { name = "newer" } } }, { delete_missing = true })
   equal(links(1), { "10:1:main", "11:2:other", "12:3:other", "13:2:main deleted", "14:5:main deleted", "15:6:main" })
@@ -151,7 +202,7 @@ test("removing and replacing links update counters and timestamps and run hooks"
   function BookLabel:did_insert() log[#log + 1] = "+" .. self.label_id end
   function BookLabel:did_update() log[#log + 1] = (self.deleted_at and "-" or "~") .. self.label_id end
   local book = Book:find(1)
-  book:labels():add(1, 2)
+  book:labels():add{ 1, 2 }
   db:execute "UPDATE book SET updated_at = NULL"
   book:labels():remove(1)
   equal(Book:find(1).updated_at ~= nil, true)
@@ -169,7 +220,7 @@ test("links in a table without a key can be removed", function()
   Book.pairs, Pair.label = Book:has_many(Pair), Pair:belongs_to(Label)
   Book.paired = Book:has_many(Label, { through = Book.pairs, using = Pair.label })
   local book = Book:find(1)
-  book:paired():add(1, 2, 3)
+  book:paired():add{ 1, 2, 3 }
   equal(book:paired():remove(1), 1)
   book:paired():replace{ 3, 4 }
   equal(db:fetch_values("SELECT label_id FROM pair"), { 3, 4 })

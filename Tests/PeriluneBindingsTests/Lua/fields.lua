@@ -126,7 +126,7 @@ test("associations find the foreign keys and accept fields as columns", function
   equal(Book:including_required(Book.author):order("book_id"):fetch_one().author.full_name, "Ann")
   equal(#Author:including_all(Author.books):order("id"):fetch_one().books, 2)
   equal(ann:books():order("page_count"):fetch_one().title, "Emma")
-  equal(ann:books():create{ title = "Third", page_count = 9 }.author_id, ann.id)
+  equal(ann:books():insert{ title = "Third", page_count = 9 }.author_id, ann.id)
   equal(titles(Book:filter{ author = ann, ["author.country"] = "France" }:order("book_id")), "Moby Emma Third")
   equal(Author:annotated_with(Author.books:max("page_count"):as("most")):order("id"):fetch_one().most, 600)
   local Other = perilune.record("book", { fields = { writer = "authorId", number = "bookId" } })
@@ -139,8 +139,8 @@ test("associations find the foreign keys and accept fields as columns", function
   equal(#authors[2].others, 1)
   local nested = Author:save_nested{ full_name = "Cid", books = { { title = "Cantar", page_count = 1, price = { amount = 1, currency = "ESP" } } } }
   equal({ nested.books[1].author_id, nested.books[1].price.currency }, { nested.id, "ESP" })
-  equal(Author:find_or_create({ full_name = "Ann" }, { country = "Italy" }).country, "France")
-  equal(Author:find_or_create({ full_name = "Dan" }, { country = "Italy" }).country, "Italy")
+  equal(Author:find_or_insert({ full_name = "Ann" }, { country = "Italy" }).country, "France")
+  equal(Author:find_or_insert({ full_name = "Dan" }, { country = "Italy" }).country, "Italy")
 end)
 
 test("lazy fields are fetched on request", function()

@@ -131,24 +131,24 @@ end) end)
 
 test("records that are created for others get the right key", function() for_each_kind(function(values, sql, B, C)
   local b = B:find(values[1])
-  local made = b:cs():create{ n = 1 }
+  local made = b:cs():insert{ n = 1 }
   equal(count("c WHERE b_id = " .. sql[1]), 3)
   equal(made.b_id == C:find(made.id).b_id or type(made.b_id) == "table", true)
   b:cs():build{ n = 2 }:insert()
-  equal(b:cs():find_or_create{ n = 3 }.n, 3)
-  equal(b:cs():find_or_create{ n = 3 }.n, 3)
+  equal(b:cs():find_or_insert{ n = 3 }.n, 3)
+  equal(b:cs():find_or_insert{ n = 3 }.n, 3)
   equal(b:cs():find_or_build{ n = 3 }.n, 3)
   equal(count("c WHERE b_id = " .. sql[1]), 5)
-  equal(C:filter{ b = b }:find_or_create{ n = 14 }.n, 14)
-  equal(C:filter{ b_id = values[1] }:find_or_create{ n = 15 }.n, 15)
+  equal(C:filter{ b = b }:find_or_insert{ n = 14 }.n, 14)
+  equal(C:filter{ b_id = values[1] }:find_or_insert{ n = 15 }.n, 15)
   equal(count("c WHERE b_id = " .. sql[1]), 7)
-  B:insert{ id = values[3] }:cs():create{}
+  B:insert{ id = values[3] }:cs():insert{}
   equal(count("c WHERE b_id = " .. sql[3]), 1)
 end) end)
 
 test("links work with every type of key", function() for_each_kind(function(values, sql, B, _, T)
   local b, first, second = B:find(values[1]), T:find(values[1]), T:find(values[2])
-  b:ts():add(first, second)
+  b:ts():add{ first, second }
   b:ts():add(first)
   equal({ b:ts():fetch_count(), count("l WHERE b_id = " .. sql[1]) }, { 2, 2 })
   equal(b:ts():filter{ v = 2 }:fetch_one().v, 2)
@@ -162,7 +162,7 @@ test("links work with every type of key", function() for_each_kind(function(valu
     b:ts():add(values[1])
     equal(b:ts():remove(values[1]), 1)
   end
-  b:ts():create{ id = values[3], v = 3 }
+  b:ts():insert{ id = values[3], v = 3 }
   equal(count("l WHERE t_id = " .. sql[3]), 1)
 end) end)
 
@@ -201,7 +201,7 @@ end) end)
 
 test("self-referential tables work with every type of key", function() for_each_kind(function(values, sql, B)
   local root = B:find(values[1])
-  root:children():create{ id = values[3], v = 3 }
+  root:children():insert{ id = values[3], v = 3 }
   equal(count("b WHERE parent_id = " .. sql[1]), 1)
   equal({ root:children():fetch_one().v, B:find(values[3]):parent():fetch_one().v }, { 3, 1 })
 end) end)
@@ -247,7 +247,7 @@ test("composite keys may contain blobs", function()
   B.cs, C.b = B:has_many(C), C:belongs_to(B)
   local b = B:find{ k = "\1", n = 2 }
   equal({ b:cs():fetch_count(), C:find(3):b():fetch_one().v, C:filter{ b = b }:fetch_count(), b:refresh().v }, { 2, "b", 2, "b" })
-  b:cs():create{}
+  b:cs():insert{}
   equal(count "c WHERE b_k = x'01' AND b_n = 2", 3)
   B:save_nested({ k = "\1", n = 2, cs = { {} } }, { delete_missing = true })
   equal({ count "c WHERE b_k = x'01' AND b_n = 2", count "c" }, { 1, 2 })

@@ -1,12 +1,11 @@
---- Creates records that belong to other records, and finds or creates records.
+--- Builds and inserts records that belong to other records, and finds or inserts records.
 --
---     melville:books():create{ title = "Omoo", year = 1847 }        -- inserted, with author_id
+--     melville:books():insert{ title = "Omoo", year = 1847 }        -- inserted, with author_id
 --     melville:books():build{ title = "Omoo" }                      -- not inserted yet
---     Author:find_or_create({ name = "Melville" }, { country = "US" })
+--     Author:find_or_insert({ name = "Melville" }, { country = "US" })
 
 local perilune = require "perilune"
-local native_values = require "perilune.native.values"
-local null = native_values.null
+local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
@@ -19,6 +18,7 @@ local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
+local failures = require "perilune.records.failures"
 local raise = errors.raise
 local verbs = request.verbs
 
@@ -55,28 +55,22 @@ local function fields_of_link(self, class, method, db)
   return fields
 end
 
---- Raises for a field that contradicts the conditions of a request, because the request would never find the new record.
-local function check_agrees(self, method, given, db)
-  local class = self.node.root.source.class
-  local info, fields = record_info.of_class(class, db), association_records.fields_of_conditions(self, class, db)
-  local function stored(name, value)
-    if value == null then return nil end
-    return native_values.plain(record_values.store(info, nil, name, value))
-  end
-  for name, value in next, given do
-    if fields[name] ~= nil and stored(name, fields[name]) ~= stored(name, value) then
-      raise("argument", ("%s: `%s` is %s, but all records of the request have %s; use Class:%s{...}, or a request without that condition")
-        :format(method, name, errors.describe(value), errors.describe(fields[name]), method))
-    end
-  end
+--- Returns the values that a new record of a request gets: the fields of its link, and the fields of its conditions.
+local function given_by(self, class, method, db)
+  local link = fields_of_link(self, class, method, db)
+  local fields = association_records.fields_of_conditions(self, class, db)
+  for name in pairs(link) do fields[name] = nil end
+  return link, fields
+end
+
+local function raise_linked(method, name)
+  raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(method, name))
 end
 
 --- Builds a record with the given fields that belongs to the request's record.
 local function build(self, method, db, ...)
   local class = class_of(self, method)
-  local link = fields_of_link(self, class, method, db)
-  local fields = association_records.fields_of_conditions(self, class, db)
-  for name in pairs(link) do fields[name] = nil end
+  local link, fields = given_by(self, class, method, db)
   for index = 1, select("#", ...) do
     for name, value in next, (select(index, ...)) do fields[name] = value end
   end
@@ -88,9 +82,7 @@ local function build(self, method, db, ...)
     end
   end
   for name in next, fields do
-    if link[name] ~= nil then
-      raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(method, name))
-    end
+    if link[name] ~= nil then raise_linked(method, name) end
   end
   local made = class(fields)
   for name, value in pairs(link) do rawset(made, name, value) end
@@ -98,11 +90,45 @@ local function build(self, method, db, ...)
   return made
 end
 
-local function insert(self, made, db)
-  made:insert(db)
+--- Makes a new record belong to the request's record.
+local function adopt(self, method, db, made)
+  local class = class_of(self, method)
+  if not class:is(made) then
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s"):format(method, classes.table(class), classes.name_of(made)))
+  end
+  local link, fields = given_by(self, class, method, db)
+  for name, value in pairs(fields) do
+    if made[name] == nil then made[name] = value end
+  end
+  for name, value in pairs(link) do
+    local own = made[name]
+    if own ~= nil and own ~= value then raise_linked(method, name) end
+    made[name] = value
+  end
+  return made
+end
+
+--- Returns the record for an argument of a verb that inserts, which may also be a table of columns.
+local function record_of(self, method, db, given)
+  if records.class_of(given) then return adopt(self, method, db, given) end
+  if type(given) ~= "table" or getmetatable(given) ~= nil then
+    raise("argument", ("%s: expected a record or a table of columns, got %s"):format(method, classes.name_of(given)))
+  elseif given[1] ~= nil then
+    raise("argument", ("%s: expected a record or a table of columns, got a list%s"):format(method,
+      method == "insert" and "; use insert_all for lists" or ""))
+  end
+  return build(self, method, db, given)
+end
+
+local function link_to(self, made, db)
   local link = rawget(self, "link")
   if link and link.root.options.through then self:add(db, made) end
-  return made
+end
+
+local function insert(self, made, db, options)
+  local result = made:insert(db, options)
+  if result ~= false and result ~= nil then link_to(self, made, db) end
+  return result
 end
 
 --- Builds a record that belongs to the request's record: `author:books():build{ title = "Omoo" }`. The record is not inserted.
@@ -111,23 +137,65 @@ function verbs:build(fields, surplus)
   local link = rawget(self, "link")
   if not link then raise("argument", "build: expected the request of an association, as in author:books():build{...}; use Class{...} for other records") end
   if link.root.options.through then
-    raise("argument", "build: records of an association with `through` are linked when they are inserted; use create{...}")
+    raise("argument", "build: records of an association with `through` are linked when they are inserted; use insert{...}")
   end
   return build(self, "build", nil, check_fields("build", 1, fields))
 end
 
---- Builds and inserts a record. If the association leads through another table, the record is also linked.
-function verbs:create(...)
-  local db, fields = database_argument.take("create", 1, ...)
-  if not rawget(self, "link") then
-    raise("argument", "create: expected the request of an association, as in author:books():create{...}; use Class:insert{...} for other records")
-  end
-  db = request_plans.database_for(db, "create")
-  local made = build(self, "create", db, check_fields("create", 1, fields))
-  return (records.with_access(db, "guard", function() return insert(self, made, db) end))
+local function check_linked(self, method)
+  if rawget(self, "link") then return end
+  raise("argument", ("%s: expected the request of an association, as in author:books():%s{...}; use Class:%s{...} for other records"):format(
+    method, method, method))
 end
 
--- Finding or creating -----------------------------------------------------------------------------------------------------------
+--- Inserts a record, given as a table of columns or as a new record, that belongs to the request's record. If the association leads
+-- through another table, the record is also linked. Options and results are those of `Class:insert`.
+function verbs:insert(...)
+  local db, given, options = database_argument.take("insert", 2, ...)
+  check_linked(self, "insert")
+  db = request_plans.database_for(db, "insert")
+  local made = record_of(self, "insert", db, given)
+  return (records.with_access(db, "guard", function() return insert(self, made, db, options) end))
+end
+
+--- Calls a function for an element of a list; errors get its position.
+local function attempt(position, f, ...)
+  local is_done, result = pcall(f, ...)
+  if is_done then return result end
+  failures.add_list_index(result, position)
+  error(result, 0)
+end
+
+local function insert_linked(self, list, db, options)
+  local results = {}
+  for position, made in ipairs(list) do
+    local result = attempt(position, insert, self, made, db, options)
+    if result then results[#results + 1] = result end
+  end
+  return results
+end
+
+--- Inserts a list of records, all or none. Options and results are those of `Class:insert_all`.
+function verbs:insert_all(...)
+  local db, list, options = database_argument.take("insert_all", 2, ...)
+  check_linked(self, "insert_all")
+  db = request_plans.database_for(db, "insert_all")
+  if type(list) ~= "table" or getmetatable(list) ~= nil then
+    raise("argument", "insert_all: expected a list of records, got " .. classes.name_of(list))
+  end
+  local made = {}
+  for position, element in next, list do
+    -- Other keys are refused by the class.
+    made[position] = math.type(position) == "integer" and attempt(position, record_of, self, "insert_all", db, element) or element
+  end
+  local is_through, result = rawget(self, "link").root.options.through ~= nil, nil
+  records.with_access(db, "guard", function()
+    result = is_through and insert_linked(self, made, db, options) or class_of(self, "insert_all"):insert_all(db, made, options)
+  end)
+  return result
+end
+
+-- Finding or inserting -----------------------------------------------------------------------------------------------------------
 
 --- Raises for values that cannot be fields of a new record.
 local function check_key(method, key)
@@ -169,25 +237,25 @@ function verbs:find_or_build(...)
   key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
   class_of(self, "find_or_build")
   db = request_plans.database_for(db, "find_or_build")
-  check_agrees(self, "find_or_build", key, db)
+  association_records.check_agrees(self, "find_or_build", key, db)
   local found = with_key(self, key, db):fetch_one(db)
   if found then return found, false end
   return build(self, "find_or_build", db, key, others), true
 end
 
 --- Returns the first record with these fields, or inserts a record with these and other fields.
-function verbs:find_or_create(...)
-  local db, key, others = database_argument.take("find_or_create", 2, ...)
-  key, others = check_key("find_or_create", key), check_fields("find_or_create", 2, others)
-  class_of(self, "find_or_create")
-  db = request_plans.database_for(db, "find_or_create")
-  check_agrees(self, "find_or_create", key, db)
-  check_agrees(self, "find_or_create", others, db)
+function verbs:find_or_insert(...)
+  local db, key, others = database_argument.take("find_or_insert", 2, ...)
+  key, others = check_key("find_or_insert", key), check_fields("find_or_insert", 2, others)
+  class_of(self, "find_or_insert")
+  db = request_plans.database_for(db, "find_or_insert")
+  association_records.check_agrees(self, "find_or_insert", key, db)
+  association_records.check_agrees(self, "find_or_insert", others, db)
   local found, is_new
   records.with_access(db, "guard", function()
     found = with_key(self, key, db):fetch_one(db)
     if found then return end
-    found, is_new = insert(self, build(self, "find_or_create", db, key, others), db), true
+    found, is_new = insert(self, build(self, "find_or_insert", db, key, others), db), true
   end)
   return found, is_new or false
 end

@@ -42,6 +42,7 @@ local function pivot_of(self, method, db)
     end
     pivot.own[column] = value
   end
+  pivot.own_names = pivot_owner_columns
   pivot.columns, pivot.target_columns = association_records.columns_of(second.node.root, db)
   pivot.links = association_records.request_of(first, link.record, db)
   return pivot
@@ -120,6 +121,34 @@ local function deleted_link(pivot, values, fields)
   return rows:filter(equal(rows, pivot.columns, values)):filter(column:is_not_null()):order(column:desc(), table.unpack(order)):fetch_one(pivot.db)
 end
 
+--- Raises for columns of a link that the association sets, or that contradict its conditions.
+local function check_columns(pivot, columns)
+  for name in next, columns do
+    if type(name) ~= "string" then
+      raise("argument", pivot.method .. ": expected columns of the link as { column = value, ... }, got " .. errors.describe(name))
+    end
+  end
+  for _, names in ipairs{ pivot.columns, pivot.own_names } do
+    for _, name in ipairs(names) do
+      if columns[name] ~= nil then
+        raise("argument", ("%s: `%s` is set by the association, and cannot be given"):format(pivot.method, name))
+      end
+    end
+  end
+  association_records.check_agrees(pivot.links, pivot.method, columns, pivot.db)
+end
+
+--- Writes columns of existing links to a record.
+local function update_links(pivot, values, columns)
+  if next(columns) == nil then return end
+  local links = pivot.links:filter(equal(pivot.links, pivot.columns, values))
+  if #record_class.description(pivot.class, pivot.db).key == 0 then
+    links:update_all(pivot.db, columns)
+    return
+  end
+  for _, link in ipairs(links:fetch_all(pivot.db)) do link:update_changes(pivot.db, columns) end
+end
+
 --- Inserts a link with the values that the association's conditions require. Keys are stored in the form in which the linked rows
 -- store them.
 local function insert_link(pivot, values, fields)
@@ -138,45 +167,64 @@ local function check_is_linked(pivot, values)
     .. "`%s:insert{...}`"):format(pivot.method, pivot.name, classes.table(pivot.class)))
 end
 
---- Adds a link unless it exists. A softly deleted link is restored.
-local function add_link(pivot, values)
+--- Adds a link unless it exists. A softly deleted link is restored. Columns of the link are written in each case.
+local function add_link(pivot, values, columns)
   local present = pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values))
-  if present:exists(pivot.db) then return end
+  if present:exists(pivot.db) then return update_links(pivot, values, columns) end
   local fields = association_records.fields_of_conditions(pivot.links, pivot.class, pivot.db)
   for name in pairs(pivot.own) do fields[name] = nil end
   local deleted = deleted_link(pivot, values, fields)
-  if deleted then deleted:restore(pivot.db) else insert_link(pivot, values, fields) end
+  if deleted then
+    deleted:restore(pivot.db)
+    if next(columns) ~= nil then deleted:update_changes(pivot.db, columns) end
+  else
+    for name, value in pairs(columns) do fields[name] = value end
+    insert_link(pivot, values, fields)
+  end
   check_is_linked(pivot, values)
 end
 
-local function read_arguments(method, db, ...)
-  local given = table.pack(...)
-  if given.n == 0 then raise("argument", method .. ": expected at least one record to link") end
-  return db or records.default_database(), given
+local function is_list(value)
+  return type(value) == "table" and getmetatable(value) == nil and value ~= null
 end
 
-local function arguments(method, ...)
-  return read_arguments(method, database_argument.take(method, math.huge, ...))
+--- Returns the list of an argument: a record, the key of one, or a list of these.
+local function list_of(method, given)
+  if given == nil then raise("argument", method .. ": expected a record, its key, or a list of these, got nil") end
+  if not is_list(given) then return { given } end
+  for key in next, given do
+    if math.type(key) ~= "integer" or key < 1 or key > #given then
+      raise("argument", ("%s: expected a list of records or keys, got a table with the key %s"):format(method, errors.describe(key)))
+    end
+  end
+  return given
 end
 
---- Links records or keys of records; existing links are kept.
-function verbs:add(...)
-  local db, given = arguments("add", ...)
+--- Links a record, the key of one, or a list of these. Existing links are kept.
+-- @tparam ?table columns values for columns of the links, new and existing ones
+function verbs:add(db, linked, columns)
+  local list = list_of("add", linked)
+  if columns ~= nil and (not is_list(columns) or columns[1] ~= nil) then
+    raise("argument", "add: argument 2: expected columns of the link as { column = value, ... }, got "
+      .. (is_list(columns) and "a list" or classes.name_of(columns)) .. "; pass several records as a list, add{ a, b }")
+  end
+  db, columns = db or records.default_database(), columns or {}
   records.with_access(db, "guard", function()
     local pivot = pivot_of(self, "add", db)
-    for index = 1, given.n do add_link(pivot, values_of(pivot, given[index])) end
+    check_columns(pivot, columns)
+    for _, element in ipairs(list) do add_link(pivot, values_of(pivot, element), columns) end
   end)
 end
 
---- Removes links but keeps the records. Returns the number of removed links.
-function verbs:remove(...)
-  local db, given = arguments("remove", ...)
-  local count = 0
+--- Removes the links to a record or to a list of them, but keeps the records. Returns the number of removed links.
+function verbs:remove(db, linked)
+  local list, count = list_of("remove", linked), 0
+  db = db or records.default_database()
   records.with_access(db, "guard", function()
     local pivot = pivot_of(self, "remove", db)
-    for index = 1, given.n do
+    for _, element in ipairs(list) do
       local links = own_links(pivot)
-      count = count + delete_links(pivot, links:filter(equal(links, pivot.columns, values_of(pivot, given[index]))))
+      count = count + delete_links(pivot, links:filter(equal(links, pivot.columns, values_of(pivot, element))))
     end
   end)
   return count
@@ -205,10 +253,10 @@ function verbs:replace(db, list)
     local pivot, wanted = pivot_of(self, "replace", db), {}
     for index, linked in ipairs(list) do wanted[index] = values_of(pivot, linked) end
     delete_links(pivot, other_links(own_links(pivot), pivot, wanted))
-    for _, values in ipairs(wanted) do add_link(pivot, values) end
+    for _, values in ipairs(wanted) do add_link(pivot, values, {}) end
   end)
 end
 
-database_argument.precede(verbs, "", { replace = 1 })
+database_argument.precede(verbs, "", { add = 2, remove = 1, replace = 1 })
 
 return verbs

@@ -3,11 +3,14 @@
 local association = require "perilune.associations.association"
 local sql_associations = require "perilune.native.associations"
 local errors = require "perilune.native.errors"
-local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
+local null = native_values.null
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local fields = require "perilune.records.fields"
 local record_class = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
@@ -147,6 +150,22 @@ local function through(self, record, owner_columns)
     result[count + index] = value
   end
   return setmetatable(result, node.metatable)
+end
+
+--- Raises for a field that contradicts the conditions of a request, because the request would never find the new record.
+function association_records.check_agrees(self, method, given, db)
+  local class = self.node.root.source.class
+  local info, fields = record_info.of_class(class, db), association_records.fields_of_conditions(self, class, db)
+  local function stored(name, value)
+    if value == null then return nil end
+    return native_values.plain(record_values.store(info, nil, name, value))
+  end
+  for name, value in next, given do
+    if fields[name] ~= nil and stored(name, fields[name]) ~= stored(name, value) then
+      raise("argument", ("%s: `%s` is %s, but all records of the request have %s; use Class:%s{...}, or a request without that condition")
+        :format(method, name, errors.describe(value), errors.describe(fields[name]), method))
+    end
+  end
 end
 
 --- Returns a column with the collation that is used to compare it with the other side.

@@ -5592,23 +5592,30 @@ function members:prepare() end
 ---@return perilune.observation
 function members:observe(db, callback, options) end
 
----Links records to the record that the request belongs to, through a link table. Links that already exist do not change, and softly deleted
----links are restored. A new link gets the values that the conditions of the association's links require, such as `kind` in
+---Links a record, or a list of records, to the record that the request belongs to, through a link table. Links that already exist remain, and
+---softly deleted links are restored. The second argument gives values for other columns of the links, including existing ones. A new link gets the values that the conditions of the association's links require, such as `kind` in
 ---`through = Book.links:filter{ kind = "main" }`; `add`, `remove` and `replace` neither find nor change links with other values. Links are
 ---written as records of their class, with its hooks and `counter_cache`.
 ---```lua
 ---Book:find(1):tags():add(Tag:find(2))
 ---print(Book:find(1):tags():fetch_count())  --> 2
+---
+---db:execute("ALTER TABLE book_tag ADD COLUMN weight INTEGER")
+---Book:find(3):tags():add({ 1, 2 }, { weight = 5 })
+---print(BookTag:filter{ book_id = 3 }:sum("weight"))  --> 10
 ---```
 ---
 ---- Raises `argument` if the request does not come from an association through links, or the record does not fulfil its conditions
+---- Raises `unknown_column` if the link table does not have a column
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param ... perilune.record|any records or keys
-function members:add(...) end
+---@param db? perilune.database
+---@param linked perilune.record|any|(perilune.record|any)[] a record, its key, or a list of these
+---@param columns? table<string, any> values for columns of the links
+function members:add(db, linked, columns) end
 
----Removes the links to records, but not the records; returns how many links it removed. Links in a table without a key are removed without
+---Removes the links to a record or a list of records, but not the records; returns how many links it removed. Links in a table without a key are removed without
 ---hooks.
 ---```lua
 ---print(Book:find(1):tags():remove(1))  --> 1
@@ -5618,9 +5625,10 @@ function members:add(...) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param ... perilune.record|any records or keys
+---@param db? perilune.database
+---@param linked perilune.record|any|(perilune.record|any)[] a record, its key, or a list of these
 ---@return integer
-function members:remove(...) end
+function members:remove(db, linked) end
 
 ---Replaces the links by links to exactly the records of a list. Existing links to records of the list remain, with their other columns;
 ---other links are removed.
@@ -5820,7 +5828,7 @@ function members:find_or_build(db, key, others) end
 ---does not find softly deleted rows; if one has the same unique key, the insert raises `constraint_unique` with its key in `deleted_key`. A
 ---field that contradicts a condition of the request is refused, because the record would not be found again.
 ---```lua
----print(Tag:find_or_create{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
+---print(Tag:find_or_insert{ name = "ships" }.id, Tag:fetch_count())  --> 3	3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5831,7 +5839,7 @@ function members:find_or_build(db, key, others) end
 ---@param others? table<string, any> further fields of a new record
 ---@return perilune.record
 ---@return boolean is_new
-function members:find_or_create(db, key, others) end
+function members:find_or_insert(db, key, others) end
 
 ---Returns a new record that belongs to the owner of this request. The record is not inserted.
 ---```lua
@@ -5845,19 +5853,40 @@ function members:find_or_create(db, key, others) end
 ---@return perilune.record
 function members:build(fields) end
 
----Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link.
+---Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link. Options and results are those
+---of `Class:insert`.
 ---```lua
----print(Author:find(1):books():create{ title = "Omoo" }.author_id)  --> 1
+---print(Author:find(1):books():insert{ title = "Omoo" }.author_id)  --> 1
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated
+---- Raises `argument` if the request does not come from an association
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param db? perilune.database
----@param fields? table<string, any>
+---@param fields table<string, any>|perilune.record columns with values, or a new record
+---@param options? perilune.write_options
 ---@return perilune.record
-function members:create(db, fields) end
+function members:insert(db, fields, options) end
+
+---Inserts records that belong to the owner of this request: all of them, or none. Through a link table, it also inserts the links. Options
+---and results are those of `Class:insert_all`.
+---```lua
+---local books = Author:find(1):books():insert_all{ { title = "Omoo" }, { title = "Mardi" } }
+---print(#books, books[2].author_id)  --> 2	1
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `argument` if the request does not come from an association
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if the column does not exist
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param list (table<string, any>|perilune.record)[]
+---@param options? perilune.write_options
+---@return perilune.record[]
+function members:insert_all(db, list, options) end
 
 ---Fetches associated records into the fields of records that are already in memory, with one statement for each association. It is called
 ---on a class.
