@@ -13,7 +13,7 @@ perilune.automation{ name = "a", on = { every = "1ms" }, when = function() while
 -- attack: automations of wrong kinds
 for _, v in ipairs{ {}, 1, "x", print, { every = "-1s" }, { every = "1e99s" }, { at = "99:99" }, { change = {} }, { change = "nothing" }, { every = 0 } } do pcall(perilune.automation, { name = "a", on = v, run = print }) pcall(perilune.automation, v) pcall(perilune.automation, { name = v, on = { every = "1h" }, run = v }) end
 -- attack: schedules far away
-for _, s in ipairs{ "9999999h", "1ms", "292y", "0.0000001s" } do pcall(perilune.automation, { name = s, on = { every = s }, run = print }) end pcall(perilune.at, math.maxinteger, print) pcall(perilune.after, math.huge, print) pcall(perilune.after, -math.huge, print) pcall(perilune.after, 0 / 0, print)
+for _, s in ipairs{ "9999999h", "1ms", "292y", "0.0000001s" } do pcall(perilune.automation, { name = s, on = { every = s }, run = print }) end pcall(perilune.schedule, math.maxinteger, print) pcall(perilune.at, math.maxinteger, print) pcall(perilune.after, math.huge, print) pcall(perilune.after, -math.huge, print) pcall(perilune.after, 0 / 0, print)
 -- attack: runs in circles
 perilune.on_error(function() error("again") end) perilune.after(0, error) perilune.sleep(0.01) perilune.spawn(error)
 -- attack: on_error that spins

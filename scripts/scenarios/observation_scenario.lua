@@ -41,7 +41,7 @@ group("later", { database = "empty", tags = { "time" } }, function()
     local function note(name) seen[#seen + 1] = name .. " " .. perilune.now():format("%H:%M") end
     perilune.after("90m", note, "once")
     local every = perilune.every("1h", note, "hourly")
-    perilune.at("0 2 * * *", function() note("at two") end)
+    perilune.schedule("0 2 * * *", function() note("at two") end)
     t.clock:advance { hours = 2 }
     every:cancel()
     t.clock:advance { hours = 24 }

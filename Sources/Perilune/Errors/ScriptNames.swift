@@ -7,7 +7,7 @@ package enum ScriptNames {
         "after", "at", "automation", "automations", "blob", "case", "changeset", "cluster", "column", "common_table", "context", "count", "cume_dist",
         "database", "date", "date_components", "dense_rank", "deserialize", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
         "history", "jobs", "json", "log", "migrator", "now", "ntile", "null", "on_error", "on_signal", "once", "parameter", "percent_rank", "pool", "queue",
-        "random", "rank", "record", "row", "row_number", "row_type", "signal", "single_row", "sleep", "spawn", "sql", "storage_class", "uuid",
+        "random", "rank", "record", "row", "row_number", "row_type", "schedule", "signal", "single_row", "sleep", "spawn", "sql", "storage_class", "uuid",
         "value", "value_type", "vector", "vector_numbers", "with",
     ]
 

@@ -181,7 +181,7 @@ local function due_times(text, zone, from, count)
   local list = {}
   local distance = perilune.date(from) - perilune.now()
   if distance > 0 then perilune.sleep(distance) end
-  local handle = perilune.at(text, function(due) list[#list + 1] = due:format("%m-%d %H:%M") end, { zone = zone })
+  local handle = perilune.schedule(text, function(due) list[#list + 1] = due:format("%m-%d %H:%M") end, { zone = zone })
   while #list < count do perilune.sleep("1h") end
   handle:cancel()
   return table.concat(list, " ", 1, count)

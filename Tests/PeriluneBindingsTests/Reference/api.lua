@@ -116,7 +116,7 @@ add("perilune.transaction_observer", methods_of(db:observe_transactions{ did_com
 add("perilune.observation", metatable(A:observe()), is_function)
 local timer, task = perilune.after("1h", print), perilune.spawn(function() end)
 add("perilune.timer", metatable(timer), is_function)
-add("perilune.schedule", metatable(perilune.at("@daily", print)), is_function)
+add("perilune.schedule", metatable(perilune.schedule("@daily", print)), is_function)
 add("perilune.task", metatable(task), is_function)
 timer:cancel()
 local automation = perilune.automation{ name = "x", on = { event = "x" }, run = print }

@@ -8,7 +8,7 @@ import Testing
         let code = """
             local finish = os.time() + 366 * 86400
             for _, text in ipairs{ ... } do
-              perilune.at(text, function(due)
+              perilune.schedule(text, function(due)
                 if due.unix_seconds < finish then print(text .. " | " .. os.date("%m-%d %H:%M %z", due.unix_seconds)) end
               end)
             end

@@ -12,7 +12,7 @@ import Testing
     private static let ways = [
         "a repeated timer": "perilune.every('1s', say)",
         "a timer": "perilune.after('1000s', say)",
-        "a schedule": "perilune.at('* * * * *', say)",
+        "a schedule": "perilune.schedule('* * * * *', say)",
         "an observation": "db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end, say)",
         "an iterator over values": """
             local values = db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end)

@@ -103,7 +103,7 @@ import Testing
             source: """
                 local schedule, duration = ...
                 local times = {}
-                perilune.at(schedule, function(due) times[#times + 1] = os.date("%Y-%m-%d %H:%M", due.unix_seconds) end)
+                perilune.schedule(schedule, function(due) times[#times + 1] = os.date("%Y-%m-%d %H:%M", due.unix_seconds) end)
                 perilune.sleep(duration)
                 return table.concat(times, ", ")
                 """, arguments: schedule, duration)
@@ -116,7 +116,7 @@ import Testing
             let host = try await Self.makeHost(place)
             try await host.run(source: """
                 calls = 0
-                perilune.at("@hourly", function() calls = calls + 1 end)
+                perilune.schedule("@hourly", function() calls = calls + 1 end)
                 function get() return calls end
                 """)
             clock.advance(by: 10 * 3600 + 30)

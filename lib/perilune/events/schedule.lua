@@ -10,14 +10,15 @@ local zones = require "perilune.native.zones"
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
 local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
 
---- The fields in order: the name, the minimum, the maximum, and words for numbers.
+--- The fields in order: the name, the minimum, the maximum, and words for numbers. Ranges of fields with a cycle may run past its
+-- end: fri-mon, 22-6.
 local fields = {
   { name = "minute", low = 0, high = 59 },
-  { name = "hour", low = 0, high = 23 },
+  { name = "hour", low = 0, high = 23, cycle = 24 },
   { name = "day of the month", low = 1, high = 31 },
-  { name = "month", low = 1, high = 12, words = months, names = {
+  { name = "month", low = 1, high = 12, cycle = 12, words = months, names = {
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december" } },
-  { name = "day of the week", low = 0, high = 7, words = days, names = {
+  { name = "day of the week", low = 0, high = 7, cycle = 7, words = days, names = {
     [0] = "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" } },
 }
 
@@ -56,15 +57,13 @@ local function add_part(place, text, field, part, set)
     local first, last = range:match("^(%w+)%-(%w+)$")
     low = read_number(place, text, field, first or range)
     high = first and read_number(place, text, field, last) or (part ~= range and field.high or low)
-    -- As in cron, the week may also end with Sunday.
-    if first and field.words == days and high == 0 and low > 0 then high = 7 end
-    if low > high then
-      local is_week = field.words == days and low < 7
-      local cure = is_week and ("; write %s-sun,mon%s"):format(first, high > 1 and "-" .. last or "") or ""
-      fail(place, text, "%s: %s is after %s%s", field.name, first, last, cure)
-    end
+    if low > high and not field.cycle then
+      fail(place, text, "%s: %s is after %s; write %s-%d,%d-%s", field.name, first, last, first, field.high, field.low, last)
+    elseif low > high then high = high + field.cycle end
   end
-  for number = low, high, step do set[number] = true end
+  for number = low, high, step do
+    set[number > field.high and number - field.cycle or number] = true
+  end
 end
 
 local function read_field(place, text, field, word)
@@ -179,22 +178,29 @@ Schedule.__metatable = "schedule"
 --- If the clock is set back by more than this, it was wrong, and its previous time is ignored.
 local longest_setback = 3 * 3600
 
+--- Returns the next due time in Unix seconds; nil for none.
+local function due_after(self, moment)
+  if self.moment then return not self.last and self.moment.unix or nil end
+  return next_time(self.schedule, moment)
+end
+
 local function arm(self)
   local now = os.time()
   if self.last and self.last - now > longest_setback then self.last = nil end
   -- The same minute must not occur twice when the clock is set back.
-  self.due = next_time(self.schedule, math.max(now, self.last or now))
+  self.due = due_after(self, math.max(now, self.last or now))
   if not self.due then return end
   if self.delayed_due ~= self.due then
     self.delayed_due, self.delay = self.due, self.jitter and self.jitter * perilune.random() or 0
   end
   local start = self.due + self.delay
-  self.id = native.start_timer(math.min(start - now, longest_wait) + 0.0, nil, function()
-    if os.time() < self.due + self.delay // 1 then return arm(self) end
+  if self.moment then now = perilune.now().unix end
+  self.id = native.start_timer(math.max(0, math.min(start - now, longest_wait)) + 0.0, nil, function()
+    if os.time() < (self.due + self.delay) // 1 then return arm(self) end
     local due = self.due
     self.last = due
     arm(self)
-    self.f(perilune.date(due))
+    self.f(self.moment or perilune.date(due))
   end)
 end
 
@@ -213,14 +219,15 @@ end
 
 --- Returns when the function will be called next; nil for never.
 function Schedule:next_time()
-  return self:is_active() and perilune.date(self.due) or nil
+  return self:is_active() and (self.moment or perilune.date(self.due)) or nil
 end
 
 function Schedule:__tostring()
-  return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
+  local text = self.moment and "moment " .. tostring(self.moment) or ('schedule "%s"'):format(self.schedule.text)
+  return text .. (self:is_active() and "" or " (ended)")
 end
 
-checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "schedule" }, "schedule")
+checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "moment", "schedule" }, "schedule")
 
 local schedule = { next_time = next_time }
 
@@ -245,19 +252,47 @@ function schedule.start(parsed, f, jitter)
   return self
 end
 
---- Calls a function at the times of a schedule in cron format: `perilune.at("0 9 * * mon-fri", f)`.
+--- Returns whether a text has the form of a schedule.
+local function is_schedule(text)
+  return shorthands[text:lower()] ~= nil or select(2, text:gsub("%S+", "")) == 5
+end
+
+local function refuse_moment(text)
+  if perilune.date.is(text) then checks.fail("perilune.schedule", 'expected a schedule, such as "0 9 * * mon-fri", got a date; use perilune.at(date, f) for one moment') end
+end
+
+--- Calls a function once, at a moment, which may be any value that `perilune.date` reads. If the moment has passed, the function is
+-- called at once.
+function perilune.at(date, f, surplus)
+  if type(date) == "string" and is_schedule(date) then checks.fail("perilune.at", "expected a date, got a schedule; use perilune.schedule(" .. ("%q"):format(date) .. ", f)") end
+  local moment = date
+  if not perilune.date.is(date) then
+    local is_date
+    is_date, moment = pcall(perilune.date, date)
+    if date == nil or not is_date then checks.fail("perilune.at", "expected a date, got " .. errors.describe(date) .. "; use perilune.after(duration, f) for a duration") end
+  end
+  if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("perilune.at", 2, surplus) end
+  local self = setmetatable({ moment = moment }, Schedule)
+  self.f = f
+  arm(self)
+  return self
+end
+
+--- Calls a function at the times of a schedule in cron format: `perilune.schedule("0 9 * * mon-fri", f)`.
 --
 -- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step
--- `*/10`, or a list of these. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly"
+-- `*/10`, or a list of these. Ranges of hours, months and days of the week may run past the end (`22-6`, `fri-mon`). Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly"
 -- are abbreviations. Times are local. A time of day that is skipped when the clocks go forward is due at that moment; a time that
 -- occurs twice is due the first time. No such corrections are made if the minute or the hour is a star. Times that pass while the
 -- machine sleeps cause a single call afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
-function perilune.at(text, f, options)
-  options = checks.options("perilune.at", options, { zone = "string", jitter = "any" })
-  local parsed = schedule.read("perilune.at", text, options.zone)
-  local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.at: option `jitter`", options.jitter)
-  if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
+function perilune.schedule(text, f, options)
+  refuse_moment(text)
+  options = checks.options("perilune.schedule", options, { zone = "string", jitter = "any" })
+  local parsed = schedule.read("perilune.schedule", text, options.zone)
+  local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.schedule: option `jitter`", options.jitter)
+  if type(f) ~= "function" then checks.fail("perilune.schedule", "expected a function, got " .. errors.describe(f)) end
   return schedule.start(parsed, f, jitter)
 end
 

@@ -34,7 +34,7 @@
 ---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe
 ---@field initially? boolean whether the first result of a request or function is a trigger; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
----@field schedule? string as for `perilune.at`
+---@field schedule? string as for `perilune.schedule`
 ---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default the time zone of the process
 ---@field jitter? perilune.duration the longest random delay after a due time of the schedule
 ---@field every? perilune.duration a period of at least one second, which continues when the process starts again

@@ -42,9 +42,9 @@ function perilune.every(period, f, ...) end
 
 ---Calls a function at the times of a cron schedule, in local time or in a given time zone. When clocks are put forward, a skipped time of
 ---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
----begins with a star, the schedule follows the clock.
+---begins with a star, the schedule follows the clock. Ranges of hours, months and days of the week may run past the end: `22-6`, `fri-mon`.
 ---```lua
----local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
+---local schedule = perilune.schedule("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
 ---schedule:cancel()
 ---```
@@ -54,7 +54,20 @@ function perilune.every(period, f, ...) end
 ---@return perilune.schedule
 ---@raises argument: the schedule cannot be read, or `f` is not a function; unknown_time_zone: the time zone does not exist
 ---@access any
-function perilune.at(schedule, f, options) end
+function perilune.schedule(schedule, f, options) end
+
+---Calls a function once, at a moment; at once if the moment has passed.
+---```lua
+---local due = perilune.at(perilune.now():add{ hours = 1 }, function(due) print("due at " .. due) end)
+---print(due:is_active())  --> true
+---due:cancel()
+---```
+---@param date perilune.date|string|number any value that `perilune.date` reads
+---@param f fun(due: perilune.date)
+---@return perilune.schedule
+---@raises argument: it is not a date, or `f` is not a function
+---@access any
+function perilune.at(date, f) end
 
 ---Waits for a duration. Other tasks run in the meantime.
 ---```lua
@@ -129,14 +142,14 @@ function timer:cancel() end
 ---@raises none
 function timer:is_active() end
 
----A scheduled function, made by `perilune.at`.
+---A scheduled function, made by `perilune.schedule` or `perilune.at`.
 ---@class perilune.schedule
 ---@access any
 local schedule = {}
 
 ---Cancels further calls of the function; returns whether it was still scheduled.
 ---```lua
----print(perilune.at("@daily", print):cancel())  --> true
+---print(perilune.schedule("@daily", print):cancel())  --> true
 ---```
 ---@return boolean
 ---@raises none
@@ -144,7 +157,7 @@ function schedule:cancel() end
 
 ---Returns whether the function is still scheduled.
 ---```lua
----local schedule = perilune.at("@daily", print)
+---local schedule = perilune.schedule("@daily", print)
 ---schedule:cancel()
 ---print(schedule:is_active())  --> false
 ---```
@@ -154,7 +167,7 @@ function schedule:is_active() end
 
 ---Returns the time of the next call, or nil.
 ---```lua
----local schedule = perilune.at("30 12 * * *", print)
+---local schedule = perilune.schedule("30 12 * * *", print)
 ---print(schedule:next_time().minute)  --> 30
 ---schedule:cancel()
 ---```

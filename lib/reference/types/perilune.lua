@@ -488,9 +488,9 @@ function perilune.every(period, f, ...) end
 
 ---Calls a function at the times of a cron schedule, in local time or in a given time zone. When clocks are put forward, a skipped time of
 ---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
----begins with a star, the schedule follows the clock.
+---begins with a star, the schedule follows the clock. Ranges of hours, months and days of the week may run past the end: `22-6`, `fri-mon`.
 ---```lua
----local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
+---local schedule = perilune.schedule("0 9 * * mon-fri", function(due) print(due) end)
 ---print(schedule:next_time() > perilune.now())  --> true
 ---schedule:cancel()
 ---```
@@ -501,7 +501,20 @@ function perilune.every(period, f, ...) end
 ---@param f fun(due: perilune.date)
 ---@param options? { zone?: string, jitter?: perilune.duration } `zone`: a time zone such as `"Europe/Vienna"`, by default the time zone of the process; `jitter`: the longest random delay of a call
 ---@return perilune.schedule
-function perilune.at(schedule, f, options) end
+function perilune.schedule(schedule, f, options) end
+
+---Calls a function once, at a moment; at once if the moment has passed.
+---```lua
+---local due = perilune.at(perilune.now():add{ hours = 1 }, function(due) print("due at " .. due) end)
+---print(due:is_active())  --> true
+---due:cancel()
+---```
+---
+---- Raises `argument` if it is not a date, or `f` is not a function
+---@param date perilune.date|string|number any value that `perilune.date` reads
+---@param f fun(due: perilune.date)
+---@return perilune.schedule
+function perilune.at(date, f) end
 
 ---Waits for a duration. Other tasks run in the meantime.
 ---```lua
@@ -7721,20 +7734,20 @@ function members:is_active() end
 end
 
 do
----A scheduled function, made by `perilune.at`.
+---A scheduled function, made by `perilune.schedule` or `perilune.at`.
 ---@class perilune.schedule
 local members = {}
 
 ---Cancels further calls of the function; returns whether it was still scheduled.
 ---```lua
----print(perilune.at("@daily", print):cancel())  --> true
+---print(perilune.schedule("@daily", print):cancel())  --> true
 ---```
 ---@return boolean
 function members:cancel() end
 
 ---Returns whether the function is still scheduled.
 ---```lua
----local schedule = perilune.at("@daily", print)
+---local schedule = perilune.schedule("@daily", print)
 ---schedule:cancel()
 ---print(schedule:is_active())  --> false
 ---```
@@ -7743,7 +7756,7 @@ function members:is_active() end
 
 ---Returns the time of the next call, or nil.
 ---```lua
----local schedule = perilune.at("30 12 * * *", print)
+---local schedule = perilune.schedule("30 12 * * *", print)
 ---print(schedule:next_time().minute)  --> 30
 ---schedule:cancel()
 ---```
@@ -7814,7 +7827,7 @@ end
 ---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or a request or function to observe
 ---@field initially? boolean whether the first result of a request or function is a trigger; false by default
 ---@field poll? perilune.duration how often to check whether another process has written
----@field schedule? string as for `perilune.at`
+---@field schedule? string as for `perilune.schedule`
 ---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default the time zone of the process
 ---@field jitter? perilune.duration the longest random delay after a due time of the schedule
 ---@field every? perilune.duration a period of at least one second, which continues when the process starts again
@@ -8317,7 +8330,7 @@ end
 ---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
 ---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"datetime"|"date_components"|perilune.enum|perilune.value_type
 
----A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
+---A length of time: seconds, a text such as `"500ms"`, `"1.5 m"` or `"1h30m"`, or a table of parts.
 ---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
 
 ---@type perilune.database
