@@ -95,7 +95,7 @@ sections.request = {
   ["joins inner_join joined join_table joining join_related"] = joining,
   ["left_joins left_outer_join left_outer_joins outer_join outerjoin leftjoin"] = joining .. "; left_join(Other, condition)",
   ["create_with new_record initialize"] = "use Class{ column = value }:insert(), or Class:insert{ column = value }",
-  ["find_or_create_by get_or_create first_or_create find_or_new find_create fetch_or_create fetch_or_insert get_or_insert "
+  ["find_or_create_by get_or_create first_or_create find_or_create find_or_new find_create fetch_or_create fetch_or_insert get_or_insert "
     .. "insert_or_find find_or_add"] = "use find_or_insert({ key columns }, { other columns })",
   ["find_or_initialize_by first_or_initialize find_or_initialize first_or_new get_or_build"] = "use find_or_build({ key columns }, { other columns })",
   ["update_or_create create_or_update insert_or_update put set_or_insert upsert_one replace_one insert_or_replace store"] =
@@ -133,7 +133,7 @@ sections.request = {
   ["detach unlink disconnect dissociate"] = "use record:association():remove(other)",
   ["set_links sync assign_links set_all_links"] = "use record:association():replace{ other, ... }",
   ["new_entry make make_new"] = "use build{ column = value } on record:association(), or Class{ column = value }",
-  ["add_new"] = "use insert{ column = value }",
+  ["add_new create"] = "use insert{ column = value }",
   ["prepared prepare_statement bake"] = "use prepare()",
   ["clone dup copy"] = "requests are immutable and need no copy; each method returns a new request",
   ["validate is_valid"] = validations,
