@@ -1,11 +1,12 @@
 --- The database of a scenario. Scripts use the same database, but scenarios can do more: tables are record classes
--- (`t.db.invoices`), and there are the methods `query`, `schema` and `integrity_check`.
+-- (`t.db.invoices`), and there is the method `integrity_check`.
 
 local errors = require "perilune.native.errors"
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
 local state = require "scenarios.state"
 local perilune = require "perilune"
+local other_names = require "perilune.runtime.other_names"
 local database = require("perilune.native.databases").methods
 
 local scenario_database = {}
@@ -41,31 +42,8 @@ function scenario_database.class(name)
   local class = classes[name]
   if class then return class end
   class = perilune.record(name)
-  local has_column = false
-  for _, column in ipairs(database.columns(records.default_database(), name)) do
-    has_column = has_column or column.name == "get"
-  end
-  if not has_column then
-    --- Returns the record with a key; nil if none exists.
-    function class:get(...) return self:fetch_one(...) end
-  end
   classes[name] = class
   return class
-end
-
---- Returns all rows of a query.
-function database:query(sql, ...)
-  return self:fetch_all(sql, ...)
-end
-
---- Returns the SQL of a table, its indexes and triggers; without a name, of all tables.
-function database:schema(name)
-  if name == nil then return self:schema_sql() end
-  scenario_database.require_table("db:schema", name)
-  local statements = self:fetch_values([[
-    SELECT sql || ';' FROM sqlite_schema WHERE lower(tbl_name) = lower(?) AND sql IS NOT NULL
-    ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'view' THEN 2 WHEN 'index' THEN 3 ELSE 4 END, name]], name)
-  return table.concat(statements, "\n")
 end
 
 --- Returns "ok", or the problems that SQLite finds in the file and its foreign keys.
@@ -79,11 +57,12 @@ function database:integrity_check()
   return #lines == 0 and "ok" or table.concat(lines, "\n")
 end
 
---- Returns an additional member of databases in scenarios: one of the methods above, or the class of a table.
+--- Returns an additional member of databases in scenarios: the method above, or the class of a table.
 function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)
   if method then return method end
+  if not exists(records.default_database(), name) and other_names.find("database", name) then return database[name] end
   scenario_database.require_table("db", name)
   return scenario_database.class(name)
 end

@@ -48,7 +48,7 @@ local function escaped(text)
   return (text:gsub("[%^%$%(%)%%%.%[%]%*%+%-%?]", "%%%0"))
 end
 
-local function check_pattern(err, wanted)
+local function check_message(err, wanted)
   local message = message_of(err)
   local is_pattern, position = pcall(string.find, message, wanted)
   if not is_pattern then
@@ -63,10 +63,8 @@ local function check_pattern(err, wanted)
 end
 
 --- The checks of properties: functions (error, wanted) that return whether the error has the property, and the expected value as
--- text. `code` is the kind.
-local aspects = {
-  code = check_kind, kind = check_kind, pattern = check_pattern, message = check_pattern,
-}
+-- text.
+local aspects = { kind = check_kind, message = check_message }
 
 function aspects.column(err, wanted)
   return is_about(err, wanted), ("expected an error of column %s, got one of %s"):format(wanted, columns_text(err))
@@ -87,11 +85,12 @@ local error_aspects = {}
 -- @param what a Lua pattern for the message, a table, or nil
 function error_aspects.read(who, what)
   if what == nil then return {} end
-  if type(what) == "string" then return { pattern = what } end
+  if type(what) == "string" then return { message = what } end
   if type(what) ~= "table" then
     state.mistake("%s: expected a Lua pattern, or a table (%s), got %s", who, table.concat(display.keys(aspects), ", "),
       errors.describe(what))
   end
+  checks.option_names(who, what, kinds_of_aspects, "aspect")
   return checks.options(who, what, kinds_of_aspects)
 end
 

@@ -67,7 +67,6 @@ local function add_table(lines, db, name, class)
   local key = #key_types == 1 and key_types[1] or "table"
   for _, line in ipairs{
     "", "---@class perilune.table.TABLE",
-    "---@field get fun(self: perilune.table.TABLE, key: KEY): perilune.row.TABLE?",
     "---@field find fun(self: perilune.table.TABLE, key: KEY|table): perilune.row.TABLE",
     "---@field fetch_one fun(self: perilune.table.TABLE, key?: any, ...: any): perilune.row.TABLE?",
     "---@field fetch_all fun(self: perilune.table.TABLE, sql?: string, ...: any): perilune.row.TABLE[]",

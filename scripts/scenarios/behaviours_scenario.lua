@@ -90,8 +90,8 @@ group("behaviours", { template = "stock", tags = { "records" } }, function()
     Shop.items = Shop:has_many(Item)
     Item.shop = Item:belongs_to(Shop, { counter_cache = "item_count", touch = true })
     local shop = Shop { name = "s" }:insert()
-    local item = shop:items():create { code = "a" }
-    shop:items():create { code = "b" }
+    local item = shop:items():insert { code = "a" }
+    shop:items():insert { code = "b" }
     check(shop:refresh().item_count == 2)
     check(shop.updated_at ~= nil)
     item:delete()
@@ -106,7 +106,7 @@ group("records of others", { template = "stock", tags = { "records" } }, functio
     local shop, is_new = Shop:find_or_insert { name = "s" }
     check(is_new)
     check(Shop:find_or_insert { name = "s" }.id == shop.id)
-    shop:items():create { code = "a", price = 3 }
+    shop:items():insert { code = "a", price = 3 }
     local draft = shop:items():build { code = "b" }
     check(draft.shop_id == shop.id)
     check(Item:fetch_count() == 1)

@@ -14,14 +14,14 @@ group("durable automations", { tags = { "automations" } }, function()
     end }
     t.db:execute("INSERT INTO orders(state) VALUES ('paid')")
     t.wait_until_idle()
-    expect(t.db:query("SELECT state FROM orders")):rows "| state |\n| packed |"
+    expect(t.db:fetch_all("SELECT state FROM orders")):rows "| state |\n| packed |"
     t.clock:advance("2 days")
     t.wait_until_idle()
     expect(calls):equals(3)
     t.clock:advance("4 days")
     t.wait_until_idle()
-    expect(t.db:query("SELECT state FROM orders")):rows "| state |\n| closed |"
-    expect(t.db:query("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
+    expect(t.db:fetch_all("SELECT state FROM orders")):rows "| state |\n| closed |"
+    expect(t.db:fetch_all("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
   end)
 
   scenario("a clock that jumps back an hour delays runs and jobs, and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)

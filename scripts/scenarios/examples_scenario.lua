@@ -21,7 +21,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
       local second = t.run("scripts/examples/library.lua")
       expect(second.output):contains("Herman Melville (United States), born in 1819")
       expect(second.changes):is_empty()
-      expect(t.db:query("SELECT identifier FROM grdb_migrations")):count(2)
+      expect(t.db:fetch_all("SELECT identifier FROM grdb_migrations")):count(2)
     end)
   end)
 
@@ -55,7 +55,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
       local first = t.run("scripts/examples/music_shop/report.lua")
       expect(first.output):contains("125 artists, 295 albums, 3,000 tracks")
       check(t.db.track:fetch_count() == 3000)
-      expect(t.db:query("SELECT name FROM genre WHERE id NOT IN (SELECT genre_id FROM track WHERE genre_id IS NOT NULL)")):count(1)
+      expect(t.db:fetch_all("SELECT name FROM genre WHERE id NOT IN (SELECT genre_id FROM track WHERE genre_id IS NOT NULL)")):count(1)
 
       local second = t.run("scripts/examples/music_shop/report.lua")
       expect(second.changes):is_empty()

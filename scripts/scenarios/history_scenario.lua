@@ -79,7 +79,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     local versions = Note:find(mine, 1):history(mine)
     check(versions[1].transaction == nil)
     check(versions[2].note == "mine")
-    history:undo(versions[2].transaction, mine)
+    history:undo(mine, versions[2].transaction)
     check(theirs:fetch_value("SELECT text FROM note") == "theirs")
     mine:close()
     theirs:close()

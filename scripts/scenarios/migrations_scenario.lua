@@ -27,7 +27,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     migrator:migrate(t.db)
     t.given.author { name = "Sappho", country = "Lesbos" }
     check(migrator:migrate_down(t.db) == "add countries")
-    expect(t.db:query("SELECT * FROM author")):rows "| id | name |\n| 1 | Sappho |"
+    expect(t.db:fetch_all("SELECT * FROM author")):rows "| id | name |\n| 1 | Sappho |"
   end)
 
   scenario("the first that fails is rolled back, and named", function(t)
@@ -50,7 +50,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
       CREATE TABLE a (id INTEGER PRIMARY KEY);
       CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id));
       INSERT INTO b VALUES (1, 99)]])
-    local err = expect_error(function() migrator:migrate(t.db) end, { code = "constraint_foreign_key" })
+    local err = expect_error(function() migrator:migrate(t.db) end, { kind = "constraint_foreign_key" })
     check(err.migration == "one")
     check(not t.db:table_exists("b"))
   end)
@@ -90,10 +90,10 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
         b:column("words", "integer"):generated_as("pages * 250")
       end)
       t.given.book { title = "Typee", pages = 2 }
-      check(t.db.book:get(1).words == 500)
+      check(t.db.book:fetch_one(1).words == 500)
       local err = expect_error(function()
         t.db:create_table("page", function(p) p:column("book_id", "integer"):references("book", { on_delete = "cascad" }) end)
-      end, { code = "unknown_action" })
+      end, { kind = "unknown_action" })
       check(err.suggestion == "cascade")
       check(not t.db:table_exists("page"))
     end)

@@ -144,7 +144,7 @@ group("automations", { database = "empty", tags = { "automations" } }, function(
     t.db:execute("UPDATE product SET stock = 3 WHERE id = 2")
     t.wait_until_idle()
     expect(t.db.alarm):rows "| product |\n| 2 |"
-    expect(t.db:query("SELECT automation, outcome FROM perilune_automation_run")):has_rows [[
+    expect(t.db:fetch_all("SELECT automation, outcome FROM perilune_automation_run")):has_rows [[
       | automation | outcome   |
       | low stock  | succeeded |
     ]]
@@ -161,17 +161,17 @@ group("automations", { database = "empty", tags = { "automations" } }, function(
     }
     t.clock:advance { hours = 1, minutes = 10 }
     expect(times):equals { "01:00", "01:01", "01:03" }
-    expect(t.db:query("SELECT outcome, attempts FROM perilune_automation_run")):rows "| outcome | attempts |\n| succeeded | 3 |"
+    expect(t.db:fetch_all("SELECT outcome, attempts FROM perilune_automation_run")):rows "| outcome | attempts |\n| succeeded | 3 |"
   end)
 
   scenario("inventory_automation.lua orders low items once, and they are delivered", function(t)
     local result = t.run("scripts/examples/inventory_automation.lua")
     expect(result.output):contains("delivered")
-    expect(t.db:query("SELECT name, amount, is_delivered FROM purchase_order JOIN product ON product.id = product_id ORDER BY name")):rows [[
+    expect(t.db:fetch_all("SELECT name, amount, is_delivered FROM purchase_order JOIN product ON product.id = product_id ORDER BY name")):rows [[
       | name      | amount | is_delivered |
       | black tea | 7      | true         |
       | green tea | 12     | true         |
     ]]
-    expect(t.db:query("SELECT DISTINCT outcome FROM perilune_automation_run WHERE outcome = 'failed'")):is_empty()
+    expect(t.db:fetch_all("SELECT DISTINCT outcome FROM perilune_automation_run WHERE outcome = 'failed'")):is_empty()
   end)
 end)

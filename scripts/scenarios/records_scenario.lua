@@ -27,7 +27,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     scenario("NULL is nil when it is read, and perilune.null where a table must say it", function(t)
       local author = t.fixtures.models.Author:insert{ name = "Sappho", country = perilune.null }
       check(author.country == nil)
-      expect(t.db:query("SELECT country FROM author WHERE id = ?", author.id)):rows "| country |\n| ~ |"
+      expect(t.db:fetch_all("SELECT country FROM author WHERE id = ?", author.id)):rows "| country |\n| ~ |"
     end)
 
     scenario("a conflict policy decides what becomes of a row that is there", {
@@ -61,7 +61,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:find(1).name == "Herman Melville")
       check(Author:find{ name = "Albert Camus" }.id == 2)
       check(Author:fetch_one(99) == nil)
-      local err = expect_error(function() Author:find(99) end, { code = "record_not_found", table = "author" })
+      local err = expect_error(function() Author:find(99) end, { kind = "record_not_found", table = "author" })
       check(err.key == 99)
     end)
 
@@ -84,7 +84,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
     scenario("a misspelt field is an error with the nearest", function(t)
       local author = t.fixtures.models.Author:find(1)
-      local err = expect_error(function() return author.contry end, { code = "unknown_column" })
+      local err = expect_error(function() return author.contry end, { kind = "unknown_column" })
       check(err.suggestion == "country")
       expect_error(function() author.nmae = "x" end, "did you mean `name`%?")
       expect_error(function() t.fixtures.models.Author:insert{ nam = "x" } end, "did you mean `name`%?")
@@ -131,7 +131,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       local author = t.fixtures.models.Author{ name = "Albert Camus", country = "Algeria" }
       author:upsert()
       check(author.id == 2)
-      check(t.db.author:get(2).country == "Algeria")
+      check(t.db.author:fetch_one(2).country == "Algeria")
     end)
 
     scenario("delete returns whether a row existed, and cascades as the schema demands", function(t)
@@ -152,18 +152,18 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   group("rules", function()
     scenario("the constraints of the schema are errors that name table and columns", {
       cases = {
-        { name = "unique", code = "constraint_unique", column = "author.name", row = { name = "Anonymous" } },
-        { name = "not null", code = "constraint_not_null", column = "author.name", row = { country = "x" } },
+        { name = "unique", kind = "constraint_unique", column = "author.name", row = { name = "Anonymous" } },
+        { name = "not null", kind = "constraint_not_null", column = "author.name", row = { country = "x" } },
       },
     }, function(t)
       local changes = t.changes(function()
-        expect_error(function() t.fixtures.models.Author:insert(t.case.row) end, { code = t.case.code, column = t.case.column })
+        expect_error(function() t.fixtures.models.Author:insert(t.case.row) end, { kind = t.case.kind, column = t.case.column })
       end)
       expect(changes):is_empty()
     end)
 
     scenario("a book without its author is refused", function(t)
-      expect_error(function() t.fixtures.models.Book:insert{ author_id = 99, title = "x" } end, { code = "constraint_foreign_key" })
+      expect_error(function() t.fixtures.models.Book:insert{ author_id = 99, title = "x" } end, { kind = "constraint_foreign_key" })
     end)
 
     scenario("validate runs before each write, and invalid records are not written", function(t)
@@ -171,7 +171,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       function Author:validate()
         if not self.name:find("%S") then self:invalid("name", "must not be empty") end
       end
-      local err = expect_error(function() Author{ name = " " }:insert() end, { code = "validation" })
+      local err = expect_error(function() Author{ name = " " }:insert() end, { kind = "validation" })
       check(err.errors[1].column == "name")
       expect(err.message):contains("must not be empty")
       check(Author:fetch_count() == 3)
@@ -231,7 +231,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
     scenario("read forbids writing", function(t)
       local changes = t.changes(function()
-        expect_error(function() t.db:read(function() t.fixtures.models.Author:insert{ name = "x" } end) end, { code = "readonly" })
+        expect_error(function() t.db:read(function() t.fixtures.models.Author:insert{ name = "x" } end) end, { kind = "readonly" })
       end)
       expect(changes):is_empty()
     end)
@@ -241,7 +241,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     check(perilune.now().year == 2026)
     check(t.db:fetch_value("SELECT strftime('%Y', 'now')") == "2026")
     t.clock:advance { days = 1 }
-    expect(t.db:query("SELECT CURRENT_TIMESTAMP AS time, date('now') AS day")):rows [[
+    expect(t.db:fetch_all("SELECT CURRENT_TIMESTAMP AS time, date('now') AS day")):rows [[
       | time                | day        |
       | 2026-04-01 18:00:00 | 2026-04-01 |
     ]]
@@ -269,7 +269,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local err = expect_error(function()
       Author:save_nested { name = "x", books = { { title = "a" }, { title = "b", year = -1 } } }
-    end, { code = "constraint_check" })
+    end, { kind = "constraint_check" })
     check(err.path == "books[2]")
     check(not Author:filter { name = "x" }:exists())
     expect_error(function() Author:save_nested { name = "x", boks = {} } end, "did you mean `books`")

@@ -10,8 +10,8 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
       table:change_column("pages", "real"):not_null():default(0)
       table:change_column("title"):collate("nocase")
     end)
-    expect(t.db:query("SELECT id, title, pages FROM book WHERE title = 'TYPEE'")):rows "| id | title | pages |\n| 1 | Typee | 326.0 |"
-    expect(t.db:query("SELECT * FROM long_book ORDER BY 1")):rows "| title |\n| Moby-Dick |\n| Typee |"
+    expect(t.db:fetch_all("SELECT id, title, pages FROM book WHERE title = 'TYPEE'")):rows "| id | title | pages |\n| 1 | Typee | 326.0 |"
+    expect(t.db:fetch_all("SELECT * FROM long_book ORDER BY 1")):rows "| title |\n| Moby-Dick |\n| Typee |"
     check(t.db:foreign_keys("book")[1].on_delete == "cascade")
     check(t.db:has_unique_key("book", { "author_id", "title" }))
   end)
@@ -26,7 +26,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     end
     expect_error(function() to_number() end, "would change the values of `country` in 1 row")
     to_number("CASE WHEN country GLOB '[0-9]*' THEN CAST(country AS INTEGER) END")
-    expect(t.db:query("SELECT id, country FROM author ORDER BY id")):rows "| id | country |\n| 1 | ~ |\n| 2 | 33 |\n| 3 | ~ |"
+    expect(t.db:fetch_all("SELECT id, country FROM author ORDER BY id")):rows "| id | country |\n| 1 | ~ |\n| 2 | 33 |\n| 3 | ~ |"
   end)
 
   scenario("keys and checks come and go", function(t)
@@ -39,13 +39,13 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
       table:foreign_key("author_id", "author", { on_delete = "restrict" })
       table:order_columns { "id", "title", "year" }
     end)
-    expect_error(function() t.make.book { year = 1000, author_id = 1 } end, { code = "constraint_check" })
+    expect_error(function() t.make.book { year = 1000, author_id = 1 } end, { kind = "constraint_check" })
     expect_error(function() t.db:execute("DELETE FROM author") end, "FOREIGN KEY constraint failed")
     check(t.db:columns("book")[2].name == "title")
   end)
 
   scenario("an added column must fit the rows, and a dropped one must not be in use", function(t)
-    expect_error(function() t.db:alter_table("book", function(table) table:unique_key("author_id") end) end, { code = "constraint_unique" })
+    expect_error(function() t.db:alter_table("book", function(table) table:unique_key("author_id") end) end, { kind = "constraint_unique" })
     expect_error(function() t.db:alter_table("book", function(table) table:change_column("year"):not_nul() end) end, "did you mean `not_null`")
     t.db:create_view("years", "SELECT year FROM book")
     expect_error(function()
@@ -73,7 +73,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     local function alter() mine:alter_table("note", function(table) table:change_column("text", "integer") end) end
     theirs:write(function(db)
       db:execute("INSERT INTO note (text) VALUES ('3')")
-      expect_error(alter, { code = "busy" })
+      expect_error(alter, { kind = "busy" })
     end)
     theirs:read(function(db)
       check(db:fetch_value("SELECT COUNT(*) FROM note") == 3)

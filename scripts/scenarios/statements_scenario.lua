@@ -6,10 +6,10 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       local notes = perilune.queue(path)
       notes:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
       notes:close()
-      expect_error(function() notes:execute("SELECT 1") end, { code = "closed" })
+      expect_error(function() notes:execute("SELECT 1") end, { kind = "closed" })
       local again = perilune.queue(path, { readonly = true })
       check(again:table_exists("note"))
-      expect_error(function() again:execute("INSERT INTO note VALUES (1, 'x')") end, { code = "readonly" })
+      expect_error(function() again:execute("INSERT INTO note VALUES (1, 'x')") end, { kind = "readonly" })
     end)
 
     scenario("one in memory is private", function(t)
@@ -53,7 +53,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       for name, country in pairs { Plato = "Athens", Hypatia = "Alexandria" } do
         check(insert:execute { name = name, country = country }.changed_rows == 1)
       end
-      expect(t.db:query("SELECT name, country FROM author WHERE id > 3 ORDER BY name")):rows [[
+      expect(t.db:fetch_all("SELECT name, country FROM author WHERE id > 3 ORDER BY name")):rows [[
         | name    | country    |
         | Hypatia | Alexandria |
         | Plato   | Athens     |
@@ -97,7 +97,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
     scenario("an error of a constraint names its columns and SQLite's code", function(t)
       local err = expect_error(function()
         t.db:execute("INSERT INTO author (name) VALUES ('Anonymous')")
-      end, { code = "constraint_unique", column = "author.name" })
+      end, { kind = "constraint_unique", column = "author.name" })
       check(err.extended_code == 2067)
     end)
   end)

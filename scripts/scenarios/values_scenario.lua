@@ -26,7 +26,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
       | id | data        | text   |
       | 1  | x'00ff10'   | "\x41" |
     ]]
-    check(t.db.thing:get(1).data == "\0\xff\x10")
+    check(t.db.thing:fetch_one(1).data == "\0\xff\x10")
     check(t.db:fetch_value("SELECT typeof(data) FROM thing") == "blob")
     expect(t.db.thing):rows "| data | text |\n| x'00ff10' | A |"
   end)
@@ -34,8 +34,8 @@ group("values", { database = "empty", tags = { "values" } }, function()
   scenario("a column declared BOOLEAN holds booleans", function(t)
     t.given.thing "| id | flag |\n| 1 | true |\n| 2 | false |\n| 3 | ~ |"
     expect(t.db.thing:filter{ flag = true }:pluck("id")):equals { 1 }
-    check(t.db.thing:get(2).flag == false)
-    check(t.db.thing:get(3).flag == nil)
+    check(t.db.thing:fetch_one(2).flag == false)
+    check(t.db.thing:fetch_one(3).flag == nil)
   end)
 
   scenario("dates are compared and calculated with, and stored as text that sorts", function(t)
@@ -71,7 +71,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     check(Thing:find(thing.id).color == Color.red)
     check(t.db:fetch_value("SELECT color FROM thing") == "red")
     t.db:execute("UPDATE thing SET color = 'blue'")
-    expect_error(function() return Thing:find(thing.id).color end, { code = "conversion" })
+    expect_error(function() return Thing:find(thing.id).color end, { kind = "conversion" })
   end)
 
   scenario("a type of one's own converts both ways", function(t)
@@ -86,7 +86,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     local text = "'; DROP TABLE thing; --"
     t.db:execute("INSERT INTO thing (text) VALUES (?)", text)
     check(t.db:fetch_value("SELECT text FROM thing WHERE text = :text", { text = text }) == text)
-    expect_error(function() t.db:execute("INSERT INTO thing (text) VALUES (?)") end, { code = "argument" })
+    expect_error(function() t.db:execute("INSERT INTO thing (text) VALUES (?)") end, { kind = "argument" })
     expect_error(function() t.db:fetch_all("SELECT :a", { b = 1 }) end)
   end)
 

@@ -145,8 +145,8 @@ import Testing
             scenario("by how the name begins", { database = "empty" }, function(t)
               t.migrate{ to = "1" }
               check(#t.db:columns("thing") == 2)
-              expect_error(function() t.migrate{ to = "3" } end, { code = "unknown_migration" })
-              local err = expect_error(function() t.migrate{ to = "2" } end, { code = "argument" })
+              expect_error(function() t.migrate{ to = "3" } end, { kind = "unknown_migration" })
+              local err = expect_error(function() t.migrate{ to = "2" } end, { kind = "argument" })
               expect(err.message):equals("`2` is ambiguous: 2_least, 2_more")
             end)
             """,

@@ -301,7 +301,7 @@ end)
 
 test("rows are snapshots as tables", function()
   local texts = { a = "-- rows\nid  name\n1   x\n2   ~\n" }
-  passes("expect(t.db:query(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
+  passes("expect(t.db:fetch_all(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
 end)
 
 test("tables, records, queries and long texts can be snapshots", function()
@@ -315,7 +315,7 @@ test("tables, records, queries and long texts can be snapshots", function()
   host.end_queries = function() return { { sql = "SELECT 1", arguments = { 2 }, ms = 7, file = "a.lua", line = 3 } } end
   passes("expect(t.db.a):snapshot('class')\nexpect(t.db.a:filter{ id = 1 }):snapshot('class')", host)
   passes("expect({ { text = '" .. long .. "' } }):snapshot('long')\nexpect(t.queries(function() end)):snapshot('queries')", host)
-  local result = run("expect(t.db.a:get(1)):snapshot('record')", host)
+  local result = run("expect(t.db.a:fetch_one(1)):snapshot('record')", host)
   matches(result.snapshots[1].text, "name")
 end)
 

@@ -16,23 +16,35 @@ test("tables and views are record classes of the database", function()
   shop()
   passes([[
     local ada = t.db.customers:insert { name = "Ada" }
-    check(t.db.customers:get(ada.id).name == "Ada")
-    check(t.db.customers:get(99) == nil)
+    check(t.db.customers:fetch_one(ada.id).name == "Ada")
+    check(t.db.customers:fetch_one(99) == nil)
     check(t.db.customers:filter { name = "Ada" }:fetch_count() == 1)
     check(t.db.customers == t.db.customers)
     check(t.db.drafts:fetch_count() == 0)
     t.db:write(function(db) db.customers:insert { name = "Plato" } end)
-    check(#t.db:query("SELECT * FROM customers WHERE name = ?", "Plato") == 1)
+    check(#t.db:fetch_all("SELECT * FROM customers WHERE name = ?", "Plato") == 1)
     check(t.db == db)]])
 end)
 
 test("an unknown table is an error with the nearest name", function()
   shop()
-  local found = failure("t.db.invoice:get(1)")
+  local found = failure("t.db.invoice:fetch_one(1)")
   equal(found.kind, "unknown_table")
   matches(found.message, "no table `invoice`; did you mean `invoices`?")
   matches(failure("t.given.invoice 'x'").message, "did you mean `invoices`?")
   matches(failure("t.make.lnes()").message, "did you mean `lines`?")
+end)
+
+test("the database of a scenario has the words of scripts", function()
+  shop()
+  matches(failure("t.db:query('SELECT 1')").message, "no method `query`; use db:fetch_all(sql, ...)")
+  matches(failure("t.db:schema('customers')").message, "no method `schema`; use db:schema_sql(\"table\")")
+  matches(failure("t.db.customers:get(1)").message, "no method `get`; use fetch_one(key)")
+end)
+
+test("a table may have the name of a method of another library", function()
+  db:execute("CREATE TABLE query (id INTEGER PRIMARY KEY, get TEXT); INSERT INTO query VALUES (1, 'x')")
+  passes("check(t.db.query:fetch_one(1).get == 'x')")
 end)
 
 test("calls without a table name explain what is missing", function()
@@ -44,10 +56,10 @@ test("the schema of a table and the integrity of the file can be checked", funct
   shop()
   db:execute("CREATE INDEX by_name ON customers (name)")
   passes([[
-    expect(t.db:schema("customers")):equals("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born DATE);\nCREATE INDEX by_name ON customers (name);")
-    expect(t.db:schema()):contains("CREATE VIEW drafts")
+    expect(t.db:schema_sql("customers")):contains("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born DATE);\nCREATE INDEX by_name ON customers (name);")
+    expect(t.db:schema_sql()):contains("CREATE VIEW drafts")
     check(t.db:integrity_check() == "ok")]])
-  matches(failure("t.db:schema('customer')").message, "did you mean `customers`?")
+  matches(failure("t.db:schema_sql('customer')").message, "did you mean `customers`?")
   db:execute("PRAGMA foreign_keys = OFF; INSERT INTO invoices (id, customer_id, number) VALUES (1, 99, 'x')")
   matches(failure("check(t.db:integrity_check() == 'ok')").details[1], "row 1 of invoices refers to a row of customers that does not exist")
 end)
@@ -67,9 +79,9 @@ test("rows can be given as a text table, with types from their columns", functio
       | 1           | R-1    | 2.50  | true    | 2026-03-31 18:00:00 |        |
       | 1           | R-2    | 3     | 0       | now                 | sent   |
     ]]
-    local first = t.db.invoices:get(1)
+    local first = t.db.invoices:fetch_one(1)
     check(first.total == 2.5) check(first.is_paid == true) check(first.status == "draft") check(first.sent_at.hour == 18)
-    check(t.db.invoices:get(2).sent_at ~= nil)]=])
+    check(t.db.invoices:fetch_one(2).sent_at ~= nil)]=])
 end)
 
 test("rows can be given as Lua tables", function()
@@ -87,7 +99,7 @@ test("a name represents the key that the database chooses, even in other tables"
   passes([=[
     t.given.customers "| id | name |\n| @ada | Ada |\n| @plato | Plato |"
     t.given.invoices "| customer_id | number |\n| @plato | R-1 |"
-    check(t.db.invoices:get(1).customer_id == 2)
+    check(t.db.invoices:fetch_one(1).customer_id == 2)
     expect(t.db.invoices):rows "| customer_id |\n| @plato |"]=])
 end)
 
@@ -132,7 +144,7 @@ test("rows are completed, together with the rows that they must refer to", funct
   passes([[
     local invoice = t.make.invoices { total = 5 }
     check(invoice.number == "number 1")
-    check(t.db.customers:get(invoice.customer_id).name == "name 1")
+    check(t.db.customers:fetch_one(invoice.customer_id).name == "name 1")
     local line = t.make.lines()
     check(line.invoice_id == 2 and line.position == 1 and line.replaced_by == nil)
     check(t.db.customers:fetch_count() == 2)]])

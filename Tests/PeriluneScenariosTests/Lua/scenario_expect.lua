@@ -43,8 +43,8 @@ end)
 
 test("records and rows are compared by their columns", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
-  passes("expect(t.db.a:get(1)):equals { id = 1, name = 'x' }\nexpect(t.db:query('SELECT * FROM a')[1]):covers { name = 'x' }")
-  equal(failure("expect(t.db.a:get(1)):covers { name = 'y' }").details, { 'name: expected "y", got "x"' })
+  passes("expect(t.db.a:fetch_one(1)):equals { id = 1, name = 'x' }\nexpect(t.db:fetch_all('SELECT * FROM a')[1]):covers { name = 'x' }")
+  equal(failure("expect(t.db.a:fetch_one(1)):covers { name = 'y' }").details, { 'name: expected "y", got "x"' })
 end)
 
 test("results of execute are compared by their fields", function()
@@ -180,14 +180,22 @@ end)
 test("expect_error returns the error and checks its kind, table and column", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO a VALUES (1, 'x')")
   passes([[
-    local err = expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_unique", column = "a.name" })
+    local err = expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_unique", column = "a.name" })
     check(err.table == "a")
     expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_unique", column = "name", table = "a" })]])
-  local found = failure('expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_check", column = "a.nam" })')
+  local found = failure('expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_check", column = "a.nam" })')
   equal(found.details, {
     'expected an error of kind "constraint_check", got "constraint_unique"', "expected an error of column a.nam, got one of a.name",
     "the error is  UNIQUE constraint failed: a.name (a row of `a`)",
   })
+end)
+
+test("expected errors have the words of error objects", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO a VALUES (1, 'x')")
+  matches(failure('expect_error(function() error("x") end, { code = "x" })').message, 'no option `code`; use kind = ')
+  matches(failure('expect_error(function() error("x") end, { pattern = "x" })').message, 'no option `pattern`; use message = ')
+  matches(failure('expect_error(function() error("x") end, { mesage = "x" })').message, "did you mean `message`?")
+  passes('expect_error(function() error("went wrong") end, { message = "went %a+" })')
 end)
 
 test("expect_error accepts a pattern, and errors of any type", function()

@@ -54,7 +54,7 @@ end)
 test("rows are compared in order, with types from their values", function()
   shop()
   passes([=[
-    expect(t.db:query("SELECT * FROM invoices ORDER BY id")):rows [[
+    expect(t.db:fetch_all("SELECT * FROM invoices ORDER BY id")):rows [[
       | id | number | total | is_paid | sent_at             |
       | 1  | 1      | 2.5   | false   | ~                   |
       | 2  | "2"    | ~     | true    | 2026-03-31 18:00:00 |
@@ -73,13 +73,13 @@ test("requests, classes, records and plain tables can be compared as rows", func
   passes([=[
     expect(t.db.customers:filter { name = "Ada" }):rows "| id |\n| 1 |"
     expect(t.db.customers):rows "| id | email |\n| 1 | ada@example.org |\n| 2 | ~ |"
-    expect(t.db.customers:get(2)):rows "| name |\n| Plato |"
+    expect(t.db.customers:fetch_one(2)):rows "| name |\n| Plato |"
     expect({ { a = 1 }, { a = 2, b = "x" } }):rows "| a | b |\n| 1 | ~ |\n| 2 | x |"
     expect({}):rows "| whatever |"]=])
 end)
 
 test("an infinite number is written the way it is displayed", function()
-  passes([[expect(t.db:query("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
+  passes([[expect(t.db:fetch_all("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
 end)
 
 test("quotes force text", function()
@@ -91,13 +91,13 @@ end)
 test("a failure shows the rows and marks the different ones", function()
   shop()
   local found = failure([=[
-    expect(t.db:query("SELECT * FROM customers ORDER BY id")):rows [[
+    expect(t.db:fetch_all("SELECT * FROM customers ORDER BY id")):rows [[
       | id | name      |
       | 1  | Ada       |
       | 2  | Aristotle |
       | 3  | Sappho    |
     ]]]=])
-  equal(found.message, 'expect(t.db:query("SELECT * FROM customers ORDER BY id")):rows')
+  equal(found.message, 'expect(t.db:fetch_all("SELECT * FROM customers ORDER BY id")):rows')
   equal(found.details, {
     "  id  name", "  1   Ada", "! 2   Plato      name: expected Aristotle", "+ 3   Sappho     missing",
   })
@@ -210,8 +210,8 @@ end)
 test("failures of count and is_empty show the existing rows", function()
   shop()
   passes("expect(t.db.customers):count(2)\nexpect(t.db.customers:filter { id = 9 }):is_empty()")
-  equal(failure("expect(t.db:query('SELECT id FROM customers')):count(1)").details, { "expected 1, got 2", "  id", "  1", "  2" })
-  equal(failure("expect(t.db:query('SELECT id FROM customers')):is_empty()").details, { "it has 2", "  id", "  1", "  2" })
+  equal(failure("expect(t.db:fetch_all('SELECT id FROM customers')):count(1)").details, { "expected 1, got 2", "  id", "  1", "  2" })
+  equal(failure("expect(t.db:fetch_all('SELECT id FROM customers')):is_empty()").details, { "it has 2", "  id", "  1", "  2" })
 end)
 
 local function change(op, name, key, before, after, changed)

@@ -38,7 +38,7 @@ test("a table has types for its rows, their values and the table", function()
 ---@field data? string|perilune.null
 
 ]])
-  matches(text, "---@field get fun(self: perilune.table.invoices, key: integer): perilune.row.invoices?")
+  matches(text, "---@field find fun(self: perilune.table.invoices, key: integer|table): perilune.row.invoices")
   matches(text, "---@class perilune.db\n---@field customers perilune.table.customers\n---@field invoices perilune.table.invoices\n")
   matches(text, "---@field invoices perilune.maker.invoices")
   matches(text, "---@class perilune.fixtures\n---@field models any")

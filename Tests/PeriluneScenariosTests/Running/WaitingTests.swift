@@ -68,7 +68,7 @@ import Testing
             expect(t.db.log):rows "| text |\\n| 1 things |"
             t.clock:advance { hours = 2 }
             expect(t.db.log:order("id")):rows "| text |\\n| 1 things |\\n| hour |\\n| hour |"
-            expect(t.db:query("SELECT outcome FROM perilune_automation_run ORDER BY id")):rows "| outcome |\\n| succeeded |"
+            expect(t.db:fetch_all("SELECT outcome FROM perilune_automation_run ORDER BY id")):rows "| outcome |\\n| succeeded |"
             """,
             script: """
                 perilune.automation{

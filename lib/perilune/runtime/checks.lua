@@ -38,21 +38,22 @@ function checks.database(place, db)
 end
 
 --- Raises for the first unknown option, in alphabetical order.
-local function raise_unknown_option(place, options, known)
+local function raise_unknown_option(place, options, known, section)
   local unknown = {}
   for name in pairs(options) do
     if type(name) ~= "string" then checks.fail(place, "expected options with names, got " .. errors.describe(name)) end
     if known[name] == nil then unknown[#unknown + 1] = name end
   end
   table.sort(unknown)
-  require("perilune.runtime.other_names").raise("option", "option", unknown[1], sorted_keys(known))
+  require("perilune.runtime.other_names").raise(section or "option", "option", unknown[1], sorted_keys(known))
 end
 
 --- Checks the names in a table of options; the caller checks their values.
 -- @tparam {[string]=any} known the valid options
-function checks.option_names(place, options, known)
+-- @tparam ?string section the section of names from other libraries (other_names.lua); "option" by default
+function checks.option_names(place, options, known, section)
   for name in pairs(options) do
-    if known[name] == nil then raise_unknown_option(place, options, known) end
+    if known[name] == nil then raise_unknown_option(place, options, known, section) end
   end
 end
 

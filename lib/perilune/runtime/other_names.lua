@@ -737,6 +737,9 @@ sections.expectation = {
   ["to_match_snapshot matches_snapshot"] = "use expect(value):snapshot(name)", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
   ["to no_ never"] = "use expect.no(value)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
 }
+sections.aspect = {
+  ["code error_code type error_kind class"] = "use kind = \"constraint_unique\"", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
+}
 sections.scenario_t = {
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",

@@ -29,7 +29,7 @@ function check(value, message) end
 ---end)
 ---```
 ---@param f fun()
----@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or the required fields of the error
+---@param what? string|{ kind?: string, message?: string, column?: string, table?: string } a Lua pattern for the message, or the required fields of the error
 ---@return perilune.error
 ---@raises expectation: the function raises nothing, or another error
 ---@access any
@@ -129,7 +129,7 @@ function expectation:matches(pattern) end
 ---The value is nil.
 ---```lua
 ---scenario("is_nil", function(t)
----  expect(t.db.customer:get(1)):is_nil()
+---  expect(t.db.customer:fetch_one(1)):is_nil()
 ---end)
 ---```
 ---@return perilune.expectation
@@ -148,7 +148,7 @@ function expectation:covers(part) end
 ---The value equals the contents of the file `__snapshots__/FILE/NAME.snap`. `--update-snapshots` and `--review` write the file.
 ---```lua
 ---scenario("snapshot", function(t)
----  expect(t.db:schema("customer")):snapshot("customer")
+---  expect(t.db:schema_sql("customer")):snapshot("customer")
 ---end)
 ---```
 ---@param name string

@@ -24,9 +24,7 @@
 ---@class perilune.expected_failure
 ---@field reason? string
 ---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
----@field code? string the same as `kind`
 ---@field message? string a Lua pattern
----@field pattern? string the same as `message`
 ---@field column? string
 ---@field table? string
 
@@ -301,30 +299,11 @@ function t.defer(f) end
 ---@raises scenario_skip: always
 function t.skip(reason) end
 
----The database of a scenario. The record class of a table has a method `get`, which returns the record with a key, or nil.
+---The database of a scenario. Its fields are the record classes of the tables: `t.db.customer`.
 ---@class perilune.db: perilune.database
 ---@access inside a scenario
 ---@raises usage: an argument is not valid
 local db = {}
-
----Returns all rows of a query.
----```lua
----scenario("a query", function(t) check(#t.db:query("SELECT * FROM customer") == 0) end)
----```
----@param sql string
----@param ... perilune.argument
----@return perilune.row[]
----@raises sql: SQLite refuses the statement
-function db:query(sql, ...) end
-
----Returns the SQL of a table with its indexes and triggers, or the SQL of all tables.
----```lua
----scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
----```
----@param table_name? string
----@return string
----@raises unknown_table: the table does not exist
-function db:schema(table_name) end
 
 ---Returns `"ok"`, or the problems that SQLite finds in the file and its foreign keys.
 ---```lua

@@ -18,9 +18,7 @@
 ---@class perilune.expected_failure
 ---@field reason? string
 ---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
----@field code? string the same as `kind`
 ---@field message? string a Lua pattern
----@field pattern? string the same as `message`
 ---@field column? string
 ---@field table? string
 
@@ -267,34 +265,9 @@ function members.skip(reason) end
 end
 
 do
----The database of a scenario. The record class of a table has a method `get`, which returns the record with a key, or nil.
+---The database of a scenario. Its fields are the record classes of the tables: `t.db.customer`.
 ---@class perilune.db: perilune.database
 local members = {}
-
----Returns all rows of a query.
----```lua
----scenario("a query", function(t) check(#t.db:query("SELECT * FROM customer") == 0) end)
----```
----
----- Raises `sql` if SQLite refuses the statement
----- Raises `usage` if an argument is not valid
----- To be called inside a scenario
----@param sql string
----@param ... perilune.argument
----@return perilune.row[]
-function members:query(sql, ...) end
-
----Returns the SQL of a table with its indexes and triggers, or the SQL of all tables.
----```lua
----scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
----```
----
----- Raises `unknown_table` if the table does not exist
----- Raises `usage` if an argument is not valid
----- To be called inside a scenario
----@param table_name? string
----@return string
-function members:schema(table_name) end
 
 ---Returns `"ok"`, or the problems that SQLite finds in the file and its foreign keys.
 ---```lua
@@ -614,7 +587,7 @@ function members:matches(pattern) end
 ---The value is nil.
 ---```lua
 ---scenario("is_nil", function(t)
----  expect(t.db.customer:get(1)):is_nil()
+---  expect(t.db.customer:fetch_one(1)):is_nil()
 ---end)
 ---```
 ---
@@ -639,7 +612,7 @@ function members:covers(part) end
 ---The value equals the contents of the file `__snapshots__/FILE/NAME.snap`. `--update-snapshots` and `--review` write the file.
 ---```lua
 ---scenario("snapshot", function(t)
----  expect(t.db:schema("customer")):snapshot("customer")
+---  expect(t.db:schema_sql("customer")):snapshot("customer")
 ---end)
 ---```
 ---
@@ -936,6 +909,6 @@ function check(value, message) end
 ---
 ---- Raises `expectation` if the function raises nothing, or another error
 ---@param f fun()
----@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or the required fields of the error
+---@param what? string|{ kind?: string, message?: string, column?: string, table?: string } a Lua pattern for the message, or the required fields of the error
 ---@return perilune.error
 function expect_error(f, what) end

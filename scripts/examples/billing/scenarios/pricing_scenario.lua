@@ -10,7 +10,7 @@ group("pricing", { tags = { "pricing" }, template = "small_shop" }, function()
     local invoice = t.make.invoices { customer_id = 1 }
     t.make.lines { invoice_id = invoice.id, product_id = 1, qty = t.case.qty }
     local queries = t.queries(function() t.run("scripts/price.lua", { invoice = invoice.id }) end)
-    check(t.db.invoices:get(invoice.id).total_cents == t.case.cents)
+    check(t.db.invoices:fetch_one(invoice.id).total_cents == t.case.cents)
     expect(queries):at_most(4):no_repeats():no_full_scan("lines")
   end)
 
@@ -18,7 +18,7 @@ group("pricing", { tags = { "pricing" }, template = "small_shop" }, function()
     t.make.invoices { customer_id = 1, number = "R-0001" }
     local err = expect_error(function()
       t.make.invoices { customer_id = 1, number = "R-0001" }
-    end, { code = "constraint_unique", column = "invoices.number" })
+    end, { kind = "constraint_unique", column = "invoices.number" })
     expect(err.message):contains("invoices.number")
   end)
 end)
