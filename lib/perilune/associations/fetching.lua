@@ -277,15 +277,33 @@ local function make_rows(plan, rows, known)
   end
 end
 
---- Fetches the rows of a plan with their associated rows. Returns the rows and, if the plan has keys, the key of each row.
-function fetch_plan(self, db, plan, class, keys, is_simple)
-  prepare(plan, class)
+--- Returns the arguments of a plan's statement, as a list with a field `n`.
+local function arguments_of(self, plan, keys)
   local arguments = { n = #plan.slots }
   for index, slot in ipairs(plan.slots) do
     if slot == "keys" then arguments[index] = keys
     elseif slot == 0 then arguments[index] = plan.constants[index]
     else arguments[index] = request_plans.value(self, slot) end
   end
+  return arguments
+end
+
+--- Completes the records of fetched rows, once their lists are in them.
+local function finish(plan, rows, known)
+  drop_hidden(plan, rows, known)
+  decode(plan, rows, known)
+  if plan.booleans[1] then
+    local convert_booleans = require("perilune.requests.results").convert_booleans
+    for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
+  end
+  for index in ipairs(plan.segments) do value_types.convert(records_of(plan, rows, index, known), plan, index) end
+  make_rows(plan, rows, known)
+end
+
+--- Fetches the rows of a plan with their associated rows. Returns the rows and, if the plan has keys, the key of each row.
+function fetch_plan(self, db, plan, class, keys, is_simple)
+  prepare(plan, class)
+  local arguments = arguments_of(self, plan, keys)
   local rows = arguments.n == 0 and records.fetch_records(db, plan.sql, plan.layout)
     or records.fetch_records(db, plan.sql, plan.layout, arguments)
   local known, child_keys = {}, {}
@@ -295,14 +313,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
   for _, prefetch in ipairs(plan.prefetches) do
     prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))
   end
-  drop_hidden(plan, rows, known)
-  decode(plan, rows, known)
-  if plan.booleans[1] then
-    local convert_booleans = require("perilune.requests.results").convert_booleans
-    for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
-  end
-  for index in ipairs(plan.segments) do value_types.convert(records_of(plan, rows, index, known), plan, index) end
-  make_rows(plan, rows, known)
+  finish(plan, rows, known)
   return rows, child_keys
 end
 
@@ -311,6 +322,24 @@ function association_fetching.fetch_all(self, db, plan)
   local class = self.node.root.source.class
   if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end
   return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
+end
+
+--- Iterates over the records of a request that includes at most one record of each association.
+function association_fetching.rows(self, db, plan)
+  if plan.prefetches[1] then
+    raise("argument", "rows: a request that includes lists (including_all) is fetched as a whole; use fetch_all, or in_batches for parts")
+  end
+  prepare(plan, self.node.root.source.class)
+  local arguments = arguments_of(self, plan)
+  local function start(...) return records.record_rows(db, plan.sql, plan.layout, ...) end
+  local next_record, state, control, closing
+  if arguments.n == 0 then next_record, state, control, closing = start()
+  else next_record, state, control, closing = start(arguments) end
+  return function(...)
+    local rows = { next_record(...) }
+    if rows[1] ~= nil then finish(plan, rows, {}) end
+    return rows[1]
+  end, state, control, closing
 end
 
 -- Preloading -------------------------------------------------------------------------------------------------------------------

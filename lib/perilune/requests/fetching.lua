@@ -71,9 +71,7 @@ function verbs:rows(db)
   local plan = plan_of(self, db, "rows")
   local class = plan.class
   if class then return decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
-  if plan.segments[2] or plan.prefetches[1] then
-    raise("argument", "rows: not available for a request that includes associations; use fetch_all")
-  end
+  if plan.segments[2] or plan.prefetches[1] then return require("perilune.associations.fetching").rows(self, db, plan) end
   if not plan.booleans[1] and not value_types.by_position(plan) then return db:rows(plan.sql, arguments(self, plan)) end
   local next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan))
   local convert_booleans = require("perilune.requests.results").convert_booleans
