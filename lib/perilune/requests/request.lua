@@ -17,6 +17,8 @@ local shapes = require "perilune.expressions.shapes"
 local collect = expression.collect
 local is_expression = marks.is_expression
 local math_type = math.type
+local aggregate_names = require "perilune.expressions.aggregate_names"
+local sql_names = require "perilune.runtime.names"
 local current_generation = records.current_generation
 
 local nodes = require "perilune.requests.nodes"
@@ -91,6 +93,42 @@ local function check_list(method, list)
   end
 end
 
+--- Methods whose terms have names.
+local naming_methods = { select = true, annotated_with = true }
+
+--- Returns the parts of SQL text that ends with `AS name`; nil for other text.
+local function split_name(text)
+  local sql, name = text:match("^(.-)%s+[aA][sS]%s+([%a_][%w_]*)%s*$")
+  if not sql then sql, name = text:match('^(.-)%s+[aA][sS]%s+"([^"]+)"%s*$') end
+  if sql and sql:find("%S") then return sql, name end
+end
+
+--- Returns the term of a string: a column, or SQL text, which may end with a name.
+local function term_of_text(self, text, method)
+  local sql, name
+  if naming_methods[method] then sql, name = split_name(text) end
+  if not sql then return request.term(self, text, method) end
+  return request.term(self, sql, method):as(name)
+end
+
+--- Gives aggregates without a name the names that annotations have: `total_sum`, `count`. An aggregate stays without a name if the
+-- table or another term has that name.
+local function name_aggregates(self, list, shapes)
+  local taken = {}
+  for _, shape in ipairs(shapes) do
+    if shape.op == "as" or shape.op == "column" or shape.op == "named expression" then taken[sql_names.fold(shape.detail)] = true end
+  end
+  for index, shape in ipairs(shapes) do
+    local name = aggregate_names.of(shape)
+    local key = name and sql_names.fold(name)
+    local is_column = name and not self.node.is_result and self.node.root.source:column_named(name, self.node.alias)
+    if name and not taken[key] and not is_column then
+      list[index] = list[index]:as(name)
+      shapes[index], taken[key] = list[index].shape, true
+    end
+  end
+end
+
 --- Returns the expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
   if given.n == 0 then raise("argument", method .. ": expected at least one argument") end
@@ -100,7 +138,7 @@ local function terms(self, method, given)
   for index = 1, names.n or #names do
     local term = names[index]
     if type(term) == "string" then
-      term = request.term(self, term, method)
+      term = term_of_text(self, term, method)
     elseif marks.is_association(term) then
       raise("argument", method .. ": argument " .. index .. ": expected a column, got an association")
     elseif not is_expression(term) then
@@ -113,6 +151,7 @@ local function terms(self, method, given)
     list[index], shapes[index] = term, term.shape
   end
   if #list == 0 then raise("argument", method .. ": the list is empty") end
+  if naming_methods[method] then name_aggregates(self, list, shapes) end
   return expression.join_all(expression.shape_of_list("terms", shapes), list)
 end
 

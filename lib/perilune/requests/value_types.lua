@@ -143,7 +143,8 @@ function value_types.convert(rows, plan, index)
   for _, field in ipairs(known_fields(plan, index or 1)) do
     local name, read = field[1], field[2]
     for _, row in ipairs(rows) do
-      local value = row and rawget(row, name)
+      -- false: no row of an association.
+      local value = row and rawget(row, name) or nil
       if value ~= nil then row[name] = read(value) end
     end
   end

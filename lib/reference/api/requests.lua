@@ -128,9 +128,13 @@ function request:limit(count, offset) end
 function request:offset(count) end
 
 ---Returns the request for these columns instead of the table's columns. Its results are rows. Values of columns, and their least and
----greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values.
+---greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values. SQL text may end
+---with `AS name`. An aggregate without a name gets one, unless the table has such a column: `count`, `year_sum`, `year_total`, `year_count`,
+---`average_year`, `min_year` or `max_year`.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
+---local row = Book:select("MAX(year) AS latest", Book.c.pages:sum(), perilune.count()):fetch_one()
+---print(row.latest, row.pages_sum, row.count)  --> 1872	961	3
 ---```
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -296,12 +300,14 @@ function request:fetch_one(db) end
 ---@raises record_not_found: the record does not exist
 function request:find(db, key) end
 
----Iterates over the records without holding all of them in memory.
+---Iterates over the records without holding all of them in memory. Records that are joined (`including_optional`, `including_required`) are in
+---their fields; lists (`including_all`) are refused.
 ---```lua
 ---for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
 ---```
 ---@param db? perilune.database
 ---@return fun(): perilune.record?
+---@raises argument: the request includes lists
 function request:rows(db) end
 
 ---Iterates over rows as separate values.
