@@ -40,11 +40,34 @@ local function add_examples(lines, examples)
   end
 end
 
+--- The classes whose methods are a class of their own, so that a generated class inherits them without the fields of any name.
+local divided = { ["perilune.record"] = "perilune.record_methods" }
+
+--- Formats a type as part of a longer one.
+local function enclosed(kind)
+  return (kind:find("|", 1, true) or kind:find("^fun%(")) and "(" .. kind .. ")" or kind
+end
+
+--- Adds the form of a function without its optional database, which comes first.
+local function add_form_without_database(lines, item)
+  local first = item.params[1]
+  if not first or first.name ~= "db" or not first.is_optional or #item.params == 1 then return end
+  local parameters, results = {}, {}
+  if item.separator == ":" then parameters[1] = "self: " .. (divided[item.class.name] or item.class.name) end
+  for index = 2, #item.params do
+    local param = item.params[index]
+    parameters[#parameters + 1] = param.name .. (param.is_optional and "?" or "") .. ": " .. param.type
+  end
+  for index, result in ipairs(item.returns) do results[index] = enclosed(result.type) end
+  add(lines, ("---@overload fun(%s)%s"):format(table.concat(parameters, ", "), #results > 0 and ": " .. table.concat(results, ", ") or ""))
+end
+
 local function add_function(lines, item, name)
   add_comment(lines, item.text)
   add_examples(lines, item.examples)
   add_contract(lines, item)
   table.move(item.verbatim, 1, #item.verbatim, #lines + 1, lines)
+  add_form_without_database(lines, item)
   if item.is_async then add(lines, "---@async") end
   for _, param in ipairs(item.params) do
     add(lines, ("---@param %s%s %s"):format(param.name, param.is_optional and "?" or "", described(param.type, param.doc)))
@@ -69,11 +92,20 @@ local function add_class(lines, class)
   table.move(class.verbatim, 1, #class.verbatim, #lines + 1, lines)
 end
 
+local function add_divided_class(lines, class, methods_name)
+  local methods, fields = { name = methods_name, fields = {}, verbatim = {} }, { name = class.name, parent = methods_name, fields = {}, verbatim = {} }
+  for _, field in ipairs(class.fields) do table.insert(field.name:find("^%[") and fields.fields or methods.fields, field) end
+  fields.text, methods.text, methods.parent, methods.verbatim = class.text, { "The methods of all records." }, class.parent, class.verbatim
+  add_class(lines, fields)
+  add(lines, "")
+  add_class(lines, methods)
+end
+
 --- Formats a class with its members. Each class has a scope of its own, because a file may have only 200 local variables.
 local function add_members(lines, class)
   local is_local = #class.members > 0 and not is_global(class)
   if is_local then add(lines, "do") end
-  add_class(lines, class)
+  if divided[class.name] then add_divided_class(lines, class, divided[class.name]) else add_class(lines, class) end
   if is_global(class) then add(lines, class.variable .. " = {}") end
   if is_local then add(lines, "local members = {}") end
   add(lines, "")

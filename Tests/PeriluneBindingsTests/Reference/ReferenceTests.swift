@@ -132,6 +132,15 @@ import Testing
         #expect(Set(files.map { "\(folder)/\($0)" }) == Set(reference.made.keys.filter { $0.hasPrefix(folder) }))
     }
 
+    @Test func `types of functions with an optional database have a form without it`() throws {
+        let text = try #require(reference.made["lib/reference/types/perilune.lua"])
+        #expect(text.contains("---@overload fun(self: perilune.record_class, db") == false)
+        for form in ["perilune.request, column: string|perilune.expression): any", "perilune.record_methods, options?: perilune.write_options): boolean"] {
+            #expect(text.contains("---@overload fun(self: \(form)\n"))
+        }
+        #expect(text.contains("---@overload fun(key: string, block: fun(db: perilune.database): any): any, boolean\n"))
+    }
+
     @Test func `the types for editors are valid Lua`() throws {
         let state = try LuaState()
         defer { state.close() }

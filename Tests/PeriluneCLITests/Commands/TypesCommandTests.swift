@@ -32,8 +32,8 @@ import Testing
         let result = try folder.perilune("types", ".types", "--database", "shop.sqlite")
         #expect(result.status == 0, "\(result.errors)")
         let types = try folder.read(".types/schema.d.lua")
-        #expect(types.contains("---@class (exact) perilune.row.book\n---@field id integer\n---@field title string\n---@field is_sold? boolean\n"), "\(types)")
-        #expect(types.contains("perilune.row.sold") && types.contains("perilune.row.page"))
+        #expect(types.contains("---@class (exact) perilune.record.book: perilune.record_methods\n---@field id integer\n---@field title string\n---@field is_sold? boolean\n"), "\(types)")
+        #expect(types.contains("perilune.record.sold") && types.contains("perilune.record.page"))
         #expect(!types.contains("page_content") && !types.contains("2 words"))
     }
 

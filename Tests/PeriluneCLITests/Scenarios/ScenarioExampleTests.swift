@@ -22,8 +22,8 @@ import Testing
         #expect(result.errors == "written: types/perilune.d.lua\nwritten: types/scenarios.d.lua\nwritten: types/schema.d.lua\n")
         let schema = try String(contentsOfFile: folder.path + "/types/schema.d.lua", encoding: .utf8)
         for line in [
-            "---@class (exact) perilune.row.invoices", "---@field status \"draft\"|\"sent\"",
-            "---@field invoices perilune.table.invoices", "---@field clerk any",
+            "---@class (exact) perilune.record.invoices: perilune.record_methods", "---@field status \"draft\"|\"sent\"",
+            "---@field invoices perilune.class.invoices", "---@field clerk any",
         ] {
             #expect(schema.contains(line + "\n"))
         }

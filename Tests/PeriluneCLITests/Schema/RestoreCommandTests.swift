@@ -152,7 +152,7 @@ import Testing
         let types = try folder.perilune("types", ".types", "--database", "a.sqlite")
         #expect(types.status == 0 && types.errors.contains("left out: the view bad cannot be used"), "\(types.errors)")
         let text = try folder.read(".types/schema.d.lua")
-        #expect(text.contains("perilune.row.t\n") && text.contains("perilune.row.c\n") && !text.contains("perilune.row.bad"), "\(text)")
+        #expect(text.contains("perilune.record.t:") && text.contains("perilune.record.c:") && !text.contains("perilune.record.bad"), "\(text)")
         let console = try folder.perilune("console", "a.sqlite", input: ":schema\n:models\nT:fetch_count()\n.tables\n")
         #expect(console.status == 0 && console.output.contains("cannot be used: no such table: main.gone") && console.output.contains("v_chunks"), "\(console.output)\(console.errors)")
         // The lines that need the missing collation are removed before the restore.

@@ -95,28 +95,31 @@ function Class:extend(options) end
 ---```lua
 ---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
 ---```
+---@param db? perilune.database
 ---@param key any|table<string, any>|any[]
 ---@return perilune.record|perilune.record[]
 ---@raises record_not_found: the row does not exist; argument: the columns are not a unique key
-function Class:find(key) end
+function Class:find(db, key) end
 
 ---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
 ---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
 ---```
+---@param db? perilune.database
 ---@param key any a key, or SQL with arguments; SQL without arguments is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
-function Class:fetch_one(key, ...) end
+function Class:fetch_one(db, key, ...) end
 
 ---Returns all records of the table, or of a query.
 ---```lua
 ---print(#Book:fetch_all(), #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850))  --> 3	1
 ---```
+---@param db? perilune.database
 ---@param sql? string
 ---@param ... perilune.argument
 ---@return perilune.record[]
-function Class:fetch_all(sql, ...) end
+function Class:fetch_all(db, sql, ...) end
 
 ---Iterates over the records of the table, or of a query.
 ---```lua
@@ -124,10 +127,11 @@ function Class:fetch_all(sql, ...) end
 -----> Typee
 -----> Moby-Dick
 ---```
+---@param db? perilune.database
 ---@param sql? string
 ---@param ... perilune.argument
 ---@return fun(): perilune.record?
-function Class:rows(sql, ...) end
+function Class:rows(db, sql, ...) end
 
 ---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
@@ -142,8 +146,9 @@ function Class:from_sql(sql, ...) end
 ---```lua
 ---print(Book:fetch_count())  --> 3
 ---```
+---@param db? perilune.database
 ---@return integer
-function Class:fetch_count() end
+function Class:fetch_count(db) end
 
 ---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
@@ -167,20 +172,22 @@ function Class.draft(fields) end
 ---```lua
 ---print(Tag:insert{ name = "ships" }.id)  --> 3
 ---```
+---@param db? perilune.database
 ---@param fields table<string, any>|perilune.record|perilune.draft columns, and records in place of columns that refer to them
 ---@param options? perilune.write_options
 ---@return perilune.record|false record false if a conflict policy prevented the write
-function Class:insert(fields, options) end
+function Class:insert(db, fields, options) end
 
 ---Inserts a list of records: all of them, or none. It is the fastest way to write many rows.
 ---```lua
 ---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
 ---```
+---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
 ---@return perilune.record[]|perilune.row[] records the records; with `returning`, the values or the rows with its columns
 ---@raises constraint_*: a constraint is violated (the message names the element)
-function Class:insert_all(list, options) end
+function Class:insert_all(db, list, options) end
 
 ---Updates the row of a record.
 ---```lua
@@ -189,50 +196,55 @@ function Class:insert_all(list, options) end
 ---Book:update(book)
 ---print(Book:find(1).pages)  --> 330
 ---```
+---@param db? perilune.database
 ---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
 ---@raises record_not_found: the row does not exist
-function Class:update(record, options) end
+function Class:update(db, record, options) end
 
 ---Updates the row of a record, or inserts it if it does not exist.
 ---```lua
 ---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
 ---```
+---@param db? perilune.database
 ---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
-function Class:save(record, options) end
+function Class:save(db, record, options) end
 
 ---Inserts a record, a draft or a table of columns, or updates the row with the same unique key, in one statement.
 ---```lua
 ---print(Tag:upsert{ name = "sea" }.id)  --> 1
 ---```
+---@param db? perilune.database
 ---@param record perilune.record|perilune.draft|table<string, any>
 ---@param options? perilune.upsert_options
 ---@return perilune.record|false record false if `where` or `update = "none"` has kept the row unchanged
 ---@raises argument: the table has no unique key, or the class needs the option `target`, because it overrides verbs or counts rows while a unique index is partial or on expressions
-function Class:upsert(record, options) end
+function Class:upsert(db, record, options) end
 
 ---Inserts a list of records, or updates the rows with the same unique keys: all of them, or none. In a class without hooks, it is the fastest
 ---way to write many rows that may exist.
 ---```lua
 ---print(Tag:upsert_all{ { name = "sea" }, { name = "ships" } }, Tag:fetch_count())  --> 2	3
 ---```
+---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.upsert_options
 ---@return integer|perilune.row[] count the number of written rows; with `returning`, the values or the rows with its columns
 ---@raises constraint_*: a constraint is violated (the message names the element)
-function Class:upsert_all(list, options) end
+function Class:upsert_all(db, list, options) end
 
 ---Deletes the row of a record.
 ---```lua
 ---print(Tag:delete(Tag:find(1)), Tag:fetch_count())  --> true	1
 ---```
+---@param db? perilune.database
 ---@param record perilune.record
 ---@param options? perilune.write_options
 ---@return boolean
-function Class:delete(record, options) end
+function Class:delete(db, record, options) end
 
 ---Deletes the row with a key, without calling record hooks.
 ---```lua
@@ -247,16 +259,18 @@ function Class:delete_one(db, key) end
 ---```lua
 ---print(BookTag:delete_all())  --> 3
 ---```
+---@param db? perilune.database
 ---@return integer
-function Class:delete_all() end
+function Class:delete_all(db) end
 
 ---Returns whether a row with this key exists.
 ---```lua
 ---print(Book:exists(1), Book:exists(99))  --> true	false
 ---```
+---@param db? perilune.database
 ---@param key any|table<string, any>
 ---@return boolean
-function Class:exists(key) end
+function Class:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
@@ -303,10 +317,11 @@ function Class:unscoped() end
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
 ---print(Tag:refresh(tag).name)  --> ocean
 ---```
+---@param db? perilune.database
 ---@param record perilune.record
 ---@return perilune.record
 ---@raises record_not_found: the row no longer exists
-function Class:refresh(record) end
+function Class:refresh(db, record) end
 
 ---Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
 ---```lua
@@ -321,11 +336,12 @@ function Class.inserted(record, options) end
 ---```lua
 ---print(Tag:update_changes(Tag:find(1), { name = "ocean" }))  --> true
 ---```
+---@param db? perilune.database
 ---@param record perilune.record
 ---@param change table<string, any>|fun(record: perilune.record)
 ---@param options? perilune.write_options
 ---@return boolean was_written
-function Class:update_changes(record, change, options) end
+function Class:update_changes(db, record, change, options) end
 
 ---Returns the differences between a record and its row, by column.
 ---```lua

@@ -655,6 +655,7 @@ function perilune.jobs(name, options) end
 ---
 ---- Raises `argument` if an argument or the result is not valid
 ---- To be called outside blocks that only read
+---@overload fun(key: string, block: fun(db: perilune.database): any): any, boolean
 ---@param db? perilune.database
 ---@param key string at most 500 bytes
 ---@param block fun(db: perilune.database): any its result must be a value that JSON can express
@@ -3376,6 +3377,7 @@ function members:register_folder(path) end
 ---- Raises `argument` if the order contradicts the applied migrations
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
+---@overload fun(self: perilune.migrator, options?: string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) }): string[], string[]
 ---@param db? perilune.database the default database unless given
 ---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
 ---@return string[] names the applied migrations
@@ -3393,6 +3395,7 @@ function members:migrate(db, options) end
 ---- Raises `migration` if the database has not seen `to`, or a migration has no `down`
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
+---@overload fun(self: perilune.migrator, options?: string|{ to?: string, did_undo?: fun(name: string) }): string?
 ---@param db? perilune.database the default database unless given
 ---@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the last migration to keep
 ---@return string? name the migration that was undone last
@@ -3591,9 +3594,11 @@ function members:extend(options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, key: any|table<string, any>|any[]): (perilune.record|perilune.record[])
+---@param db? perilune.database
 ---@param key any|table<string, any>|any[]
 ---@return perilune.record|perilune.record[]
-function members:find(key) end
+function members:find(db, key) end
 
 ---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
@@ -3604,10 +3609,12 @@ function members:find(key) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, key: any, ...: perilune.argument): perilune.record?
+---@param db? perilune.database
 ---@param key any a key, or SQL with arguments; SQL without arguments is refused, because it could be a key that a user has typed
 ---@param ... perilune.argument
 ---@return perilune.record?
-function members:fetch_one(key, ...) end
+function members:fetch_one(db, key, ...) end
 
 ---Returns all records of the table, or of a query.
 ---```lua
@@ -3618,10 +3625,12 @@ function members:fetch_one(key, ...) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, sql?: string, ...: perilune.argument): perilune.record[]
+---@param db? perilune.database
 ---@param sql? string
 ---@param ... perilune.argument
 ---@return perilune.record[]
-function members:fetch_all(sql, ...) end
+function members:fetch_all(db, sql, ...) end
 
 ---Iterates over the records of the table, or of a query.
 ---```lua
@@ -3634,10 +3643,12 @@ function members:fetch_all(sql, ...) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, sql?: string, ...: perilune.argument): (fun(): perilune.record?)
+---@param db? perilune.database
 ---@param sql? string
 ---@param ... perilune.argument
 ---@return fun(): perilune.record?
-function members:rows(sql, ...) end
+function members:rows(db, sql, ...) end
 
 ---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
@@ -3662,8 +3673,9 @@ function members:from_sql(sql, ...) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@param db? perilune.database
 ---@return integer
-function members:fetch_count() end
+function members:fetch_count(db) end
 
 ---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
@@ -3702,10 +3714,12 @@ function members.draft(fields) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, fields: table<string, any>|perilune.record|perilune.draft, options?: perilune.write_options): (perilune.record|false)
+---@param db? perilune.database
 ---@param fields table<string, any>|perilune.record|perilune.draft columns, and records in place of columns that refer to them
 ---@param options? perilune.write_options
 ---@return perilune.record|false record false if a conflict policy prevented the write
-function members:insert(fields, options) end
+function members:insert(db, fields, options) end
 
 ---Inserts a list of records: all of them, or none. It is the fastest way to write many rows.
 ---```lua
@@ -3717,10 +3731,12 @@ function members:insert(fields, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, list: (table<string, any>|perilune.record|perilune.draft)[], options?: perilune.write_options): (perilune.record[]|perilune.row[])
+---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.write_options
 ---@return perilune.record[]|perilune.row[] records the records; with `returning`, the values or the rows with its columns
-function members:insert_all(list, options) end
+function members:insert_all(db, list, options) end
 
 ---Updates the row of a record.
 ---```lua
@@ -3735,10 +3751,12 @@ function members:insert_all(list, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record|table<string, any>, options?: perilune.write_options): (perilune.record|false)
+---@param db? perilune.database
 ---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
-function members:update(record, options) end
+function members:update(db, record, options) end
 
 ---Updates the row of a record, or inserts it if it does not exist.
 ---```lua
@@ -3749,10 +3767,12 @@ function members:update(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record|table<string, any>, options?: perilune.write_options): (perilune.record|false)
+---@param db? perilune.database
 ---@param record perilune.record|table<string, any> a table of columns represents a record that was not fetched
 ---@param options? perilune.write_options
 ---@return perilune.record|false
-function members:save(record, options) end
+function members:save(db, record, options) end
 
 ---Inserts a record, a draft or a table of columns, or updates the row with the same unique key, in one statement.
 ---```lua
@@ -3764,10 +3784,12 @@ function members:save(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record|perilune.draft|table<string, any>, options?: perilune.upsert_options): (perilune.record|false)
+---@param db? perilune.database
 ---@param record perilune.record|perilune.draft|table<string, any>
 ---@param options? perilune.upsert_options
 ---@return perilune.record|false record false if `where` or `update = "none"` has kept the row unchanged
-function members:upsert(record, options) end
+function members:upsert(db, record, options) end
 
 ---Inserts a list of records, or updates the rows with the same unique keys: all of them, or none. In a class without hooks, it is the fastest
 ---way to write many rows that may exist.
@@ -3780,10 +3802,12 @@ function members:upsert(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, list: (table<string, any>|perilune.record|perilune.draft)[], options?: perilune.upsert_options): (integer|perilune.row[])
+---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
 ---@param options? perilune.upsert_options
 ---@return integer|perilune.row[] count the number of written rows; with `returning`, the values or the rows with its columns
-function members:upsert_all(list, options) end
+function members:upsert_all(db, list, options) end
 
 ---Deletes the row of a record.
 ---```lua
@@ -3794,10 +3818,12 @@ function members:upsert_all(list, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record, options?: perilune.write_options): boolean
+---@param db? perilune.database
 ---@param record perilune.record
 ---@param options? perilune.write_options
 ---@return boolean
-function members:delete(record, options) end
+function members:delete(db, record, options) end
 
 ---Deletes the row with a key, without calling record hooks.
 ---```lua
@@ -3808,6 +3834,7 @@ function members:delete(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, key: any|table<string, any>): boolean
 ---@param db? perilune.database
 ---@param key any|table<string, any>
 ---@return boolean was_there
@@ -3822,8 +3849,9 @@ function members:delete_one(db, key) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@param db? perilune.database
 ---@return integer
-function members:delete_all() end
+function members:delete_all(db) end
 
 ---Returns whether a row with this key exists.
 ---```lua
@@ -3834,9 +3862,11 @@ function members:delete_all() end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, key: any|table<string, any>): boolean
+---@param db? perilune.database
 ---@param key any|table<string, any>
 ---@return boolean
-function members:exists(key) end
+function members:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
@@ -3896,9 +3926,11 @@ function members:unscoped() end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record): perilune.record
+---@param db? perilune.database
 ---@param record perilune.record
 ---@return perilune.record
-function members:refresh(record) end
+function members:refresh(db, record) end
 
 ---Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
 ---```lua
@@ -3923,11 +3955,13 @@ function members.inserted(record, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
+---@overload fun(self: perilune.record_class, record: perilune.record, change: table<string, any>|fun(record: perilune.record), options?: perilune.write_options): boolean
+---@param db? perilune.database
 ---@param record perilune.record
 ---@param change table<string, any>|fun(record: perilune.record)
 ---@param options? perilune.write_options
 ---@return boolean was_written
-function members:update_changes(record, change, options) end
+function members:update_changes(db, record, change, options) end
 
 ---Returns the differences between a record and its row, by column.
 ---```lua
@@ -3984,8 +4018,11 @@ end
 do
 ---A record: a row as a table. A name that is neither a column nor a method raises an error. NULL reads as nil. Assigning nil writes NULL,
 ---but an insert then uses the column's default; `perilune.null` always writes NULL.
----@class perilune.record
+---@class perilune.record: perilune.record_methods
 ---@field [string] any the value of a column
+
+---The methods of all records.
+---@class perilune.record_methods
 local members = {}
 
 ---Inserts the record, and sets the fields that the database fills in.
@@ -4000,6 +4037,7 @@ local members = {}
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.write_options): (perilune.record|false)
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return perilune.record|false record false if a conflict policy prevented the write
@@ -4016,6 +4054,7 @@ function members:insert(db, options) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.write_options): (perilune.record|false)
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return perilune.record|false
@@ -4037,6 +4076,7 @@ function members:inserted(db, options) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.write_options): (perilune.record|false)
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return perilune.record|false
@@ -4073,6 +4113,7 @@ function members:update_changes(change, options) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.write_options): (perilune.record|false)
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return perilune.record|false
@@ -4090,6 +4131,7 @@ function members:save(db, options) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.upsert_options): (perilune.record|false)
 ---@param db? perilune.database
 ---@param options? perilune.upsert_options
 ---@return perilune.record|false
@@ -4106,6 +4148,7 @@ function members:upsert(db, options) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: perilune.write_options): boolean
 ---@param db? perilune.database
 ---@param options? perilune.write_options
 ---@return boolean was_there
@@ -4191,6 +4234,7 @@ function members:exists(db) end
 ---- Raises `changed_key` if the key was changed
 ---- Raises `constraint_*` if a constraint is violated
 ---- Raises `validation` if the class finds the record invalid
+---@overload fun(self: perilune.record_methods, options?: { fields?: string|string[] }): perilune.record
 ---@param db? perilune.database
 ---@param options? { fields?: string|string[] } lazy fields to read as well
 ---@return perilune.record
@@ -4725,6 +4769,7 @@ function members:install(db) end
 ---
 ---- Raises `history` if it is not installed
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.history, options?: { keep_versions?: boolean })
 ---@param db? perilune.database
 ---@param options? { keep_versions?: boolean } keeps the versions, for a later installation
 function members:remove(db, options) end
@@ -4753,6 +4798,7 @@ function members:is_installed(db) end
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `argument` if an argument has the wrong type
 ---- To be called outside blocks of the same database
+---@overload fun(self: perilune.history, note: string, block: fun(db: perilune.database, ...: any): ..., ...: any): any
 ---@param db? perilune.database may be left out
 ---@param note string
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -4770,6 +4816,7 @@ function members:write(db, note, block, ...) end
 ---
 ---- Raises `history` if it is not installed
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.history, limit?: integer): { id: integer, note: string, time: perilune.date }[]
 ---@param db? perilune.database
 ---@param limit? integer the maximum number; 20 by default
 ---@return { id: integer, note: string, time: perilune.date }[]
@@ -4788,6 +4835,7 @@ function members:transactions(db, limit) end
 ---- Raises `definition` if rows added by others would refer to missing rows
 ---- Raises `constraint_*` if the previous rows violate a constraint
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.history, transaction: integer): integer
 ---@param db? perilune.database
 ---@param transaction integer the id of a transaction
 ---@return integer count the number of restored rows
@@ -5280,6 +5328,7 @@ function members:fetch_one(db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, key?: any): perilune.record
 ---@param db? perilune.database
 ---@param key? any
 ---@return perilune.record
@@ -5370,6 +5419,7 @@ function members:fetch_set(db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, ...: string|perilune.expression): any[]
 ---@param db? perilune.database
 ---@param ... string|perilune.expression
 ---@return any[]
@@ -5419,6 +5469,7 @@ function members:exists(db) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, column: string|perilune.expression): any
 ---@param db? perilune.database
 ---@param column string|perilune.expression
 ---@return any
@@ -5432,6 +5483,7 @@ function members:min(db, column) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, column: string|perilune.expression): any
 ---@param db? perilune.database
 ---@param column string|perilune.expression
 ---@return any
@@ -5445,6 +5497,7 @@ function members:max(db, column) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, column: string|perilune.expression): number?
 ---@param db? perilune.database
 ---@param column string|perilune.expression
 ---@return number?
@@ -5458,6 +5511,7 @@ function members:sum(db, column) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, column: string|perilune.expression): number?
 ---@param db? perilune.database
 ---@param column string|perilune.expression
 ---@return number?
@@ -5471,6 +5525,7 @@ function members:average(db, column) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, column: string|perilune.expression): number
 ---@param db? perilune.database
 ---@param column string|perilune.expression
 ---@return number
@@ -5485,6 +5540,7 @@ function members:total(db, column) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, number: integer, size: integer): { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
 ---@param db? perilune.database
 ---@param number integer from 1
 ---@param size integer from 1
@@ -5502,6 +5558,7 @@ function members:page(db, number, size) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, size: integer): (fun(): perilune.record[]?)
 ---@param db? perilune.database
 ---@param size integer from 1
 ---@return fun(): perilune.record[]?
@@ -5518,6 +5575,7 @@ function members:in_batches(db, size) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, changes: table<string, any>, options?: { returning?: boolean|string|string[], on_conflict?: string }): (perilune.execute_result|perilune.record[])
 ---@param db? perilune.database
 ---@param changes table<string, any>
 ---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning`, returns the changed records
@@ -5533,6 +5591,7 @@ function members:update_all(db, changes, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, options?: { returning?: boolean|string|string[] }): (perilune.execute_result|perilune.record[])
 ---@param db? perilune.database
 ---@param options? { returning?: boolean|string|string[] } with `returning`, returns the deleted records
 ---@return perilune.execute_result|perilune.record[]
@@ -5599,6 +5658,7 @@ function members:prepare() end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- To be called outside blocks
+---@overload fun(self: perilune.request, callback?: fun(records: perilune.record[]), options?: perilune.observation_options): perilune.observation
 ---@param db? perilune.database
 ---@param callback? fun(records: perilune.record[])
 ---@param options? perilune.observation_options
@@ -5623,6 +5683,7 @@ function members:observe(db, callback, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, linked: perilune.record|any|(perilune.record|any)[], columns?: table<string, any>)
 ---@param db? perilune.database
 ---@param linked perilune.record|any|(perilune.record|any)[] a record, its key, or a list of these
 ---@param columns? table<string, any> values for columns of the links
@@ -5638,6 +5699,7 @@ function members:add(db, linked, columns) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, linked: perilune.record|any|(perilune.record|any)[]): integer
 ---@param db? perilune.database
 ---@param linked perilune.record|any|(perilune.record|any)[] a record, its key, or a list of these
 ---@return integer
@@ -5654,6 +5716,7 @@ function members:remove(db, linked) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, list: (perilune.record|any)[])
 ---@param db? perilune.database
 ---@param list (perilune.record|any)[] records or keys
 function members:replace(db, list) end
@@ -5783,6 +5846,7 @@ function members:when(value, derive, otherwise) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, cursor?: string, size: integer): { records: perilune.record[], next: string?, previous: string? }
 ---@param db? perilune.database
 ---@param cursor? string the field `next` of a page; nil for the first rows
 ---@param size integer the maximum number of records
@@ -5797,6 +5861,7 @@ function members:page_after(db, cursor, size) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, cursor?: string, size: integer): { records: perilune.record[], next: string?, previous: string? }
 ---@param db? perilune.database
 ---@param cursor? string the field `previous` of a page; nil for the last rows
 ---@param size integer the maximum number of records
@@ -5830,6 +5895,7 @@ function members:as_of(time) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, key: table<string, any>, others?: table<string, any>): perilune.record, boolean
 ---@param db? perilune.database
 ---@param key table<string, any>
 ---@param others? table<string, any> further fields of a new record
@@ -5847,6 +5913,7 @@ function members:find_or_build(db, key, others) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, key: table<string, any>, others?: table<string, any>): perilune.record, boolean
 ---@param db? perilune.database
 ---@param key table<string, any>
 ---@param others? table<string, any> further fields of a new record
@@ -5877,6 +5944,7 @@ function members:build(fields) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, fields: table<string, any>|perilune.record, options?: perilune.write_options): perilune.record
 ---@param db? perilune.database
 ---@param fields table<string, any>|perilune.record columns with values, or a new record
 ---@param options? perilune.write_options
@@ -5895,6 +5963,7 @@ function members:insert(db, fields, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, list: (table<string, any>|perilune.record)[], options?: perilune.write_options): perilune.record[]
 ---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record)[]
 ---@param options? perilune.write_options
@@ -5945,6 +6014,7 @@ function members:preload(list, ...) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
+---@overload fun(self: perilune.request, values: table<string, any>, options?: { delete_missing?: boolean }): perilune.record
 ---@param db? perilune.database
 ---@param values table<string, any> columns and associations; a record may replace a table
 ---@param options? { delete_missing?: boolean } deletes associated rows that are not in the lists; for linked rows only the links
@@ -6019,6 +6089,7 @@ local members = {}
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): perilune.record[]
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return perilune.record[]
@@ -6032,6 +6103,7 @@ function members:fetch_all(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): perilune.record?
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return perilune.record?
@@ -6045,6 +6117,7 @@ function members:fetch_one(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): integer
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return integer
@@ -6058,6 +6131,7 @@ function members:fetch_count(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): boolean
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return boolean
@@ -6071,6 +6145,7 @@ function members:is_empty(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): boolean
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return boolean
@@ -6084,6 +6159,7 @@ function members:exists(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): any
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return any
@@ -6097,6 +6173,7 @@ function members:fetch_value(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): any[]
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return any[]
@@ -6110,6 +6187,7 @@ function members:fetch_values(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): any[]
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return any[]
@@ -6123,6 +6201,7 @@ function members:fetch_optional_values(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): table<any, true>
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return table<any, true>
@@ -6136,6 +6215,7 @@ function members:fetch_set(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): (fun(): perilune.record?)
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return fun(): perilune.record?
@@ -6149,6 +6229,7 @@ function members:rows(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): (fun(): ...)
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return fun(): ...
@@ -6162,6 +6243,7 @@ function members:tuples(db, values) end
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
 ---- Raises `argument` if an argument has the wrong type
+---@overload fun(self: perilune.prepared_request, values?: table<string, any>): perilune.execute_result
 ---@param db? perilune.database
 ---@param values? table<string, any>
 ---@return perilune.execute_result
