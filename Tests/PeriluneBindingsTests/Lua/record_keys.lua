@@ -298,7 +298,7 @@ test("links of records with converted keys store the key's stored values", funct
   List.entries, Entry.track = List:has_many(Entry), Entry:belongs_to(Track)
   List.tracks = List:has_many(Track, { through = List.entries, using = Entry.track })
   local list = List:fetch_one()
-  list:tracks():add(Track:find("A"), "B")
+  list:tracks():add{ Track:find("A"), "B" }
   list:tracks():add(Track:find("A"))
   local function linked() return db:fetch_value "SELECT group_concat(day || k) FROM (SELECT * FROM entry ORDER BY k)" end
   equal(linked(), "2026-01-01a,2026-01-01b")
