@@ -6,6 +6,7 @@ local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
 local state = require "scenarios.state"
 local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
 local other_names = require "perilune.runtime.other_names"
 local database = require("perilune.native.databases").methods
 
@@ -62,7 +63,9 @@ function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)
   if method then return method end
-  if not exists(records.default_database(), name) and other_names.find("database", name) then return database[name] end
+  if not exists(records.default_database(), name) and other_names.find("database", name) then
+    checks.raise_unknown_method(database, name, "database")
+  end
   scenario_database.require_table("db", name)
   return scenario_database.class(name)
 end

@@ -185,7 +185,7 @@ test("expect_error returns the error and checks its kind, table and column", fun
     expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_unique", column = "name", table = "a" })]])
   local found = failure('expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_check", column = "a.nam" })')
   equal(found.details, {
-    'expected an error of kind "constraint_check", got "constraint_unique"', "expected an error of column a.nam, got one of a.name",
+    "expected an error of column a.nam, got one of a.name", 'expected an error of kind "constraint_check", got "constraint_unique"',
     "the error is  UNIQUE constraint failed: a.name (a row of `a`)",
   })
 end)

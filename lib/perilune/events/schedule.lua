@@ -282,10 +282,10 @@ end
 --- Calls a function at the times of a schedule in cron format: `perilune.schedule("0 9 * * mon-fri", f)`.
 --
 -- There are five fields: minute, hour, day of the month, month and day of the week. Each is `*`, a number, a range `1-5`, a step
--- `*/10`, or a list of these. Ranges of hours, months and days of the week may run past the end (`22-6`, `fri-mon`). Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly"
--- are abbreviations. Times are local. A time of day that is skipped when the clocks go forward is due at that moment; a time that
--- occurs twice is due the first time. No such corrections are made if the minute or the hour is a star. Times that pass while the
--- machine sleeps cause a single call afterwards.
+-- `*/10`, or a list of these. Ranges of hours, months and days of the week may run past the end (`22-6`, `fri-mon`). Months and days
+-- may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are abbreviations. Times are local. A time of
+-- day that is skipped when the clocks go forward is due at that moment; a time that occurs twice is due the first time. No such
+-- corrections are made if the minute or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
 function perilune.schedule(text, f, options)
   refuse_moment(text)
