@@ -149,7 +149,7 @@ local function check_linked(self, method)
 end
 
 --- Inserts a record, given as a table of columns or as a new record, that belongs to the request's record. If the association leads
--- through another table, the record is also linked. Options and results are those of `Class:insert`.
+-- through another table, the record is also linked. It takes options, and returns results, as `Class:insert` does.
 function verbs:insert(...)
   local db, given, options = database_argument.take("insert", 2, ...)
   check_linked(self, "insert")
@@ -175,7 +175,7 @@ local function insert_linked(self, list, db, options)
   return results
 end
 
---- Inserts a list of records, all or none. Options and results are those of `Class:insert_all`.
+--- Inserts a list of records, all or none. It takes options, and returns results, as `Class:insert_all` does.
 function verbs:insert_all(...)
   local db, list, options = database_argument.take("insert_all", 2, ...)
   check_linked(self, "insert_all")

@@ -860,8 +860,8 @@ function request:find_or_insert(db, key, others) end
 ---@return perilune.record
 function request:build(fields) end
 
----Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link. Options and results are those
----of `Class:insert`.
+---Inserts a record that belongs to the owner of this request. Through a link table, it also inserts the link. Options and results are as for
+---`Class:insert`.
 ---```lua
 ---print(Author:find(1):books():insert{ title = "Omoo" }.author_id)  --> 1
 ---```
@@ -873,7 +873,7 @@ function request:build(fields) end
 function request:insert(db, fields, options) end
 
 ---Inserts records that belong to the owner of this request: all of them, or none. Through a link table, it also inserts the links. Options
----and results are those of `Class:insert_all`.
+---and results are as for `Class:insert_all`.
 ---```lua
 ---local books = Author:find(1):books():insert_all{ { title = "Omoo" }, { title = "Mardi" } }
 ---print(#books, books[2].author_id)  --> 2	1
