@@ -42,7 +42,7 @@ group("durable automations", { tags = { "automations" } }, function()
     t.clock:set("2026-03-10T08:01:00Z")
     jobs:enqueue("job")
     t.clock:advance("3h")
-    expect(t.db:query("SELECT what FROM log ORDER BY id")):rows [[
+    expect(t.db:fetch_all("SELECT what FROM log ORDER BY id")):rows [[
       | what        |
       | daily       |
       | job         |

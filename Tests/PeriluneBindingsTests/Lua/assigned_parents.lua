@@ -111,14 +111,14 @@ test("writes do not change columns that SQLite considers equal to the key", func
 end)
 
 test("finding or creating takes a record", function()
-  local made, is_new = Invoice:find_or_create{ customer = ada, number = "R1" }
+  local made, is_new = Invoice:find_or_insert{ customer = ada, number = "R1" }
   equal({ made.customer_id, is_new, made.customer.name }, { 1, true, "Ada" })
-  equal(select(2, Invoice:find_or_create{ customer = ada, number = "R1" }), false)
-  equal(Invoice:find_or_create({ number = "R2" }, { customer = bob }).customer_id, 2)
+  equal(select(2, Invoice:find_or_insert{ customer = ada, number = "R1" }), false)
+  equal(Invoice:find_or_insert({ number = "R2" }, { customer = bob }).customer_id, 2)
   equal({ Invoice:find_or_build{ customer = bob, number = "R3" }.customer_id, customers() }, { 2, { 1, 2 } })
-  equal(ada:invoices():create{ customer = ada }.customer_id, 1)
-  matches(fails("argument", function() ada:invoices():create{ customer = bob } end), "`customer_id` is set by the association")
-  matches(fails("argument", function() Invoice:filter{ customer_id = 1 }:find_or_create{ customer = bob } end), "contradict each other")
+  equal(ada:invoices():insert{ customer = ada }.customer_id, 1)
+  matches(fails("argument", function() ada:invoices():insert{ customer = bob } end), "`customer_id` is set by the association")
+  matches(fails("argument", function() Invoice:filter{ customer_id = 1 }:find_or_insert{ customer = bob } end), "contradict each other")
 end)
 
 test("misuse is explained", function()
