@@ -5087,9 +5087,13 @@ function members:limit(count, offset) end
 function members:offset(count) end
 
 ---Returns the request for these columns instead of the table's columns. Its results are rows. Values of columns, and their least and
----greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values.
+---greatest values, have the types of the class: dates, booleans, cases of enums. Other expressions return stored values. SQL text may end
+---with `AS name`. An aggregate without a name gets one, unless the table has such a column: `count`, `year_sum`, `year_total`, `year_count`,
+---`average_year`, `min_year` or `max_year`.
 ---```lua
 ---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
+---local row = Book:select("MAX(year) AS latest", Book.c.pages:sum(), perilune.count()):fetch_one()
+---print(row.latest, row.pages_sum, row.count)  --> 1872	961	3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5334,11 +5338,13 @@ function members:fetch_one(db) end
 ---@return perilune.record
 function members:find(db, key) end
 
----Iterates over the records without holding all of them in memory.
+---Iterates over the records without holding all of them in memory. Records that are joined (`including_optional`, `including_required`) are in
+---their fields; lists (`including_all`) are refused.
 ---```lua
 ---for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
 ---```
 ---
+---- Raises `argument` if the request includes lists
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
