@@ -2715,7 +2715,8 @@ do
 ---@class perilune.table_definition
 local members = {}
 
----Adds a column.
+---Adds a column. The type is one of these names or a type of SQL, such as `varchar(20)` or `decimal(10, 2)`. Other words are errors, because
+---SQLite would give them another meaning: a column of type `string` stores the text `01234` as the number 1234.
 ---```lua
 ---db:create_table("note", function(t)
 ---  t:column("text", "text"):not_null():default("")
@@ -2723,6 +2724,7 @@ local members = {}
 ---print(db:columns("note")[1].default)  --> ''
 ---```
 ---
+---- Raises `unknown_type` if SQLite gives the word another meaning
 ---- Raises `definition` if the block has ended, or the definition contradicts itself
 ---- Raises `argument` if an argument has the wrong type
 ---@param name string
