@@ -35,7 +35,7 @@ typedef struct {
 ** which are on top of the stack. [-?, +results, v] */
 int pdb_run_task(lua_State *L, pdb_task *task);
 
-/* Runs a reading block inside an open access, in its transaction, or in one of its own if there is none.
+/* Runs a reading block inside an open access, in the open transaction or, in autocommit, in a new one.
 ** [-(argument_count + 1), +n, e] */
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count, void *context);
 

@@ -126,8 +126,8 @@ static int refuse_nested(lua_State *L, const pdb_access *access, const block_ver
                                           "may be rolled back", name, access->is_readonly ? " for reading" : "");
 }
 
-/* Runs a block inside an open access: reading in the same transaction, writing in a savepoint, or in a transaction if there is none.
-** Stack: function, arguments. */
+/* Runs a block inside an open access: reading in the open transaction, writing in a savepoint of it. In autocommit, both begin a
+** transaction. Stack: function, arguments. */
 static int open_nested_block(lua_State *L, pdb_access *access, const block_verb *verb, int argument_count) {
     pdb_state *rows = access->database->rows;
     void *context = (void *)verb;

@@ -52,7 +52,7 @@ test("an inner read reads what the outer block has written, and cannot write", f
   end)
 end)
 
-test("a write inside a read is an error that says what to do", function()
+test("a write inside a read is an error that advises to use write", function()
   each(function(q)
     for _, path in ipairs{ { "read" }, { "write", "read" }, { "read", "read" }, { "write_without_transaction", "read" } } do
       local function enter(db, index)
@@ -121,7 +121,7 @@ test("write refuses the word that would not roll back", function()
   end)
 end)
 
-test("handles of inner blocks end with them, and those of outer blocks reach the inner access", function()
+test("handles of inner blocks end with them, and handles of outer blocks reach the inner access", function()
   each(function(q)
     local kept
     q:write(function(outer)

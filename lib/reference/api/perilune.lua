@@ -136,7 +136,7 @@ function perilune.enum(cases) end
 ---@field [string] perilune.case|string
 local enum = {}
 
----Returns all cases: those of a list in its order, and others sorted by their stored values.
+---Returns all cases: the cases of a list in its order, and other cases sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
 ---for _, case in ipairs(Grape.cases()) do print(case) end
