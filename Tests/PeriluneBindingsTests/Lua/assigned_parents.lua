@@ -121,6 +121,16 @@ test("finding or creating takes a record", function()
   matches(fails("argument", function() Invoice:filter{ customer_id = 1 }:find_or_insert{ customer = bob } end), "contradict each other")
 end)
 
+test("many rows can refer to another record", function()
+  Invoice:insert_all{ { customer = ada }, { customer = ada }, { customer = bob } }
+  equal(ada:invoices():update_all{ customer = bob }.changed_rows, 2)
+  equal(customers(), { 2, 2, 2 })
+  Invoice:filter{ id = 1 }:update_all{ customer = perilune.null, number = "n" }
+  equal(customers(), { 0, 2, 2 })
+  matches(fails("argument", function() Invoice:update_all{ customer = 1 } end), "update_all: `customer`: expected a record of `customer`")
+  matches(fails("argument", function() Customer:update_all{ invoices = {} } end), "save_nested")
+end)
+
 test("misuse is explained", function()
   matches(fails("argument", function() Invoice:insert{ customer = 3 } end), "insert: `customer`: expected a record of `customer` or perilune.null, "
     .. "got the integer 3; use `customer_id` for its key")

@@ -95,7 +95,10 @@ local function read_assignments(self, db, assignments)
     raise("argument", "update_all: expected { column = value, ... }, got " .. errors.describe(assignments))
   end
   local names, values, shapes = {}, {}, {}
-  local given = assignments
+  local given, info = assignments, record_class.info(self.node.root.source.class)
+  if info and record_class.names_associations(info, given) then
+    given = require("perilune.associations.parents").divide(info, given, "update_all", db)
+  end
   assignments = {}
   local function add(name, value)
     if assignments[name] ~= nil then raise("argument", "update_all: `" .. name .. "` is given twice") end
