@@ -113,6 +113,11 @@ test("misuse is refused", function()
   matches(fails("argument", function() Book:upsert_all({ { isbn = "a" } }, { update = { "price" }, except = "title" }) end), "`except` has no effect")
   matches(fails("unknown_option", function() Book:upsert_all({ { isbn = "a" } }, { on_conflict = "ignore" }) end), "`update` decides")
   matches(fails("unknown_option", function() Book:upsert_all({ { isbn = "a" } }, { set = { price = "1" } }) end), "perilune.sql")
+  for option, text in pairs{ unique_by = "use target", conflict_target = "use target", update_only = "use update = {", do_nothing = '"none"' } do
+    matches(fails("unknown_option", function() Book:upsert_all({ { isbn = "a" } }, { [option] = "isbn" }) end), text)
+    matches(fails("unknown_option", function() Book:upsert({ isbn = "a" }, { [option] = "isbn" }) end), text)
+  end
+  matches(fails("unknown_option", function() Book:insert_all({ { isbn = "a" } }, { ignore = true }) end), 'use on_conflict = "ignore"')
   for _, option in ipairs{ "target", "target_where", "update", "except", "where", "set" } do
     matches(fails("unknown_option", function() Book:insert_all({ { isbn = "a" } }, { [option] = "isbn" }) end), "insert_all: no option `" .. option .. "`; use upsert_all")
     matches(fails("unknown_option", function() Book:insert({ isbn = "a" }, { [option] = "isbn" }) end), "use upsert")

@@ -19,13 +19,27 @@ local record_options = {
 -- An upsert of many records has the same options.
 record_options.by_verb.upsert_all = record_options.by_verb.upsert
 
---- Options that belong to another verb or have another form, with the advice for them.
-local advice = { upsert = { set = "use update = { column = perilune.sql(\"...\") }" } }
-advice.upsert.on_conflict = "the option `update` decides what happens to a conflicting row"
-advice.upsert_all, advice.insert, advice.insert_all = advice.upsert, {}, {}
-for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
-  advice.insert[option], advice.insert_all[option] = "use upsert", "use upsert_all"
+--- By verb, options that belong to another verb or have another name in other libraries, with the advice for them.
+local advice = {}
+
+local function advise(verbs, options, text)
+  for verb in verbs:gmatch("%S+") do
+    advice[verb] = advice[verb] or {}
+    for option in options:gmatch("%S+") do advice[verb][option] = text end
+  end
 end
+
+advise("insert", "target target_where update except set where", "use upsert")
+advise("insert_all", "target target_where update except set where", "use upsert_all")
+advise("insert insert_all", "ignore or_ignore ignore_duplicates skip_duplicates ignore_conflicts", "use on_conflict = \"ignore\"")
+advise("insert insert_all", "replace or_replace", "use on_conflict = \"replace\"")
+advise("insert insert_all", "unique_by conflict_target update_on_duplicate", "use upsert or upsert_all")
+advise("upsert upsert_all", "set", "use update = { column = perilune.sql(\"...\") }")
+advise("upsert upsert_all", "on_conflict", "the option `update` decides what happens to a conflicting row")
+advise("upsert upsert_all", "unique_by conflict_target conflict_columns conflict_fields conflict index_elements on by key keys",
+  "use target = \"column\", or target = { ... } for a key of several columns")
+advise("upsert upsert_all", "update_only update_columns update_fields update_on_duplicate do_update columns only", "use update = { \"column\", ... }")
+advise("upsert upsert_all", "ignore do_nothing ignore_duplicates skip_duplicates", "use update = \"none\"")
 
 --- Options that one verb passes to another one already parsed: an empty table as key, the parsed options as value.
 local carried = setmetatable({}, { __mode = "k" })
