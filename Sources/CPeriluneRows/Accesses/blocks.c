@@ -17,6 +17,17 @@ static const block_verb unbounded_verb = {"write_without_transaction", PDB_WITHO
 static const block_verb transaction_verbs[] = {
     {"in_transaction", PDB_DEFERRED, true}, {"in_transaction", PDB_IMMEDIATE, true}, {"in_transaction", PDB_EXCLUSIVE, true}};
 
+enum { longest_word = 40 };
+
+/* Raises for a string that looks like a word that ends a transaction: what was to be undone would be committed. */
+static void check_spelling(lua_State *L, const block_verb *verb, const char *result) {
+    static const char *const words[] = {"commit", "rollback"};
+    if (!*result || strlen(result) > longest_word) return;
+    int position = pdb_state_of(L)->callbacks.sql.nearest(result, words, 2);
+    if (position < 0) return;
+    plua_raise(L, "argument", "%s: the block returned \"%s\"; did you mean \"%s\"?", verb->name, result, words[position]);
+}
+
 /* Reads the first result of a block. Returns the number of results that the script gets: all except a word that ends the
 ** transaction. */
 static int take_completion(lua_State *L, pdb_access_request *request, const block_verb *verb, int first) {
@@ -30,8 +41,7 @@ static int take_completion(lua_State *L, pdb_access_request *request, const bloc
     if (!verb->ends_by_word) return count;
     if (is_rollback) request->completion = PDB_ROLLBACK;
     else if (strcmp(word, "commit") != 0) {
-        bool is_misspelt = sqlite3_stricmp(word, "commit") == 0 || sqlite3_stricmp(word, "rollback") == 0;
-        if (is_misspelt) plua_raise(L, "argument", "%s: the block returned \"%s\"; use \"commit\" or \"rollback\"", verb->name, word);
+        check_spelling(L, verb, word);
         return count;
     }
     return count - 1;

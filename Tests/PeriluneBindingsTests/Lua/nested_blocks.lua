@@ -99,8 +99,8 @@ test("savepoints and transactions commit when their block returns, and return it
       equal(run("commit", 7), { 1, 7 })
       equal(run("rollback", 7), { 0, 7 })
       equal(run(1, "rollback"), { 1, 1, "rollback" })
-      for _, word in ipairs{ "Rollback", "ROLLBACK", "COMMIT" } do
-        matches(fails("argument", run, word), verb .. ': the block returned "' .. word .. '"; use "commit" or "rollback"')
+      for word, meant in pairs{ Rollback = "rollback", rolback = "rollback", ["roll back"] = "rollback", COMMIT = "commit", comit = "commit" } do
+        matches(fails("argument", run, word), verb .. ': the block returned "' .. word .. '"; did you mean "' .. meant .. '"?')
         equal(values(q), {})
       end
     end

@@ -262,7 +262,7 @@ function db:write(options, block, ...) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises argument: the kind is unknown, or the block returns one of the words in capitals; nested_access: in a block of the same database; busy: another connection holds the lock
+---@raises argument: the kind is unknown, or the block returns a misspelt word; nested_access: in a block of the same database; busy: another connection holds the lock
 ---@access outside blocks of the same database, or directly inside `write_without_transaction`
 function db:in_transaction(kind, block, ...) end
 
@@ -281,7 +281,7 @@ function db:in_transaction(kind, block, ...) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises yield: the block waits; argument: `block` is not a function, or returns one of the words in capitals
+---@raises yield: the block waits; argument: `block` is not a function, or returns a misspelt word
 function db:in_savepoint(block, ...) end
 
 ---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.

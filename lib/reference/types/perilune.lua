@@ -1185,7 +1185,7 @@ function members:write(options, block, ...) end
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
 ---```
 ---
----- Raises `argument` if the kind is unknown, or the block returns one of the words in capitals
+---- Raises `argument` if the kind is unknown, or the block returns a misspelt word
 ---- Raises `nested_access` if in a block of the same database
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `dead_handle` if the handle's block has ended
@@ -1212,7 +1212,7 @@ function members:in_transaction(kind, block, ...) end
 ---```
 ---
 ---- Raises `yield` if the block waits
----- Raises `argument` if `block` is not a function, or returns one of the words in capitals
+---- Raises `argument` if `block` is not a function, or returns a misspelt word
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
