@@ -99,7 +99,7 @@ end
 local function key_filter()
   local Product = perilune.record("product")
   local getter = {}
-  function getter:fetch_one(id) return Product:filter(id):fetch_one() end
+  function getter:fetch_one(id) return Product:filter_key(id):fetch_one() end
   return getter
 end
 

@@ -15,7 +15,7 @@ test("update_all writes values and expressions", function()
   equal(Player:filter{ team = "z" }:fetch_count(), 2)
   Player:update_all{ score = perilune.null }
   equal(scores(), { perilune.null, perilune.null, perilune.null })
-  Player:filter(2):update_all(function(columns) return { score = columns.id * 100 } end)
+  Player:filter_key(2):update_all(function(columns) return { score = columns.id * 100 } end)
   equal(scores(), { perilune.null, 200, perilune.null })
 end)
 
@@ -39,7 +39,7 @@ end)
 test("conflicts follow the policy", function()
   fails("constraint_unique", function() Player:filter{ team = "x" }:update_all{ name = "c" } end)
   equal(Player:filter{ team = "x" }:update_all({ name = "c" }, { on_conflict = "ignore" }).changed_rows, 0)
-  Player:filter(1):update_all({ name = "c" }, { on_conflict = "replace" })
+  Player:filter_key(1):update_all({ name = "c" }, { on_conflict = "replace" })
   equal(Player:all():fetch_count(), 2)
   fails("argument", function() Player:update_all({ name = "c" }, { on_conflict = "ignroe" }) end)
   fails("unknown_option", function() Player:update_all({ name = "c" }, { onconflict = "ignore" }) end)
@@ -48,18 +48,18 @@ end)
 test("delete_all deletes rows and can return them", function()
   equal(Player:filter(c.score:gt(15)):delete_all().changed_rows, 2)
   equal(scores(), { 10 })
-  local gone = Player:filter(1):delete_all{ returning = true }
+  local gone = Player:filter_key(1):delete_all{ returning = true }
   equal(gone[1].name, "a")
   equal(Player:all():fetch_count(), 0)
 end)
 
 test("mistakes are refused", function()
-  fails("argument", function() Player:filter(1):update_all{} end)
-  fails("argument", function() Player:filter(1):update_all() end)
-  fails("unknown_column", function() Player:filter(1):update_all{ scroe = 1 } end)
-  matches(fails("argument", function() Player:filter(1):update_all{ doubled = 1 } end), "generated")
+  fails("argument", function() Player:filter_key(1):update_all{} end)
+  fails("argument", function() Player:filter_key(1):update_all() end)
+  fails("unknown_column", function() Player:filter_key(1):update_all{ scroe = 1 } end)
+  matches(fails("argument", function() Player:filter_key(1):update_all{ doubled = 1 } end), "generated")
   fails("argument", function() Player:group("team"):delete_all() end)
-  fails("readonly", function() db:read(function() Player:filter(1):update_all{ score = 1 } end) end)
+  fails("readonly", function() db:read(function() Player:filter_key(1):update_all{ score = 1 } end) end)
 end)
 
 test("update_all checks and converts values like an insert", function()
@@ -68,12 +68,12 @@ test("update_all checks and converts values like an insert", function()
     INSERT INTO task (id) VALUES (1), (2)]]
   local Mood = perilune.enum{ good = "g", bad = "b" }
   local Task = perilune.record("task", { types = { mood = Mood, note = "json" } })
-  Task:filter(1):update_all{ day = "2024-01-08", is_done = true, mood = Mood.bad, note = { a = 1 } }
+  Task:filter_key(1):update_all{ day = "2024-01-08", is_done = true, mood = Mood.bad, note = { a = 1 } }
   equal({ db:fetch_one("SELECT day, is_done + 0, mood, note FROM task WHERE id = 1"):unpack() }, { "2024-01-08", 1, "b", '{"a":1}' })
   equal(Task:find(1).day, perilune.date "2024-01-08")
   for column, wrong in pairs{ day = "soon", is_done = "yes", mood = "b" } do
     equal(fails("conversion", function() Task:update_all{ [column] = wrong } end).column, column)
   end
-  Task:filter(2):update_all{ day = perilune.sql("'today'"), mood = perilune.null }
+  Task:filter_key(2):update_all{ day = perilune.sql("'today'"), mood = perilune.null }
   equal(db:fetch_value "SELECT day FROM task WHERE id = 2", "today")
 end)

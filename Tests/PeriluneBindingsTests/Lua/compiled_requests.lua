@@ -24,23 +24,23 @@ test("values keep their positions, however many there are", function()
   for _ = 1, 3 do equal(ids(request:order("id"):limit(5)), { 7 }) end
   request = Author:filter{ country = "US" }:filter("id > ? AND id < ?", 3, 12):filter{ is_alive = true }:order("id")
   for _ = 1, 3 do equal(ids(request), { 9 }) end
-  equal(ids(Author:filter{ country = "US" }:filter(9)), { 9 })
-  equal(ids(Author:filter{ country = "France" }:filter(9)), {})
+  equal(ids(Author:filter{ country = "US" }:filter_key(9)), { 9 })
+  equal(ids(Author:filter{ country = "France" }:filter_key(9)), {})
 end)
 
 test("the same request with other values finds other rows, and limits are not values", function()
   db:read(function()
     for round = 1, 3 do
       for id = 1, 20 do
-        equal(Author:filter(id):fetch_one().name, "author " .. id)
+        equal(Author:filter_key(id):fetch_one().name, "author " .. id)
         equal(Author:filter{ name = "author " .. id }:fetch_all()[1].id, id)
       end
       equal(ids(Author:filter{ country = "US" }:order("id"):limit(2)), { 1, 3 })
       equal(ids(Author:filter{ country = "US" }:order("id"):limit(3, 1)), { 3, 5, 7 })
       equal(ids(Author:filter{ country = "France" }:order("name"):limit(2)), { 10, 12 })
-      equal(Author:filter(100):fetch_one(), nil)
-      equal(Author:filter(2.0):fetch_one().id, 2)
-      equal(Author:filter(2.5):fetch_one(), nil)
+      equal(Author:filter_key(100):fetch_one(), nil)
+      equal(Author:filter_key(2.0):fetch_one().id, 2)
+      equal(Author:filter_key(2.5):fetch_one(), nil)
     end
   end)
 end)
@@ -49,8 +49,8 @@ test("composite, text and blob keys are not taken for numbers", function()
   Pair{ a = 1, b = 2, text = "x" }:insert()
   Tag{ name = "5", bytes = "5" }:insert()
   for _ = 1, 2 do
-    fails("argument", function() Pair:filter(1) end)
-    equal(Tag:filter(5):fetch_one().bytes, "5")
+    fails("argument", function() Pair:filter_key(1) end)
+    equal(Tag:filter_key(5):fetch_one().bytes, "5")
     equal(Tag:filter{ bytes = "5" }:fetch_one().name, "5")
     equal(Tag:filter{ name = "5" }:fetch_one().bytes, "5")
   end
@@ -64,16 +64,16 @@ test("an invalid condition is reported each time", function()
     fails("argument", function() Author:filter{ "x" } end)
     fails("argument", function() Author:limit(-1) end)
     fails("argument", function() Author:limit("2") end)
-    fails("argument", function() Author:filter(1):fetch_one(5) end)
-    matches(fails("unknown_method", function() Author:filter(1):fetch_al() end).message, "fetch_all")
+    fails("argument", function() Author:filter_key(1):fetch_one(5) end)
+    matches(fails("unknown_method", function() Author:filter_key(1):fetch_al() end).message, "fetch_all")
   end
 end)
 
 test("requests are recompiled when the schema changes", function()
-  local request, by_key = Author:filter{ country = "US" }:order("id"):limit(1), Author:filter(1)
+  local request, by_key = Author:filter{ country = "US" }:order("id"):limit(1), Author:filter_key(1)
   equal({ request:fetch_one().name, by_key:fetch_one().name }, { "author 1", "author 1" })
   db:execute "ALTER TABLE author ADD COLUMN age INTEGER DEFAULT 7"
-  equal({ request:fetch_all()[1].age, by_key:fetch_one().age, Author:filter(1):fetch_one().age }, { 7, 7, 7 })
+  equal({ request:fetch_all()[1].age, by_key:fetch_one().age, Author:filter_key(1):fetch_one().age }, { 7, 7, 7 })
   db:execute "ALTER TABLE author RENAME COLUMN country TO land"
   fails(nil, function() request:fetch_all() end)
   equal(by_key:fetch_one().land, "US")
@@ -82,7 +82,7 @@ end)
 test("requests can run on any database", function()
   local other = perilune.queue(":memory:")
   other:execute "CREATE TABLE author (name TEXT, id INTEGER PRIMARY KEY); INSERT INTO author VALUES ('other', 1)"
-  local request = Author:filter(1)
+  local request = Author:filter_key(1)
   for _ = 1, 3 do
     equal(request:fetch_one(other).name, "other")
     equal(request:fetch_one().name, "author 1")
@@ -104,7 +104,7 @@ test("a hook that is defined later is called", function()
 end)
 
 test("tampering with the internals of a request does no harm", function()
-  local request = Author:filter(1)
+  local request = Author:filter_key(1)
   request:fetch_one()
   for _, value in ipairs{ 5, "x", {}, print, io.stdout, perilune.null, db, perilune.date "2026-03-01" } do
     rawset(request.node, "fetch_one", value)
@@ -113,7 +113,7 @@ test("tampering with the internals of a request does no harm", function()
   rawset(request.node, "fetch_one", nil)
   rawset(request, 1, nil)
   fails("argument", function() request:fetch_one() end)
-  equal(Author:filter(1):fetch_one().id, 1)
+  equal(Author:filter_key(1):fetch_one().id, 1)
   rawset(request, "node", 5)
   fails(nil, function() request:fetch_one() end)
   fails(nil, request.fetch_one)
@@ -121,7 +121,7 @@ test("tampering with the internals of a request does no harm", function()
 end)
 
 test("tampering with the sources of derived requests does no harm", function()
-  local request = Author:filter(2):filter{ country = "US" }:order("id"):limit(3)
+  local request = Author:filter_key(2):filter{ country = "US" }:order("id"):limit(3)
   local node, metatable = request.node, request.node.metatable
   while node do
     for _, value in ipairs{ 5, "x", {}, print, perilune.null, db, perilune.date "2026-03-01" } do
@@ -129,7 +129,7 @@ test("tampering with the sources of derived requests does no harm", function()
         local former = rawget(node, name)
         rawset(node, name, value)
         for _, derive in ipairs{
-          function(request) return request:filter(2) end, function(request) return request:filter{ country = "US" } end,
+          function(request) return request:filter_key(2) end, function(request) return request:filter{ country = "US" } end,
           function(request) return request:order("id") end, function(request) return request:limit(3) end,
         } do
           pcall(derive, Author)
@@ -140,7 +140,7 @@ test("tampering with the sources of derived requests does no harm", function()
     end
     node = node.parent
   end
-  equal(ids(Author:filter(2)), { 2 })
+  equal(ids(Author:filter_key(2)), { 2 })
 end)
 
 test("equal derivations give the same request, from requests, from classes and after schema changes", function()
@@ -148,11 +148,11 @@ test("equal derivations give the same request, from requests, from classes and a
   local Part = perilune.record("part")
   db:write(function()
     for _ = 1, 3 do
-      for id = 1, 3 do equal(Part:filter(id):fetch_one().id, id) end
-      equal(Part:filter(4):fetch_one(), nil)
+      for id = 1, 3 do equal(Part:filter_key(id):fetch_one().id, id) end
+      equal(Part:filter_key(4):fetch_one(), nil)
       equal(ids(Part:filter{ kind = "a" }:order("size"):limit(1)), { 3 })
       equal(ids(Part:order("size"):limit(2):filter{ kind = "a" }), { 3, 1 })
-      equal(ids(Part:filter{ kind = "a" }:filter{ size = 1 }:filter(3)), { 3 })
+      equal(ids(Part:filter{ kind = "a" }:filter{ size = 1 }:filter_key(3)), { 3 })
       equal(ids(Part:filter{ kind = "a", size = 1 }), { 3 })
       equal(#Part:limit(0):fetch_all(), 0)
       fails("argument", function() Part:limit(-1) end)
@@ -160,7 +160,7 @@ test("equal derivations give the same request, from requests, from classes and a
       db:execute("ALTER TABLE part ADD COLUMN added" .. #db:fetch_all("PRAGMA table_info(part)"))
     end
     db:execute("DROP TABLE part; CREATE TABLE part (kind TEXT PRIMARY KEY, size INTEGER); INSERT INTO part VALUES ('1', 5), ('a', 6)")
-    equal(Part:filter(1):fetch_one().size, 5)
+    equal(Part:filter_key(1):fetch_one().size, 5)
     local deep = Part
     for _ = 1, 60 do deep = deep:filter{ size = 5 } end
     equal(deep:filter{ kind = "1" }:limit(1):fetch_one().size, 5)
@@ -170,8 +170,8 @@ end)
 test("aliases have separate columns", function()
   local boss = Author:aliased("boss")
   matches(boss:filter(boss.c.name:eq("x")):sql(), '"boss"."name" = ?')
-  matches(boss:filter(1).c.name == boss.c.name and Author:filter(1):sql(), '"author"."id" = ?')
-  equal(ids(boss:filter(3)), { 3 })
+  matches(boss:filter_key(1).c.name == boss.c.name and Author:filter_key(1):sql(), '"author"."id" = ?')
+  equal(ids(boss:filter_key(3)), { 3 })
   equal(ids(boss:filter{ name = "author 3" }:order("name")), { 3 })
 end)
 
@@ -180,7 +180,7 @@ test("a finalizer may fetch records while others are created", function()
   collectgarbage("generational")
   for _ = 1, 50 do
     for _ = 1, 20 do
-      setmetatable({}, { __gc = function() found = found + Author:filter(3):fetch_one().id end })
+      setmetatable({}, { __gc = function() found = found + Author:filter_key(3):fetch_one().id end })
     end
     list = Author:filter{ country = "US" }:fetch_all()
     for _, author in ipairs(list) do equal(author:has_changes(), false) end

@@ -171,7 +171,7 @@ test("invalid times and functions are refused", function()
   for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true, 1e300, ("9"):rep(400) .. " s", { seconds = -1 },
     { seconds = 0 / 0 }, { hours = 1 / 0 }, { minutes = 1 / 0, seconds = -1 / 0 } } do
     for _, name in ipairs{ "after", "every", "sleep" } do
-      matches(fails("argument", perilune[name], value, print), "perilune." .. name .. ": expected seconds")
+      matches(fails("argument", perilune[name], value, name ~= "sleep" and print or nil), "perilune." .. name .. ": expected seconds")
     end
   end
   fails("argument", perilune.every, 0, print)

@@ -92,7 +92,7 @@ test("names are checked", function()
   fails("argument", function() Author.requests.x = 5 end)
   matches(fails("unknown_method", function() Author:all():form("France") end), "from")
   fails("readonly", function() Author.requests = {} end)
-  fails("argument", function() function Author.requests:default() return 5 end return Author:filter(1) end)
+  fails("argument", function() function Author.requests:default() return 5 end return Author:filter_key(1) end)
 end)
 
 test("redefining a named request replaces it, including the default scope", function()

@@ -36,7 +36,7 @@ test("some rows or one row get their lists", function()
   equal(titles(Author:filter("id < 2"):including_all(Author.books:order("id")):fetch_all(), "books"), { Ada = "a b d", Di = "c" })
   equal(titles(Author:order("id"):limit(1):including_all(Author.books):fetch_all(), "books"), { Di = "c" })
   equal(#Author:order(Author.c.id:desc()):including_all(Author.books):fetch_one().books, 0)
-  equal(#Author:filter(1):including_all(Author.books):fetch_one().books, 3)
+  equal(#Author:filter_key(1):including_all(Author.books):fetch_one().books, 3)
   equal(titles(Author:filter(Author.c.name:eq("Ada")):including_all(Author.books:filter{ club = "red" }:order("id")):fetch_all(), "books"),
     { Ada = "a d" })
 end)
@@ -49,7 +49,7 @@ test("if all rows are fetched with integer keys, keys are not bound", function()
   matches(statement(Author:including_all(Author.books)), 'WHERE "book"."author_id" IS NOT NULL')
   matches(statement(Author:order("name"):including_all(Author.books:filter{ club = "red" })), 'IS NOT NULL AND "book"."club" = ')
   for _, request in ipairs{
-    Author:filter("1"):including_all(Author.books), Author:limit(10):including_all(Author.books),
+    Author:filter("id > 0"):including_all(Author.books), Author:limit(10):including_all(Author.books),
     Author:including_all(Author.books:limit(1)), Author:including_all(Author.of_club), Author:including_all(Author.of_number),
     Author:joining_required(Author.books):including_all(Author.of_number), Author:none():including_all(Author.books),
     Author:offset(1):limit(10):including_all(Author.books),

@@ -60,7 +60,7 @@ test("an invalid date is an error with the row, however it is read", function()
       function() Event:fetch_all() end,
       function() Event:find(2) end,
       function() Event:order("id"):fetch_all() end,
-      function() Event:filter(2):fetch_one() end,
+      function() Event:filter_key(2):fetch_one() end,
       function() for _ in Event:rows() do end end,
       function() for _ in Event:order("id"):rows() do end end,
       function() Event:update_all({ note = "c" }, { returning = true }) end,

@@ -18,10 +18,56 @@ test("invalid conditions are refused", function()
   fails("argument", function() Author:filter(print) end)
   fails("argument", function() Author:filter(Author:all()) end)
   fails("argument", function() Author:filter(Author:find(1)) end)
-  fails("argument", function() Author:filter(Author.c.age:gt(1), Author.c.age:lt(5)) end)
+  matches(fails("argument", function() Author:filter(Author.c.age:gt(1), 5) end), "argument 2: expected a condition")
   fails("argument", function() Author:filter(perilune.value(true)) end)
   fails("argument", function() Author:having(false) end)
   matches(fails("argument", function() return Author.c.age > 18 end), ":gt(18)")
+end)
+
+test("a filter takes no key, no literal and no unknown name", function()
+  for _, key in ipairs{ 1, 2.5, "1", "'x'", "(1)", "NULL", "true", "550e8400-e29b-41d4-a716-446655440000" } do
+    matches(fails("argument", function() Author:filter(key) end), "filter_key(")
+  end
+  fails("argument", function() Author:filter(perilune.now()) end)
+  local err = fails("unknown_column", function() Author:filter("nmae") end)
+  equal(err.suggestion, "name")
+  matches(err, 'filter_key("nmae")')
+  equal(Author:filter("age"):fetch_count(), Author:filter("age <> 0"):fetch_count())
+  equal(Author:filter("age > 0 OR 1"):fetch_count(), Author:fetch_count())
+end)
+
+test("a filter takes several conditions, of which all must hold", function()
+  local c = Author.c
+  equal(tostring(Author:filter(c.age:gt(1), { name = "x" }, "age < 5")), tostring(Author:filter(c.age:gt(1) & c.name:eq("x") & perilune.sql("age < 5"))))
+  equal(tostring(Author:group("name"):having(c.age:sum():gt(1), c.age:max():lt(9))), tostring(Author:group("name"):having(c.age:sum():gt(1) & c.age:max():lt(9))))
+  matches(fails("argument", function() Author:filter(c.age:gt(1), nil) end), "argument 2")
+end)
+
+test("a condition in the form of another library leads to its form here", function()
+  for wanted, condition in pairs{
+    ["Class.c.age:gt(value)"] = { age__gt = 1 }, ["Class.c.age:ge(value)"] = { age = { gte = 1 } }, ["Class.c.age:lt(value)"] = { age = { "<", 1 } },
+    ["Class.c.name:contains(value)"] = { name__contains = "x" }, ["Class.c.name:like(value)"] = { name = { "like", "x%" } },
+    ["Class.c.age:le(value)"] = { ["age <= ?"] = 1 }, ["Class.c.age:is_in({ 1, 2 })"] = { age__in = { 1 } },
+    ["Class.c.a:eq(1) | Class.c.b:eq(2)"] = { OR = { 1 } },
+  } do matches(fails(nil, function() Author:filter(condition) end), wanted) end
+  matches(fails("argument", function() Author:filter("name", "x") end), "filter{ name = value }")
+  matches(fails("argument", function() Author:filter("age", ">", 1) end), "Class.c.age:gt(value)")
+  matches(fails("argument", function() Author:filter("name =", "x") end), "no placeholder")
+end)
+
+test("columns in place of a database, a key or options lead to filter and update_changes", function()
+  local request, record = Author:order("name"), Author:insert{ name = "x" }
+  for _, method in ipairs{ "fetch_all", "fetch_one", "fetch_count", "exists", "is_empty", "rows" } do
+    matches(fails("argument", request[method], request, { name = "x" }), "use filter{ column = value }:")
+    matches(fails("argument", Author[method], Author, { name = "x" }), "filter{ column = value }:" .. method .. "()")
+  end
+  matches(fails("argument", Author.exists, Author, "name = 'x'"), "exists: expected a key, got a condition; use Class:filter(sql, ...):exists()")
+  matches(fails("argument", Author.find, Author, "name LIKE 'x'"), "find: expected a key, got a condition")
+  equal(Author:exists("name"), false)
+  for _, verb in ipairs{ "update", "save", "refresh" } do
+    matches(fails("unknown_option", record[verb], record, { name = "y" }), "record:update_changes{ column = value }")
+  end
+  matches(fails("unknown_option", record.update, record, { on_conflit = "ignore" }), "on_conflict")
 end)
 
 test("misspelled columns are reported with the nearest name, at the line of the script", function()
@@ -53,7 +99,7 @@ test("an empty list matches no rows, and a long list works", function()
 end)
 
 test("keys that do not fit the table are refused", function()
-  matches(fails("argument", function() Course:filter(1) end), "student")
+  matches(fails("argument", function() Course:filter_key(1) end), "student")
   fails("argument", function() Course:filter_key{ student = 1 } end)
   fails("argument", function() Course:filter_key{ student = 1, subject = 2, x = 3 } end)
   equal(Course:filter_key{ student = 1, subject = 2 }:fetch_one(), nil)
@@ -74,8 +120,8 @@ test("empty selections and changes are refused", function()
   fails("argument", function() Author:select{} end)
   fails("argument", function() Author:group() end)
   fails("argument", function() Author:order() end)
-  fails("argument", function() Author:filter(1):update_all({}, { returning = true }) end)
-  fails("argument", function() Author:filter(1):update_all({ age = 1 }, { returning = {} }) end)
+  fails("argument", function() Author:filter_key(1):update_all({}, { returning = true }) end)
+  fails("argument", function() Author:filter_key(1):update_all({ age = 1 }, { returning = {} }) end)
   fails("argument", function() Author:group("age"):delete_all() end)
 end)
 

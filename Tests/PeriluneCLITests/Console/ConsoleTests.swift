@@ -50,7 +50,7 @@ import Testing
         #expect(shown.first == "SELECT * FROM \"book\" WHERE \"book\".\"author_id\" = 1 ORDER BY \"book\".\"title\"")
         #expect(shown.contains("│  2 │ Moby-Dick │         1 │"))
         #expect(console.run("Author:find(1):books():fetch_count()") == ["2"])
-        #expect(console.run("Book:including_required(Book.author):filter(3):fetch_one().author.name") == ["Albert Camus"])
+        #expect(console.run("Book:including_required(Book.author):filter_key(3):fetch_one().author.name") == ["Albert Camus"])
         let models = console.run(":models")
         #expect(models.contains("│ Author │ author │ books        │"), "\(models)")
         #expect(models.contains("│ Book   │ book   │ author       │"), "\(models)")

@@ -122,12 +122,31 @@ function perilune.case(branches)
   return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
 end
 
+--- The aggregate functions whose argument is a column, with the methods of expressions that call them.
+local aggregates = {
+  sum = "sum", total = "total", avg = "average", min = "min", max = "max", count = "count", group_concat = "group_concat",
+  json_group_array = "json_group_array", string_agg = "group_concat",
+}
+
+--- Raises for text as the argument of an aggregate, because it is a value in SQL, not the name of a column.
+local function check_aggregate(name, arguments)
+  local method, text = aggregates[name:lower()], arguments[1]
+  if not method or type(text) ~= "string" then return end
+  if (method == "min" or method == "max") and arguments.n > 1 then return end
+  raise("argument", text == "*" and "perilune.fn.count: use perilune.count() for all rows"
+    or ("perilune.fn.%s: argument 1: expected an expression, got the text %q; use Class.c.%s:%s(), or perilune.value(%q) for the text itself"):format(name,
+      text, text:find("^[%a_][%w_]*$") and text or "column", method, text))
+end
+
 --- SQL functions by name, including functions added by the script: `perilune.fn.substr(column, 1, 3)`.
 perilune.fn = setmetatable({}, {
   __name = "SQL functions",
   __index = function(functions, name)
     check_string("perilune.fn", name, "the name of a function")
-    local function made(...) return list_operation("call", name, table.pack(...), "perilune.fn." .. name) end
+    local function made(...)
+      if aggregates[name:lower()] then check_aggregate(name, table.pack(...)) end
+      return list_operation("call", name, table.pack(...), "perilune.fn." .. name)
+    end
     rawset(functions, name, made)
     return made
   end,
@@ -140,5 +159,7 @@ perilune.fn = setmetatable({}, {
 function perilune.exists(request)
   return require("perilune.expressions.subquery").exists(request, "perilune.exists")
 end
+
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "column", "parameter", "value", "count", "case", "exists" })
 
 return expression

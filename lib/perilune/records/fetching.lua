@@ -77,7 +77,8 @@ local function run(class, verb, on_database, on_statement, db, count, source, ..
   if count == 0 then return on_database(db, record.description(class, db).select, class) end
   if type(source) == "string" then return on_database(db, source, class, ...) end
   if records.is_statement(source) then return on_statement(source, class, ...) end
-  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, errors.describe(source)))
+  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; use Class:filter{ column = value }:%s() for conditions")
+    :format(verb, errors.describe(source), verb))
 end
 
 --- Fetches records from the whole table, from SQL, or from a prepared statement.
@@ -96,7 +97,8 @@ end
 --- Returns the number of rows in the table.
 function verbs.fetch_count(class, ...)
   local db, count = split(class, "fetch_count", ...)
-  if count > 0 then raise("argument", "fetch_count: takes no arguments; use Class:from_sql(...):fetch_count() to count rows of SQL") end
+  if count > 0 then raise("argument", "fetch_count: takes no arguments other than a database; use Class:filter{ column = value }:fetch_count() to count some rows, "
+    .. "Class:from_sql(...):fetch_count() to count rows of SQL") end
   return db:fetch_value(record.description(class, db).count)
 end
 
@@ -158,6 +160,8 @@ function methods:fetch_count(db)
   return count
 end
 
+require("perilune.runtime.arity").limit_all(methods, "")
+
 -- By key
 
 local function is_list(value)
@@ -199,8 +203,8 @@ local function columns_of_key(verb, description, values)
     given[position] = value
   end
   if not is_unique(description, given) then
-    raise("argument", ("%s: the given columns are not a unique key of `%s`, whose unique keys are: %s")
-      :format(verb, description.table, list_keys(description)))
+    raise("argument", ("%s: the given columns are not a unique key of `%s`, whose unique keys are: %s; use Class:filter{ column = value }:%s()")
+      :format(verb, description.table, list_keys(description), verb == "delete_one" and "delete_all" or verb))
   end
   for position, column in ipairs(description.columns) do
     if given[position] ~= nil then
@@ -219,11 +223,15 @@ local function plain_key(value)
 end
 
 --- Raises for a key that is apparently SQL, after no row was found for it.
-local function check_key(verb, key)
-  if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
+local function check_key(verb, class, db, key)
+  if type(key) ~= "string" then return end
   local text = key:lower()
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
     raise("argument", verb .. ": expected a key, got SQL; use Class:from_sql(sql, ...):fetch_one() to fetch by SQL")
+  end
+  local positions = record.description(class, db).positions
+  if require("perilune.requests.condition_mistakes").is_condition(key, function(name) return positions[sql_names.fold(name)] end) then
+    raise("argument", ("%s: expected a key, got a condition; use Class:filter(sql, ...):%s()"):format(verb, verb))
   end
 end
 
@@ -271,7 +279,7 @@ fetching.raise_none = raise_none
 
 --- Returns the result of a verb if no row has a key: nil; `find` raises.
 local function missed(verb, class, db, key)
-  check_key(verb, key)
+  check_key(verb, class, db, key)
   if verb == "find" then raise_none(class, db, key) end
 end
 
@@ -324,7 +332,7 @@ local function find_one(verb, class, db, key)
   local fetch_in_scope = scope_of(class)
   if not fetch_in_scope then return fetching.fetch_by_key(verb, class, db, key) end
   local found = fetch_in_scope(verb, class, db, key)
-  if found == nil then check_key(verb, key) end
+  if found == nil then check_key(verb, class, db, key) end
   return found
 end
 
@@ -348,7 +356,8 @@ function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("find") end
   if count ~= 1 or key == nil then
-    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or errors.describe(key)))
+    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments; use find{ 1, 2 } for several keys, "
+      .. "filter{ column = value }:find() for other columns" or errors.describe(key)))
   end
   if plain_key(key) or not is_list(key) then return find_one("find", class, db, key) end
   return records.with_access(db, "read", find_each, class, db, key)
@@ -380,8 +389,10 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 
 --- exists: whether fetch_one finds a record. C does not handle scopes.
 function fetching.exists(class, ...)
-  local fetch_one = scope_of(class) and fetching.fetch_one or verbs.fetch_one
-  return fetch_one(class, ...) ~= nil
+  if scope_of(class) then return fetching.fetch_one(class, ...) ~= nil end
+  local db, count, key = split(class, "exists", ...)
+  if count == 1 and (type(key) == "table" or type(key) == "string") then return find_one("exists", class, db, key) ~= nil end
+  return verbs.fetch_one(class, ...) ~= nil
 end
 
 -- Creating records from rows and records
@@ -421,8 +432,9 @@ end
 -- Called with a dot, so each class has its own function.
 record.creators[#record.creators + 1] = function(info)
   rawset(info.lookup, "from_row", function(...)
-    local row = ...
-    if row == info.class then row = select(2, ...) end
+    local row, surplus = ...
+    if row == info.class then row, surplus = select(2, ...) end
+    if surplus ~= nil then require("perilune.runtime.arity").refuse("from_row", 1, surplus) end
     return from_row(info, row)
   end)
 end

@@ -53,6 +53,22 @@ function record_options.carry(options)
   return carrier
 end
 
+--- The replacement of verbs that were given columns instead of options.
+local cures = {
+  update = "use record:update_changes{ column = value }", save = "use record:update_changes{ column = value }",
+  insert = "use Class:insert{ column = value }, with options in a second table", upsert = "use Class:upsert{ column = value }, with options in a second table",
+  delete = "use Class:filter{ column = value }:delete_all()", exists = "use Class:filter{ column = value }:exists()",
+  refresh = "use record:update_changes{ column = value }",
+}
+
+--- Raises for names that are not options of a verb. Without a similar option, the table is taken for columns.
+local function check_are_options(verb, options, known)
+  local is_known, err = pcall(checks.option_names, verb, options, known)
+  if is_known then return end
+  if err.kind ~= "unknown_option" or err.suggestion or err.advice or not cures[verb] then error(err, 0) end
+  errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, err.name, cures[verb]), { name = err.name, advice = cures[verb] })
+end
+
 --- Returns the parsed options of a call; nil without options.
 function record_options.read(verb, options)
   if options == nil then return nil end
@@ -67,7 +83,7 @@ function record_options.read(verb, options)
       errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, name, text), { name = name })
     end
   end
-  checks.option_names(verb, options, known)
+  check_are_options(verb, options, known)
   for name, value in pairs(options) do known[name](value, parsed, verb) end
   return parsed
 end

@@ -63,7 +63,13 @@ local function value_of(self, db, column, value)
   if class and not marks.is_expression(value) and not marks.is_request(value) then
     local info = record_info.of_class(class, db)
     value = record_values.store(info, nil, name, value)
-    record_values.check_type(info, name, value)
+    local is_held, err = pcall(record_values.check_type, info, name, value)
+    if not is_held then
+      if type(value) ~= "string" then error(err, 0) end
+      raise(err.kind, ("update_all: %s; for a computed value use Class.c.%s + 1, or perilune.sql(%q)"):format(err.message, name, value), {
+        table = err.table, column = err.column,
+      })
+    end
   else
     value = expression.as_column(column.shape, value)
   end
@@ -92,7 +98,8 @@ local function read_assignments(self, db, assignments)
     assignments = assignments(self.node.root.source:columns_table(self.node.alias))
   end
   if type(assignments) ~= "table" or getmetatable(assignments) ~= nil then
-    raise("argument", "update_all: expected { column = value, ... }, got " .. errors.describe(assignments))
+    raise("argument", "update_all: expected { column = value, ... }, got " .. errors.describe(assignments)
+      .. (type(assignments) == "string" and "; for SQL use { column = perilune.sql(\"total + 1\") }" or ""))
   end
   local names, values, shapes = {}, {}, {}
   local given, info = assignments, record_class.info(self.node.root.source.class)

@@ -42,6 +42,7 @@ local function compare(column, value, place)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
     if is_one_value(column, value) then return column:eq(value) end
+    require("perilune.requests.condition_mistakes").value(place, value)
     return require("perilune.expressions.subquery").is_in(column, value, place)
   elseif kind == "table" and marks.is_request(value) then
     return require("perilune.expressions.subquery").is_in(column, value, place)
@@ -94,10 +95,14 @@ local function column_or_raise(self, name)
   local is_there, column = pcall(source.column, source, name, self.node.alias)
   if is_there then return column end
   if source.class then fields.check_is_field(source:schema(), name) end
+  if column.kind == "unknown_column" then
+    require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
+  end
   local names = source.class and column.kind == "unknown_column" and classes.association_names(source.class) or {}
   if #names == 0 then error(column, 0) end
   local first = name:match("^([^.]+)%.")
   if first then errors.raise_unknown("association", first, names) end
+  require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   for _, other in ipairs(require("perilune.requests.named_expressions").names(source)) do names[#names + 1] = other end
   local schema = source:schema()
   for _, info in ipairs(schema and schema.columns or {}) do names[#names + 1] = info.name end
@@ -140,19 +145,36 @@ local function of_table(self, method, condition)
   return result
 end
 
-local boolean_cure = ": `==` of Lua is evaluated before SQL sees it; use `column:eq(value)`"
-  .. " or { column = value }"
+local boolean_cure = ": `==` and `not` of Lua are evaluated before SQL sees them; use `column:eq(value)` or { column = value }, and "
+  .. "`~column` for NOT"
+
+--- Returns whether only columns of the request's table have names in its conditions: it has no joins and no selected names.
+local function has_one_table(self)
+  local node = self.node
+  if node.is_result then return false end
+  while node.parent do
+    if node.op ~= "filter" and node.op ~= "order" and node.op ~= "limit" and node.op ~= "distinct" then return false end
+    node = node.parent
+  end
+  return node.op == "table"
+end
+
+--- Returns SQL text as a condition.
+local function of_text(self, method, text, values)
+  require("perilune.requests.condition_mistakes").text(method, text, values, function(name)
+    if method ~= "filter" or not has_one_table(self) then return end
+    local source = self.node.root.source
+    local is_column, err = pcall(source.column, source, name, self.node.alias)
+    if is_column then return end
+    raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
+      { name = name, suggestion = err.suggestion, table = err.table })
+  end)
+  return expression.sql(text, values, method)
+end
 
 --- Returns a condition that was given by a script as an expression.
--- @tparam table self the request
--- @tparam string method the name of the called method, for messages
-function conditions.read(self, method, condition, ...)
-  local count = select("#", ...)
-  if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end
-  if count > 0 then
-    raise("argument", method .. ": expected one condition, got " .. count + 1 .. "; combine them with `&`"
-      .. " (values behind a condition are for SQL text)")
-  end
+local function read_one(self, method, condition)
+  if type(condition) == "string" then return of_text(self, method, condition, { n = 0 }) end
   if is_expression(condition) then
     if condition.shape == expression.slot then
       raise("argument", method .. ": expected a condition, got a value, which is true or false for all rows")
@@ -167,13 +189,32 @@ function conditions.read(self, method, condition, ...)
       .. "; use perilune.exists(request) or column:is_in(request)")
   elseif type(condition) == "table" and not expression.is_storable(condition) then
     if getmetatable(condition) ~= nil then
-      raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition))
+      raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition)
+        .. "; use filter{ association = record }, or filter_key(record.id)")
     end
     return of_table(self, method, condition)
   elseif type(condition) == "function" or type(condition) == "thread" then
-    raise("argument", method .. ": expected a condition, got " .. errors.describe(condition))
+    raise("argument", method .. ": expected a condition, got " .. errors.describe(condition) .. "; use filter(Class.c.name:eq(value))")
   end
-  return conditions.of_key(self, condition, method)
+  require("perilune.requests.condition_mistakes").key(method, condition)
+end
+
+--- Returns the condition that all conditions given by a script hold. The first may also be SQL text with arguments.
+-- @tparam table self the request
+-- @tparam string method the name of the called method, for messages
+function conditions.read(self, method, condition, ...)
+  local count = select("#", ...)
+  if count == 0 then return read_one(self, method, condition) end
+  if type(condition) == "string" then return of_text(self, method, condition, table.pack(...)) end
+  local result = read_one(self, method, condition)
+  for index = 1, count do
+    local other = select(index, ...)
+    if other == nil or type(other) == "number" then
+      raise("argument", ("%s: argument %d: expected a condition, got %s; arguments follow only SQL text"):format(method, index + 1, errors.describe(other)))
+    end
+    result = all_of(result, read_one(self, method, other))
+  end
+  return result
 end
 
 -- Keys ------------------------------------------------------------------------------------------------------------------

@@ -20,6 +20,10 @@ local most_arguments = 100
 function request_plans.database_for(db, method)
   if db == nil then return default_database() end
   if records.is_database(db) then return db end
+  if type(db) == "table" and getmetatable(db) == nil or type(db) == "string" then
+    raise("argument", ("%s: argument 1: expected a database, or nothing, got %s; use filter%s:%s() for conditions"):format(method, errors.describe(db),
+      type(db) == "string" and "(...)" or "{ column = value }", method))
+  end
   raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db))
 end
 

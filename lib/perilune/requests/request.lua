@@ -19,7 +19,6 @@ local is_expression = marks.is_expression
 local math_type = math.type
 local aggregate_names = require "perilune.expressions.aggregate_names"
 local sql_names = require "perilune.runtime.names"
-local current_generation = records.current_generation
 
 local nodes = require "perilune.requests.nodes"
 local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
@@ -196,8 +195,8 @@ function shapes.type_of_request(node) return require("perilune.requests.value_ty
 
 local conditions = require "perilune.requests.conditions"
 
--- records.derivation finds common conditions again without creating an expression: a value for a column or the key that is written
--- to the database unchanged. Here such a condition is used for the first time, and stored for records.derivation.
+-- records.derivation finds common conditions again without creating an expression: a value for a column that is written to the
+-- database unchanged. Here such a condition is used for the first time, and stored for records.derivation.
 
 local plain_types = { string = true, number = true, boolean = true }
 
@@ -206,15 +205,6 @@ local function is_plain_comparison(added)
   local shape = added.shape
   local left = shape.operands[1]
   return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert and not (left.type and left.type.form)
-end
-
---- Returns the request for a numeric key.
-local function filter_number(self, key)
-  local parent, generation = self.node, current_generation()
-  local added = conditions.of_key(self, key, "filter")
-  local result = derive_with(self, "filter", added)
-  if is_plain_comparison(added) then parent.key_generation, parent.key_node = generation, result.node end
-  return result
 end
 
 --- Returns the request for a table of columns and values.
@@ -230,7 +220,6 @@ end
 derivations.filter = records.derivation("filter", function(self, condition, ...)
   check_receiver("filter", self)
   local kind = type(condition)
-  if kind == "number" and select("#", ...) == 0 then return filter_number(self, condition) end
   if kind == "table" and select("#", ...) == 0 then
     local mark = getmetatable(condition)
     if mark == nil then return filter_table(self, condition) end

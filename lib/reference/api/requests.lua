@@ -6,23 +6,23 @@
 ---has all of these methods. Names are checked against the schema at the line that builds the request. Methods that fetch take an optional
 ---database; without one they use the innermost open block, or the default database.
 
----A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
----matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
+---A condition for `filter` and `having`: a table of columns and values, an expression, or SQL text. In a table, a list matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
 ---declared `DATE` by days, others by instants.
----@alias perilune.condition table<string, any>|perilune.expression|string|integer
+---@alias perilune.condition table<string, any>|perilune.expression|string
 
 ---@class perilune.request
 ---@access any
 ---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
 
----Returns the request with one more condition.
+---Returns the request with more conditions, all of which must hold.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
+---print(Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title)  --> Typee
 ---```
 ---@param condition perilune.condition
----@param ... perilune.argument arguments of SQL text
+---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
 ---@return perilune.request
 function request:filter(condition, ...) end
 
@@ -160,7 +160,7 @@ function request:group(...) end
 ---print(Author:having(Author.books:count():ge(2)):fetch_one().name)  --> Herman Melville
 ---```
 ---@param condition perilune.condition
----@param ... perilune.argument arguments of SQL text
+---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
 ---@return perilune.request
 function request:having(condition, ...) end
 

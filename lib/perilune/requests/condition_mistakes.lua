@@ -1,0 +1,111 @@
+--- Recognizes conditions as other libraries write them, and names the form that they have here.
+
+local errors = require "perilune.native.errors"
+local raise = errors.raise
+
+local mistakes = {}
+
+--- The methods of expressions by the names and signs of operators in other libraries.
+local methods = {
+  ["="] = "eq", ["=="] = "eq", eq = "eq", equals = "eq", exact = "eq", is = "eq", ["<>"] = "ne", ["!="] = "ne", ["~="] = "ne", ne = "ne", neq = "ne", ["not"] = "ne",
+  isnot = "is_not", ["is not"] = "is_not", [">"] = "gt", gt = "gt", [">="] = "ge", gte = "ge", ge = "ge", min = "ge", ["<"] = "lt", lt = "lt", ["<="] = "le",
+  lte = "le", le = "le", max = "le", like = "like", ilike = "like", ["not like"] = "like", contains = "contains", icontains = "contains", includes = "contains",
+  has = "contains", startswith = "starts_with", istartswith = "starts_with", starts_with = "starts_with", startsWith = "starts_with",
+  endswith = "ends_with", iendswith = "ends_with", ends_with = "ends_with", endsWith = "ends_with", between = "between", range = "between", ["in"] = "is_in",
+  is_in = "is_in", any = "is_in", ["not in"] = "is_not_in", notIn = "is_not_in", not_in = "is_not_in", isnull = "is_null", is_null = "is_null",
+  null = "is_null", glob = "glob", regex = "regexp", iregex = "regexp", regexp = "regexp", match = "match", iexact = "collating", year = "strftime",
+  month = "strftime", day = "strftime", date = "date",
+}
+
+local arguments = { between = "low, high", is_in = "{ 1, 2 }", is_not_in = "{ 1, 2 }", is_null = "", collating = "\"nocase\"", strftime = "\"%Y\"", date = "" }
+
+local function method_of(operator)
+  if type(operator) ~= "string" then return nil end
+  operator = operator:gsub("^%$", "")
+  return methods[operator] or methods[operator:lower()]
+end
+
+local function call(column, method)
+  return ("Class.c.%s:%s(%s)"):format(column, method, arguments[method] or "value")
+end
+
+local connectives = { ["or"] = "|", ["and"] = "&", ["not"] = "~", ["$or"] = "|", ["$and"] = "&", ["$not"] = "~", any = "|", all = "&", _or = "|", _and = "&",
+  or_ = "|", and_ = "&", not_ = "~" }
+
+--- Raises for the name of a field that contains an operator: `total__gt`, "total >", "OR".
+-- @tparam function is_column returns whether a name is a column
+function mistakes.field(name, place, is_column)
+  local connective = connectives[name:lower()]
+  if connective then
+    raise("argument", ("%s: `%s` is not a column; combine expressions with `%s`: filter(%s)"):format(place, name, connective,
+      connective == "~" and "~Class.c.a:eq(1)" or "Class.c.a:eq(1) " .. connective .. " Class.c.b:eq(2)"))
+  end
+  local column, operator = name:match("^([%a_][%w_]-)__([%w_]+)$")
+  if not column then column, operator = name:match("^%s*([%a_][%w_]*)%s*([^%w%s_].-)%s*%??%s*$") end
+  if not column then column, operator = name:match("^%s*([%a_][%w_]*)%s+([%a ]-)%s*%??%s*$") end
+  if not column then column, operator = name:match("^([%a_][%w_]-)_([%a]+)$") end
+  local method = column and is_column(column) and method_of(operator)
+  if method then
+    raise("unknown_column", ("%s: no column `%s`; use filter(%s)"):format(place, name, call(column, method)), { name = name, suggestion = column })
+  end
+end
+
+--- Raises for a table that gives an operator and its operand: `{ gt = 5 }`, `{ ">", 5 }`.
+function mistakes.value(column, value)
+  local operator = next(value)
+  local method = type(operator) == "string" and method_of(operator)
+  if not method and type(value[1]) == "string" and (#value == 2 or #value == 3) then
+    -- An operator of letters may also be a value of the column.
+    local is_sign = value[1]:find("^[<>=!~]+$") or value[1]:find(" ")
+    method = (is_sign or value[1]:lower() == "like" or value[1]:lower() == "between") and method_of(value[1])
+  end
+  if not method then return end
+  raise("argument", ("%s: expected a value or a list of values, got an operator; use filter(%s)"):format(column, call(column, method)))
+end
+
+local words = { null = true, ["true"] = true, ["false"] = true }
+
+--- Returns whether SQL text is only a literal, which is true or false for all rows.
+local function is_literal(text)
+  local inner = text:match("^%s*%((.*)%)%s*$")
+  if inner then return is_literal(inner) end
+  text = text:match("^%s*(.-)%s*$")
+  return text:find("^[+-]?%.?%d[%w.]*$") ~= nil or text:find("^[xX]?'[^']*'$") ~= nil or words[text:lower()] == true
+    or text:find("^%x+%-%x+%-%x+%-%x+%-%x+$") ~= nil
+end
+
+--- Raises for SQL text that cannot be a condition: a literal, or a name that is not a column.
+-- @tparam function check_column raises for a name that is not a column
+function mistakes.text(method, text, values, check_column)
+  local name = text:match("^%s*([%a_][%w_]*)%s*$")
+  if values.n == 0 and is_literal(text) then
+    raise("argument", ("%s(%q): a literal is the same for all rows, so it is not a condition; use filter_key(%q) for the row with this key, all() or "
+      .. "none()"):format(method, text, text))
+  elseif name and values.n == 0 then
+    check_column(name, text)
+  elseif name and values.n == 1 then
+    raise("argument", ("%s: the SQL text `%s` has no placeholder for a value; use filter{ %s = value }, or filter(\"%s = ?\", value)"):format(method, text,
+      name, name))
+  elseif name and values.n == 2 and method_of(values[1]) then
+    raise("argument", ("%s: the SQL text `%s` has no placeholders for values; use filter(%s)"):format(method, text, call(name, method_of(values[1]))))
+  elseif values.n > 0 and not text:find("[?:@$]") then
+    raise("argument", ("%s: the SQL text `%s` has no placeholder for its %s; use \"name = ?\""):format(method, text,
+      values.n == 1 and "value" or values.n .. " values"))
+  end
+end
+
+--- Raises for a key, which `filter` does not take.
+function mistakes.key(method, key)
+  local shown = type(key) == "number" and tostring(key) or "key"
+  raise("argument", ("%s(%s): expected a condition, got a key; use filter_key(%s)"):format(method, shown, shown))
+end
+
+--- Returns whether text that was given as a key begins like a condition on a column.
+function mistakes.is_condition(text, is_column)
+  local name, rest = text:match("^%s*\"?([%a_][%w_]*)\"?%s*(.+)$")
+  if not name or not is_column(name) then return false end
+  local word = rest:match("^%a+")
+  return rest:find("^[<>=!]") ~= nil or word ~= nil and ({ like = true, is = true, ["in"] = true, between = true, glob = true, ["not"] = true })[word:lower()] == true
+end
+
+return mistakes
