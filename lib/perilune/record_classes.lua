@@ -9,4 +9,4 @@ function record_classes.load_methods()
 end
 
 -- Assigned last, so that no class can be made if one of the modules could not be loaded.
-perilune.record = record.new_class
+perilune.record = require("perilune.runtime.arity").limited("perilune.record", record.new_class)

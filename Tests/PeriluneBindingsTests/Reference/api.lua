@@ -120,7 +120,7 @@ add("perilune.schedule", metatable(perilune.schedule("@daily", print)), is_funct
 add("perilune.task", metatable(task), is_function)
 timer:cancel()
 local automation = perilune.automation{ name = "x", on = { event = "x" }, run = print }
-add("perilune.automation_options", upvalue(upvalue(perilune.automation, "read_definition"), "option_kinds"))
+add("perilune.automation_options", upvalue(upvalue(upvalue(perilune.automation, "f"), "read_definition"), "option_kinds"))
 add("perilune.automation", metatable(automation), is_function)
 add_list("perilune.automation", { "name", "description" })
 

@@ -912,4 +912,6 @@ function automations.status(stuck)
   return require("perilune.events.automation_status").all(perilune.database, stuck)
 end
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "automation", "automations" })
+
 return automations

@@ -222,4 +222,6 @@ function triggers.read(place, on, is_durable)
   return readers[found](place, on, is_durable)
 end
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "emit" })
+
 return triggers

@@ -541,4 +541,6 @@ function perilune.signal(automation, key, name, value)
   return is_awaited
 end
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "signal" })
+
 return durable_runs

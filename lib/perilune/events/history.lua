@@ -106,6 +106,8 @@ end
 
 local made = setmetatable({}, { __mode = "k" })
 
+require("perilune.runtime.arity").limit_all(History, "history:")
+
 --- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
 function perilune.history(class, surplus)
   local info = class ~= nil and record.info(class)

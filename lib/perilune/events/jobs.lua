@@ -281,4 +281,6 @@ end
 
 checks.seal(Jobs, { "queue" }, "jobs")
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "jobs" })
+
 return {}

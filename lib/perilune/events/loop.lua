@@ -161,3 +161,5 @@ function Task:__tostring()
 end
 
 checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" }, "task")
+
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "sleep", "on_signal", "on_error" })

@@ -43,4 +43,6 @@ function perilune.once(...)
   end)
 end
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "once" })
+
 return {}

@@ -296,4 +296,6 @@ function perilune.schedule(text, f, options)
   return schedule.start(parsed, f, jitter)
 end
 
+require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "at", "schedule" })
+
 return schedule

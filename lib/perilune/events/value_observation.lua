@@ -330,8 +330,10 @@ end
 local value_observation = {}
 
 --- Observes the records or rows of a request.
-function value_observation.of_request(request, db, callback, options)
-  if not records.is_database(db) then db, callback, options = records.default_database(), db, callback end
+function value_observation.of_request(request, ...)
+  local db, callback, options, surplus = ...
+  if not records.is_database(db) then db, callback, options, surplus = records.default_database(), ... end
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("observe", 2, surplus) end
   return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
 end
 

@@ -305,6 +305,8 @@ function migrator:migrate_down(db, options)
   return undone
 end
 
+require("perilune.runtime.arity").limit_all(migrator, "m:")
+
 -- MARK: The migrator itself
 
 function metatable.__index(self, name)

@@ -525,7 +525,8 @@ local function make_class(table_name, options, base)
 end
 
 --- Creates a class that extends this one with more fields or methods.
-function record.class_verbs.extend(class, options)
+function record.class_verbs.extend(class, options, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("extend", 1, surplus) end
   local info = record.require_class("extend", class)
   return make_class(info.table, options, info)
 end
@@ -549,7 +550,8 @@ function record.require_record(verb, value)
 end
 
 --- Returns whether a value is a record of the class or of a class that extends it.
-function record.class_verbs.is(class, value)
+function record.class_verbs.is(class, value, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("is", 1, surplus) end
   local info = record.require_class("is", class)
   local found = record.info_of(value)
   for ancestor in record.ancestors(found) do

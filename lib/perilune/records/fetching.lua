@@ -222,6 +222,16 @@ local function plain_key(value)
   return type(value) ~= "table" or getmetatable(value) ~= nil
 end
 
+local operators = { like = true, is = true, ["in"] = true, between = true, glob = true, ["not"] = true }
+
+--- Returns whether text begins like a condition on a column.
+local function is_condition(text, positions)
+  local name, rest = text:match("^%s*\"?([%a_][%w_]*)\"?%s*(.+)$")
+  if not name or not positions[sql_names.fold(name)] then return false end
+  local word = rest:match("^%a+")
+  return rest:find("^[<>=!]") ~= nil or word ~= nil and operators[word:lower()] == true
+end
+
 --- Raises for a key that is apparently SQL, after no row was found for it.
 local function check_key(verb, class, db, key)
   if type(key) ~= "string" then return end
@@ -229,8 +239,7 @@ local function check_key(verb, class, db, key)
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
     raise("argument", verb .. ": expected a key, got SQL; use Class:from_sql(sql, ...):fetch_one() to fetch by SQL")
   end
-  local positions = record.description(class, db).positions
-  if require("perilune.requests.condition_mistakes").is_condition(key, function(name) return positions[sql_names.fold(name)] end) then
+  if is_condition(key, record.description(class, db).positions) then
     raise("argument", ("%s: expected a key, got a condition; use Class:filter(sql, ...):%s()"):format(verb, verb))
   end
 end

@@ -1,6 +1,7 @@
 --- The methods of records beyond the basic verbs: change tracking, update_changes, validation, drafts.
 -- Their modules are loaded on first use.
 
+local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local record_options = require "perilune.records.options"
@@ -26,8 +27,9 @@ local function on_first_call(module, names)
   for _, name in ipairs(names) do
     instance_verbs[name] = function(...)
       local functions = require(module)
-      record.set_instance_verb(name, functions[name])
-      return functions[name](...)
+      local verb = arity.limited(name, functions[name], true)
+      record.set_instance_verb(name, verb)
+      return verb(...)
     end
   end
 end
@@ -55,7 +57,9 @@ require "perilune.records.validation"
 --- `Class.draft(fields)`, `Class.draft(record)`: see drafts.lua.
 record.creators[#record.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
-    if rawequal(first, info.class) then first = ... end
+    local surplus = ...
+    if rawequal(first, info.class) then first, surplus = ... end
+    if surplus ~= nil then arity.refuse("draft", 1, surplus) end
     return require("perilune.records.drafts").new(info.class, first)
   end
 end

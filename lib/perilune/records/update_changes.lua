@@ -24,7 +24,8 @@ local function are_options(info, value)
 end
 
 --- Distinguishes the change from the options. Options may precede a function, or precede or follow a table.
-local function order(info, first, second)
+local function order(info, first, second, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("update_changes", 2, surplus) end
   if type(second) == "function" then return second, first end
   if are_options(info, first) and not are_options(info, second) then return second, first end
   return first, second

@@ -86,7 +86,8 @@ function record.instance_verbs.invalid(self, column, message)
 end
 
 --- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if the record is valid.
-function record.instance_verbs.validation_errors(self, db)
+function record.instance_verbs.validation_errors(self, db, surplus)
+  if surplus ~= nil then require("perilune.runtime.arity").refuse("validation_errors", 1, surplus) end
   return validation.errors(record.info_of(self), self, db or records.default_database())
 end
 

@@ -100,12 +100,4 @@ function mistakes.key(method, key)
   raise("argument", ("%s(%s): expected a condition, got a key; use filter_key(%s)"):format(method, shown, shown))
 end
 
---- Returns whether text that was given as a key begins like a condition on a column.
-function mistakes.is_condition(text, is_column)
-  local name, rest = text:match("^%s*\"?([%a_][%w_]*)\"?%s*(.+)$")
-  if not name or not is_column(name) then return false end
-  local word = rest:match("^%a+")
-  return rest:find("^[<>=!]") ~= nil or word ~= nil and ({ like = true, is = true, ["in"] = true, between = true, glob = true, ["not"] = true })[word:lower()] == true
-end
-
 return mistakes

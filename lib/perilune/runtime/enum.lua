@@ -7,6 +7,7 @@
 --
 -- The cases of a list are strings: `Grape.merlot == "merlot"`. Other cases are objects with the fields `name` and `raw`.
 
+local arity = require "perilune.runtime.arity"
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 
@@ -134,6 +135,8 @@ function perilune.enum(definition)
     if not case then errors.raise("conversion", message) end
     return case
   end
+
+  arity.limit_functions(members, "enum.", { cases = 0, from = 1 })
 
   -- The table itself stays empty, so that every access calls the metamethods.
   local type_of_cases = setmetatable({}, {

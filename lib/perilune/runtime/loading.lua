@@ -1,11 +1,15 @@
 --- Functions that are loaded on their first call, from modules that most scripts do not need.
 
+local arity = require "perilune.runtime.arity"
+
 --- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
 -- @tparam table target
 -- @tparam string|table modules modules that add the functions to the table when loaded; or the last of them returns a table of
 --   functions
 -- @tparam table names the names of the functions
-return function(target, modules, names)
+-- @tparam ?string place the prefix of the functions' names in messages, "perilune." or "row:", to make them reject more arguments than
+--   they declare
+return function(target, modules, names, place)
   local loaders, defined = {}, nil
 
   local function load_modules()
@@ -18,6 +22,7 @@ return function(target, modules, names)
     defined = {}
     for _, name in ipairs(names) do
       if target[name] == loaders[name] then target[name] = given[name] end
+      if place then target[name] = arity.limited(place .. name, target[name], place:sub(-1) == ":") end
       defined[name] = target[name]
     end
     for name, value in next, replaced do target[name] = value end

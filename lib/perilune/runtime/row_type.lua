@@ -109,5 +109,7 @@ function row_type:from(values)
   return make(self, records.is_row(values) and values or native_rows.methods.new(values))
 end
 
+row_type.from = require("perilune.runtime.arity").limited("from", row_type.from, true)
+
 perilune.row_type = new
 return new

@@ -138,6 +138,7 @@
 ---| "unknown_time_zone" # the system has no time zone of this name
 ---| "unknown_tokenizer" # no tokenizer has this name
 ---| "unknown_trigger" # no trigger has this name
+---| "unknown_type" # a column has a type that SQLite would understand in another way
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name

@@ -6,8 +6,9 @@
 ---has all of these methods. Names are checked against the schema at the line that builds the request. Methods that fetch take an optional
 ---database; without one they use the innermost open block, or the default database.
 
----A condition for `filter` and `having`: a table of columns and values, an expression, or SQL text. In a table, a list matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
----declared `DATE` by days, others by instants.
+---A condition for `filter` and `having`: a table of columns and values, an expression, or SQL text. In a table, a list matches
+---any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns declared
+---`DATE` by days, others by instants.
 ---@alias perilune.condition table<string, any>|perilune.expression|string
 
 ---@class perilune.request

@@ -4924,17 +4924,18 @@ do
 ---@class perilune.request
 local members = {}
 
----Returns the request with one more condition.
+---Returns the request with more conditions, all of which must hold.
 ---```lua
 ---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
 ---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
+---print(Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title)  --> Typee
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param condition perilune.condition
----@param ... perilune.argument arguments of SQL text
+---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
 ---@return perilune.request
 function members:filter(condition, ...) end
 
@@ -5137,7 +5138,7 @@ function members:group(...) end
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---@param condition perilune.condition
----@param ... perilune.argument arguments of SQL text
+---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
 ---@return perilune.request
 function members:having(condition, ...) end
 
@@ -8431,10 +8432,10 @@ blob = nil
 
 ---@alias perilune.changeset_resolution "abort"|"omit"|"replace"
 
----A condition for `filter` and `having`: a table of columns and values, an expression, a key, or SQL with arguments. In a table, a list
----matches any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns
----declared `DATE` by days, others by instants.
----@alias perilune.condition table<string, any>|perilune.expression|string|integer
+---A condition for `filter` and `having`: a table of columns and values, an expression, or SQL text. In a table, a list matches
+---any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns declared
+---`DATE` by days, others by instants.
+---@alias perilune.condition table<string, any>|perilune.expression|string
 
 ---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
 ---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
@@ -8557,6 +8558,7 @@ blob = nil
 ---| "unknown_time_zone" # the system has no time zone of this name
 ---| "unknown_tokenizer" # no tokenizer has this name
 ---| "unknown_trigger" # no trigger has this name
+---| "unknown_type" # a column has a type that SQLite would understand in another way
 ---| "unknown_unit" # a duration has no such part
 ---| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
