@@ -53,6 +53,11 @@ test("each way to select a column returns the values of records", function()
     check("a column with another name", named)
     for index, row in ipairs(request:annotated_with(Invoice.c[name]:as("other")):fetch_all()) do named[index] = row.other end
     check("an annotation", named)
+    for record in request:annotated_with(Invoice.c[name]:as("other"), Invoice.c.id:gt(1):as("is_later")):rows() do
+      named[record.id] = record.other
+      equal({ record.is_later, getmetatable(record) == getmetatable(Invoice:find(1)) }, { record.id > 1, true })
+    end
+    check("rows with an annotation", named)
     for index, row in ipairs(Invoice:select("id", name):union(Invoice:select("id", name)):order("id"):fetch_all()) do united[index] = row[name] end
     check("a union", united)
     check("filter", { one:filter{ id = 1 }:fetch_value(), one:filter{ id = 2 }:fetch_one()[name], one:filter{ id = 3 }:fetch_value() })

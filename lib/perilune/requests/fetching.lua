@@ -72,8 +72,11 @@ function verbs:rows(db)
   local class = plan.class
   if class then return decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
   if plan.segments[2] or plan.prefetches[1] then return require("perilune.associations.fetching").rows(self, db, plan) end
-  if not plan.booleans[1] and not value_types.by_position(plan) then return db:rows(plan.sql, arguments(self, plan)) end
-  local next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan))
+  class = plan.segments[1].whole and self.node.root.source.class
+  local next_row, state, control, closing
+  if class then next_row, state, control, closing = decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan)))
+  else next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan)) end
+  if not plan.booleans[1] and not value_types.converts(plan) then return next_row, state, control, closing end
   local convert_booleans = require("perilune.requests.results").convert_booleans
   return function(...)
     local row = next_row(...)
