@@ -206,7 +206,7 @@ test("keys of dates find their rows in every form", function()
         K:upsert({ other = value, n = n }, { target = "other" })
         K:upsert_all({ { other = value, n = n } }, { target = "other" })
         K:upsert_all{ { at = value, n = n } }
-        equal(n_of(K:find_or_create{ other = value }), n)
+        equal(n_of(K:find_or_insert{ other = value }), n)
         equal(db:fetch_value "SELECT count(*) FROM k WHERE n IS NULL", 0)
       end
     end
@@ -286,16 +286,54 @@ test("groups and aggregates of dates are compared by their dates", function()
   equal(E:group("id"):having(E.c.day:max():lt(date "2026-03-31")):select("id"):fetch_values(), { 1 })
 end)
 
+test("rows are grouped by their dates, whatever their texts", function()
+  local random, pick = random_numbers(22)
+  for _ = 1, rounds(20) do
+    local E, moments = fill(random, pick, 50)
+    for _, column in ipairs{ "day", "at", "full" } do
+      local counts = {}
+      for _, moment in ipairs(moments) do
+        local key = moment and (column == "day" and day_text(moment) or full_text(moment)) or "none"
+        counts[key] = (counts[key] or 0) + 1
+      end
+      local found = {}
+      for _, row in ipairs(E:select(column, perilune.count():as("count")):group(column):fetch_all()) do
+        local key = row[column] and row[column]:format(column == "day" and "YMD" or "YMD_HMSS") or "none"
+        equal(found[key], nil)
+        found[key] = row.count
+      end
+      equal(found, counts)
+    end
+  end
+end)
+
+test("defaults and alternatives of dates have the texts that columns store", function()
+  db:create_table("d", function(t)
+    t:primary_key("id", "integer")
+    t:column("day", "date"):default(date "2026-03-31 10:00")
+    t:column("at", "datetime"):default(date "2026-03-31 10:00")
+    t:column("due", "date")
+  end)
+  local D = perilune.record "d"
+  local made = D:insert{ id = 1 }
+  equal(db:fetch_one("SELECT day, at FROM d"):to_table(), { day = "2026-03-31", at = "2026-03-31 10:00:00.000" })
+  equal({ tostring(made.day), tostring(made.at) }, { "2026-03-31 00:00:00.000", "2026-03-31 10:00:00.000" })
+  local c = D.c
+  equal(D:select(c.due:coalesce(date "2026-04-01 08:00"):as("due")):fetch_value(), "2026-04-01")
+  equal(D:select(c.day:nullif(date "2026-03-31 08:00")):fetch_optional_values(), { perilune.null })
+  equal(D:select(c.due:ifnull(c.day):as("due")):fetch_value(), "2026-03-31")
+end)
+
 test("records of a request with a date get that date", function()
   local E = fill(random_numbers(20), function(list) return list[1] end, 0)
   db:execute "CREATE TABLE owner (id INTEGER PRIMARY KEY); INSERT INTO owner VALUES (1); ALTER TABLE e ADD COLUMN owner_id INTEGER REFERENCES owner"
   local Owner = perilune.record "owner"
   Owner.es = Owner:has_many(E):filter{ day = date "2026-03-31 17:00" }
   local today = Owner:find(1):es()
-  local made = today:create{ at = "2026-03-31 17:00" }
+  local made = today:insert{ at = "2026-03-31 17:00" }
   equal(tostring(made.day), "2026-03-31 00:00:00.000")
   equal(today:fetch_count(), 1)
-  equal({ today:find_or_create{ at = date "2026-03-31 17:00" }.id, today:fetch_count() }, { made.id, 1 })
+  equal({ today:find_or_insert{ at = date "2026-03-31 17:00" }.id, today:fetch_count() }, { made.id, 1 })
 end)
 
 test("a column that holds days has no changes after a time of the same day", function()
@@ -313,4 +351,41 @@ test("a column that holds days has no changes after a time of the same day", fun
   equal(record:has_changes(), false)
   record:update_changes{ at = "2026-03-31" }
   equal(db:fetch_value "SELECT day FROM e", "2026-03-31 18:00:00.000")
+end)
+
+test("records that refer to a row with a day in full get the text of its key", function()
+  db:execute[[
+    CREATE TABLE owner (day DATE PRIMARY KEY, n INTEGER);
+    CREATE TABLE thing (id INTEGER PRIMARY KEY, day DATE REFERENCES owner, n INTEGER);
+    INSERT INTO owner VALUES ('2026-03-31 00:00:00.000', 1), ('2026-04-01', 2)]]
+  local Owner, Thing = perilune.record "owner", perilune.record "thing"
+  Owner.things, Thing.owner = Owner:has_many(Thing), Thing:belongs_to(Owner)
+  for n, text in ipairs{ "2026-03-31 00:00:00.000", "2026-04-01" } do
+    local owner = Owner:find(date(text))
+    owner:things():insert{ n = n }
+    local built = owner:things():build{ n = n }
+    equal(tostring(built.day), tostring(date(text)))
+    built:insert()
+    Thing:insert{ owner = owner, n = n }
+    Owner:save_nested{ day = owner.day, n = n, things = { { n = n } } }
+    equal(db:fetch_value("SELECT count(*) FROM thing WHERE day = ?", text), 4)
+    equal(owner:things():fetch_count(), 4)
+    equal(#Owner:including_all(Owner.things):find(owner.day).things, 4)
+    equal(Thing:filter{ owner = owner }:fetch_count(), 4)
+    equal(Thing:filter{ n = n }:limit(1):fetch_one():owner():fetch_one().n, n)
+  end
+end)
+
+test("a key of days deletes and changes its row", function()
+  db:execute "CREATE TABLE k (day DATE PRIMARY KEY, n INTEGER); INSERT INTO k VALUES ('2026-03-31 10:00:00.000', 1), ('2026-04-01', 2)"
+  local K = perilune.record "k"
+  equal(K:exists(date "2026-03-31"), true)
+  equal(K:delete_one(date "2026-03-31"), true)
+  equal(K:delete_one "2026-03-31", false)
+  equal(K:filter_keys{ "2026-04-01", date "2026-04-02" }:update_all{ n = 5 }.changed_rows, 1)
+  K{ day = "2026-04-01", n = 6 }:save()
+  K{ day = date "2026-04-01 09:00", n = 7 }:upsert()
+  equal(db:fetch_one("SELECT day, n FROM k"):to_table(), { day = "2026-04-01", n = 7 })
+  K{ day = "2026-04-01" }:delete()
+  equal(K:fetch_count(), 0)
 end)

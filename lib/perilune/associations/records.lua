@@ -117,7 +117,11 @@ function association_records.field_of(class, column, stored, db)
   local record_info = require "perilune.records.info"
   local info = db and record_info.of_class(class, db) or not db and record_info.of_any(class)
   if not info then return stored end
-  return require("perilune.records.values").field_of(info, column, stored)
+  local field, converter = require("perilune.records.values").field_of(info, column, stored), info.converters[column]
+  if converter and converter.form == "day" and perilune.date.is(field) then
+    require("perilune.records.column_types").keep_text(field, stored)
+  end
+  return field
 end
 
 --- Returns the values that a request's conditions require of its rows, by field, based on the columns that are compared by `=`.
@@ -183,7 +187,8 @@ function association_records.equal(column, value, comparison, collation)
     value = perilune.value(value):cast("numeric")
   end
   -- Stored values are compared with each other.
-  if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
+  local column_type = column.shape.type
+  if column_type and (column_type.convert or column_type.form) and not marks.is_expression(value) then value = perilune.value(value) end
   return association_records.compared_by(column, collation):eq(value)
 end
 

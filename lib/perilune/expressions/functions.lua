@@ -19,12 +19,23 @@ end
 --- Methods with the name of the SQL function, whose first argument is the expression.
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
-  "abs", "round", "sign", "coalesce", "ifnull", "nullif", "iif", "likely", "unlikely", "date", "time", "datetime", "julianday",
+  "abs", "round", "sign", "iif", "likely", "unlikely", "date", "time", "datetime", "julianday",
   "unixepoch", "json_extract", "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove",
   "json_patch", "json_valid", "ceil", "floor", "sqrt", "pow", "exp", "ln", "log10", "log2", "mod", "trunc",
 } do
   methods[name] = function(self, ...)
     return call(name, { self, n = select("#", ...) + 1, ... }, "column:" .. name)
+  end
+end
+
+--- Functions that return one of their arguments, or compare them: dates among them become the texts that a column of dates stores.
+for _, name in ipairs{ "coalesce", "ifnull", "nullif" } do
+  methods[name] = function(self, ...)
+    local values = { self, n = select("#", ...) + 1, ... }
+    if self.shape.type and self.shape.type.form then
+      for index = 2, values.n do values[index] = expression.as_column(self.shape, values[index]) end
+    end
+    return call(name, values, "column:" .. name)
   end
 end
 

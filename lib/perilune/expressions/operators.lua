@@ -192,6 +192,16 @@ local function list_operation(op, detail, values, place)
   return join_all(shape_of_list(op, shapes, detail), expressions)
 end
 
+--- Returns the expression by whose values rows are grouped: for a column of dates, the same text for all texts of a date.
+local function grouped(column)
+  local shape = column.shape
+  local form = shape.op == "column" and shape.type and shape.type.form
+  if form == "day" then return list_operation("call", "substr", { column, 1, 10, n = 3 }, "group") end
+  if form ~= "instant" then return column end
+  local text = list_operation("call", "strftime", { "%Y-%m-%d %H:%M:%f", column, n = 2 }, "group")
+  return list_operation("call", "ifnull", { text, column, n = 2 }, "group")
+end
+
 -- Operators of Lua ----------------------------------------------------------------------------------------------------
 
 --- Defines a Lua operator for its SQL counterpart; either side may be a value.
@@ -281,6 +291,6 @@ function metatable.__tostring(self) return marks.inline_sql(self) end
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,
   operand = operand, binary = binary, unary = unary, list_operation = list_operation, check_string = check_string,
-  as_column = as_column, typed_parameter = typed_parameter, type_of = type_of, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
+  as_column = as_column, grouped = grouped, typed_parameter = typed_parameter, type_of = type_of, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
   shape_with_shape = shape_with_shape,
 }

@@ -97,8 +97,15 @@ end
 
 local write_instant = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date)
 
+--- Dates -> the stored text of the row that they refer to.
+local kept_texts = setmetatable({}, { __mode = "k" })
+
+--- Makes a date that refers to another row keep the text that this row has, because SQL compares the texts of keys.
+function column_types.keep_text(date, text) kept_texts[date] = text end
+
 --- Returns a date as a day. Years before 0, whose texts do not sort, are cut off in the same way.
 local function write_day(value)
+  if kept_texts[value] then return kept_texts[value] end
   local text, message = write_instant(value)
   if text == nil then return nil, message end
   return (text:gsub(" .*$", ""))

@@ -328,7 +328,11 @@ function derivations:annotated_with(...)
 end
 
 function derivations:group(...)
-  return derive_with(self, "group", terms(self, "group", table.pack(...)))
+  local columns = terms(self, "group", table.pack(...))
+  for index, column in ipairs(columns.parts) do columns.parts[index] = expression.grouped(column) end
+  local grouped = {}
+  for index, column in ipairs(columns.parts) do grouped[index] = column.shape end
+  return derive_with(self, "group", expression.join_all(expression.shape_of_list("terms", grouped), columns.parts))
 end
 
 --- Sets an alias for the request's table that expressions can refer to: `Employee:aliased("boss").c.name`.

@@ -1,5 +1,6 @@
 --- Columns of tables being defined, and their modifiers.
 
+local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
@@ -99,6 +100,7 @@ end
 function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
+  if self.declared == "DATE" and perilune.date.is(value) then value = value:format("YMD") end
   local literal = sql_text.literal(value, place)
   return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))
 end

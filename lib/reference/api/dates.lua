@@ -7,7 +7,7 @@
 ---
 ---A `DATE` column stores a day, `2026-03-31`, and conditions on it compare days. `DATETIME` and `TIMESTAMP` columns store
 ---`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also find texts without zeros at the end, as
----`CURRENT_TIMESTAMP` writes them. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
+---`CURRENT_TIMESTAMP` writes them. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
 ---
 ---Dates are read from all forms that SQLite reads, but texts with a `T` do not sort with the others. Only keys find them. Convert such a
 ---column once: `UPDATE event SET at = strftime('%Y-%m-%d %H:%M:%f', at)`.
