@@ -23,7 +23,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     check(former:fetch_count() == 3)
     local versions = Book:find(2):history()
     check(#versions == 2)
-    check(versions[2].event == "update")
+    check(versions[2].operation == "update")
     expect(versions[2].changed):equals { "pages" }
     check(versions[2].time == perilune.now())
   end)
@@ -55,7 +55,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     check(versions[1].record.page_count == 635)
     expect(versions[2].changed):equals { "is_lent" }
     expect(versions[3].changed):equals { "page_count", "is_lent" }
-    check(t.db:fetch_value("SELECT year FROM book_history WHERE id = 2 AND history_event = 'start'") == 1851)
+    check(t.db:fetch_value("SELECT year FROM book_history WHERE id = 2 AND history_operation = 'start'") == 1851)
     t.db:rename_table("book", "volume")
     local Volume = perilune.record("volume")
     perilune.history(Volume)

@@ -91,10 +91,10 @@ test("a history with text times is upgraded", function()
   make_books()
   history:remove(db, { keep_versions = true })
   db:execute[[
-    CREATE TABLE old (history_version INTEGER PRIMARY KEY, history_event TEXT NOT NULL, history_time DATETIME NOT NULL,
+    CREATE TABLE old (history_version INTEGER PRIMARY KEY, history_operation TEXT NOT NULL, history_time DATETIME NOT NULL,
       history_transaction INTEGER REFERENCES perilune_transaction (id), id INTEGER, author_id INTEGER, title TEXT, price REAL, cover BLOB,
       length INTEGER);
-    INSERT INTO old SELECT history_version, history_event, '2001-02-03 04:05:06.789', history_transaction, id, author_id, title, price, cover, length FROM book_history;
+    INSERT INTO old SELECT history_version, history_operation, '2001-02-03 04:05:06.789', history_transaction, id, author_id, title, price, cover, length FROM book_history;
     DROP TABLE book_history; ALTER TABLE old RENAME TO book_history]]
   matches(fails("history", function() return Book:as_of("2001-06-01"):fetch_all() end), "history:install(db)")
   history:install()
@@ -142,7 +142,7 @@ test("a record has versions with their transactions and notes", function()
   local book = Book:find(1)
   book:delete()
   local versions = book:history()
-  equal({ versions[1].event, versions[2].event, versions[3].event }, { "start", "update", "delete" })
+  equal({ versions[1].operation, versions[2].operation, versions[3].operation }, { "start", "update", "delete" })
   equal(versions[2].changed, { "title", "price", "length" })
   equal(versions[2].note, "sale")
   equal(versions[2].transaction, 1)
@@ -261,7 +261,7 @@ test("an installation can be upgraded and removed", function()
   equal(#Book:find(1):history(), 3)
   -- Unrecorded changes in the meantime are part of the history from then on.
   history:install()
-  equal({ #Book:find(1):history(), Book:find(1):history()[4].changed, Book:find(2):history()[1].event }, { 4, { "pages" }, "start" })
+  equal({ #Book:find(1):history(), Book:find(1):history()[4].changed, Book:find(2):history()[1].operation }, { 4, { "pages" }, "start" })
   history:remove(db, { keep_versions = true })
   db:execute("DELETE FROM book WHERE id = 2")
   history:install()
@@ -337,12 +337,12 @@ test("rows that another program writes are recorded", function()
   perilune.history(Note):install(mine)
   local theirs = perilune.queue(path)
   theirs:execute("INSERT INTO note (text) VALUES ('theirs')")
-  equal(Note:find(mine, 1):history(mine)[1].event, "insert")
+  equal(Note:find(mine, 1):history(mine)[1].operation, "insert")
 end)
 
 test("a row with a changed key is another row, whatever name the statement uses for the key", function()
   local function events()
-    return table.concat(db:fetch_values("SELECT history_event || history_key FROM (SELECT history_event, key AS history_key FROM p_history ORDER BY history_version)"), " ")
+    return table.concat(db:fetch_values("SELECT history_operation || history_key FROM (SELECT history_operation, key AS history_key FROM p_history ORDER BY history_version)"), " ")
   end
   db:execute[[
     CREATE TABLE p (key INTEGER PRIMARY KEY, oid TEXT);
@@ -359,5 +359,5 @@ test("a row with a changed key is another row, whatever name the statement uses 
   equal(events(), "update6 delete6 insert9")
   perilune.history(perilune.record("q")):install()
   db:execute("INSERT INTO q VALUES ('a', 'b', 'c'); UPDATE q SET c = 'd'; UPDATE q SET b = 'e'")
-  equal(table.concat(db:fetch_values("SELECT history_event || b FROM q_history ORDER BY history_version"), " "), "insertb updateb deleteb inserte")
+  equal(table.concat(db:fetch_values("SELECT history_operation || b FROM q_history ORDER BY history_version"), " "), "insertb updateb deleteb inserte")
 end)

@@ -15,7 +15,7 @@ end
 local function versions(class, id, ...)
   local list, names = {}, { ... }
   for index, version in ipairs(class:find(id):history()) do
-    list[index] = { version.event }
+    list[index] = { version.operation }
     for _, name in ipairs(names) do table.insert(list[index], version.record[name] == nil and "nil" or version.record[name]) end
   end
   return list
@@ -77,7 +77,7 @@ test("a history follows the columns of its table", function()
   end)
   equal(versions(Book, 1, "name", "pages"), { { "start", "Typee", "nil" }, { "update", "Typee", 3 } })
   equal(Book:find(1):history()[2].changed, { "pages" })
-  equal(db:fetch_values("SELECT sold FROM book_history WHERE history_event = 'start'"), { true, false })
+  equal(db:fetch_values("SELECT sold FROM book_history WHERE history_operation = 'start'"), { true, false })
   db:execute("UPDATE book SET name = 'Typee!', pages = 4, note = 'n' WHERE id = 1; DELETE FROM book WHERE id = 2")
   equal(versions(Book, 1, "name", "pages", "note")[3], { "update", "Typee!", 4, "n" })
   -- A column that is added again continues where it was.
@@ -135,7 +135,7 @@ test("a change that a history cannot follow is refused and has no effect", funct
     t:rename_column("title", "price")
   end)
   refused("`book_history` is the history of `book`, which writes `title`", function(t) t:drop_column("title") end, "book_history")
-  refused("which writes `history_event`", function(t) t:rename_column("history_event", "x") end, "book_history")
+  refused("which writes `history_operation`", function(t) t:rename_column("history_operation", "x") end, "book_history")
   refused("which writes `title`", function(t) t:change_column("title", "integer") end, "book_history")
   matches(fails("definition", db.rename_table, db, "book_history", "x"), "`book_history` is the history of `book`; rename that table")
   matches(fails("definition", db.drop_table, db, "book_history"), "`book_history` is the history of `book`; remove it")
@@ -208,7 +208,7 @@ test("a history preserves past rows through all changes of its table", function(
       else db:alter_table("item", steps[pick{ "add", "drop", "rename", "change", "order" }]) end
       local list = table.concat(columns(), ", ")
       equal(db:fetch_all("SELECT id, " .. list .. " FROM (SELECT *, max(history_version) FROM item_history GROUP BY id) "
-        .. "WHERE history_event <> 'delete' ORDER BY id"), db:fetch_all("SELECT id, " .. list .. " FROM item ORDER BY id"))
+        .. "WHERE history_operation <> 'delete' ORDER BY id"), db:fetch_all("SELECT id, " .. list .. " FROM item ORDER BY id"))
     end
     perilune.history(Item):remove()
     db:drop_table("item")

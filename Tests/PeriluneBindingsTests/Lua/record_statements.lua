@@ -97,8 +97,8 @@ test("a statement keeps its values and runs on any database with the table", fun
 end)
 
 test("mistakes are reported", function()
-  equal(fails("unknown_verb", Reminder.statement, Reminder, "insrt", {}).suggestion, "insert")
-  matches(fails("unknown_verb", function() Reminder:all():statement("delete") end).message, "delete_all")
+  equal(fails("unknown_operation", Reminder.statement, Reminder, "insrt", {}).suggestion, "insert")
+  matches(fails("unknown_operation", function() Reminder:all():statement("delete") end).message, "delete_all")
   fails("argument", Reminder.statement, Reminder)
   fails("argument", Reminder.statement, Reminder, {})
   matches(fails("argument", Reminder.statement, Reminder, "save", {}).message, "two statements")

@@ -4,7 +4,7 @@
 --     history:install(db)                                       -- in a migration
 --     history:write("prices of May", function(db) ... end)
 --     Book:as_of("2026-03-01"):fetch_all()
---     for _, version in ipairs(book:history()) do print(version.time, version.event, version.note) end
+--     for _, version in ipairs(book:history()) do print(version.time, version.operation, version.note) end
 --     history:undo(version.transaction)
 --
 -- Triggers record the history, so that it includes writes of other programs. A row of the history has the table's columns after the

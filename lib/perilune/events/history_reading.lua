@@ -100,15 +100,15 @@ function history_reading.versions(class, target, db)
   local columns, key = select_list(schema, "h."), stored_key(class, db, schema, target)
   local source = (" FROM %s AS h LEFT JOIN perilune_transaction AS t ON t.id = h.history_transaction WHERE %s ORDER BY h.history_version"):format(
     sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS ?"))
-  local rows = db:fetch_all("SELECT h.history_version, h.history_event, h.history_transaction, t.note AS history_note, "
+  local rows = db:fetch_all("SELECT h.history_version, h.history_operation, h.history_transaction, t.note AS history_note, "
     .. history_versions.time_text .. " AS history_day, " .. columns .. source, key)
   local found = class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
   local versions, before, view = {}, nil, fields.view(record.info(class), schema)
   for index, row in ipairs(rows) do
-    local event = row.history_event
+    local operation = row.history_operation
     versions[index] = {
-      version = row.history_version, event = event, time = row:date("history_day"), transaction = row.history_transaction, note = row.history_note,
-      record = event ~= "delete" and found[index] or nil, changed = event == "update" and changed_columns(schema, view, before, row) or {},
+      version = row.history_version, operation = operation, time = row:date("history_day"), transaction = row.history_transaction, note = row.history_note,
+      record = operation ~= "delete" and found[index] or nil, changed = operation == "update" and changed_columns(schema, view, before, row) or {},
     }
     before = row
   end

@@ -38,8 +38,8 @@ local function restore(db, schema, change)
   local target, history = sql_text.name(schema.name), sql_text.name(history_tables.name_of(schema.name))
   local key = sql_text.names(schema.primary_key.columns)
   local is_row = ("(%s) = (SELECT %s FROM %s WHERE history_version = %d)"):format(key, key, history, change.first)
-  local event = change.before and db:fetch_value("SELECT history_event FROM " .. history .. " WHERE history_version = ?", change.before) or "delete"
-  if event == "delete" then return db:execute(("DELETE FROM %s WHERE %s"):format(target, is_row)) end
+  local operation = change.before and db:fetch_value("SELECT history_operation FROM " .. history .. " WHERE history_version = ?", change.before) or "delete"
+  if operation == "delete" then return db:execute(("DELETE FROM %s WHERE %s"):format(target, is_row)) end
   local names = {}
   for _, column in ipairs(schema.columns) do
     if not column.generated then names[#names + 1] = column.name end

@@ -1,6 +1,6 @@
 --- Writes as values: the statement that a verb would execute, to inspect, store or run later.
 --
---     local statement = Reminder:statement("insert", Reminder.draft{ title = "Get groceries" }, { returning = "id" })
+--     local statement = Reminder:statement("insert", Reminder:draft{ title = "Get groceries" }, { returning = "id" })
 --     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"
 --     local id = statement:fetch_value()
 --
@@ -172,12 +172,12 @@ end
 -- @param ... the arguments of the verb: a database, a record, a draft or a table of columns, and options
 function record_statements.of_class(class, verb, ...)
   record.require_class("statement", class)
-  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. errors.describe(verb)) end
+  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected the name of an operation, got " .. errors.describe(verb)) end
   if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
   if verb == "save" then
     raise("argument", "statement: save may take two statements; use \"insert\", \"update\" or \"upsert\"")
   elseif not makers[verb] then
-    errors.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
+    errors.raise_unknown("operation", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
   end
   local info, target, db, options = writing.split(verb, class, ...)
   return record_statements.make(makers[verb](info, target, db, options))

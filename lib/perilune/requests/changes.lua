@@ -243,7 +243,7 @@ end
 -- @tparam string verb
 -- @param ... the arguments of the verb
 function verbs:statement(verb, ...)
-  if not changes[verb] then errors.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
+  if not changes[verb] then errors.raise_unknown("operation", tostring(verb), { "update_all", "delete_all" }) end
   local change, db = changes[verb](self, ...)
   local plan = request_plans.plan_of(change, db, "change")
   return require("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))

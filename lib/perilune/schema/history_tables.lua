@@ -10,7 +10,7 @@ local sql_names = require "perilune.runtime.names"
 local history_tables = {}
 
 --- The columns of a history, or of its results, that are not columns of its table.
-history_tables.own_columns = { "history_version", "history_event", "history_day", "history_transaction", "history_note" }
+history_tables.own_columns = { "history_version", "history_operation", "history_day", "history_transaction", "history_note" }
 
 --- The events of triggers, which are named after the history: book_history_insert.
 history_tables.events = { "insert", "delete", "update", "rename" }
@@ -25,7 +25,7 @@ function history_tables.is_history(db, name)
   local is_there, schema = pcall(native_schema.table, db, name)
   if not is_there or schema.kind ~= "table" or schema.database ~= "main" then return false end
   local first, second = schema.columns[1], schema.columns[2]
-  return first.name == "history_version" and second ~= nil and second.name == "history_event"
+  return first.name == "history_version" and second ~= nil and second.name == "history_operation"
 end
 
 --- Returns the name of the history written by the triggers of a table in the main database; nil if it has none.

@@ -80,7 +80,7 @@ history_versions.time_text = "strftime('%Y-%m-%d %H:%M:%f', h.history_day)"
 --- Returns the statement that creates the history of a table.
 function history_versions.creation(schema)
   local definitions = {
-    "history_version INTEGER PRIMARY KEY", "history_event TEXT NOT NULL", "history_day REAL NOT NULL",
+    "history_version INTEGER PRIMARY KEY", "history_operation TEXT NOT NULL", "history_day REAL NOT NULL",
     "history_transaction INTEGER REFERENCES perilune_transaction (id)",
   }
   for _, column in ipairs(schema.columns) do definitions[#definitions + 1] = definition_of(column, schema) end
@@ -113,7 +113,7 @@ local function own_values(event)
 end
 
 local function insertion(schema, rows)
-  return ("INSERT INTO %s (history_event, history_day, history_transaction, %s) %s"):format(
+  return ("INSERT INTO %s (history_operation, history_day, history_transaction, %s) %s"):format(
     sql_text.name(history_tables.name_of(schema.name)), sql_text.names(history_versions.column_names(schema)), rows)
 end
 
@@ -177,7 +177,7 @@ end
 -- @tparam ?string condition which versions are considered
 function history_versions.last(schema, columns, condition)
   -- SQLite takes the other columns from the row with the maximum.
-  return ("SELECT %s FROM (SELECT max(history_version) AS history_version, history_event, %s FROM %s%s GROUP BY %s) WHERE history_event <> 'delete'"):format(
+  return ("SELECT %s FROM (SELECT max(history_version) AS history_version, history_operation, %s FROM %s%s GROUP BY %s) WHERE history_operation <> 'delete'"):format(
     columns, sql_text.names(history_versions.column_names(schema)), sql_text.name(history_tables.name_of(schema.name)), condition and " WHERE " .. condition or "", history_versions.key_terms(schema))
 end
 

@@ -21,7 +21,7 @@
 ---local history = perilune.history(Tag)
 ---history:install(db)
 ---history:write("tidy up", function(db) db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1") end)
----for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
+---for _, version in ipairs(Tag:find(1):history()) do print(version.operation, version.record.name, version.note) end
 -----> start	sea	nil
 -----> update	ocean	tidy up
 ---history:undo(1)
@@ -74,7 +74,7 @@ function history:is_installed(db) end
 ---local history = perilune.history(Book)
 ---history:install(db)
 ---history:write("spoiled by water", function(db) db:execute("DELETE FROM book WHERE id = 2") end)
----print(db:fetch_value("SELECT history_event FROM book_history WHERE history_transaction = 1"))  --> delete
+---print(db:fetch_value("SELECT history_operation FROM book_history WHERE history_transaction = 1"))  --> delete
 ---```
 ---@param db? perilune.database may be left out
 ---@param note string
@@ -115,7 +115,7 @@ function history:undo(db, transaction) end
 ---A version of a row.
 ---@class perilune.version
 ---@field version integer
----@field event "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
+---@field operation "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
 ---@field time perilune.date
 ---@field transaction integer? the id of the transaction, if it has a note
 ---@field note string?

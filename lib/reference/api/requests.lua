@@ -483,10 +483,10 @@ function request:delete_all(db, options) end
 ---```lua
 ---print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
 ---```
----@param verb "update_all"|"delete_all"
----@param ... any the arguments of the verb
+---@param operation "update_all"|"delete_all"
+---@param ... any the arguments of the operation
 ---@return perilune.write_statement
-function request:statement(verb, ...) end
+function request:statement(operation, ...) end
 
 ---Returns the SQL of the request, and its arguments with a field `n`.
 ---```lua
