@@ -65,7 +65,7 @@ local function complete(name, goal, options)
   end)
   report(name, size // 2 / seconds, "1/s", goal)
   assert(jobs:counts().done == size // 2)
-  handler:stop()
+  handler:cancel()
 end
 
 local function latency()
@@ -83,7 +83,7 @@ local function latency()
   handler:wait_until_idle()
   table.sort(delays)
   report("commit to start of its job, p95", delays[math.ceil(#delays * 0.95)], "ms", "goal 10")
-  handler:stop()
+  handler:cancel()
 end
 
 -- Steps -----------------------------------------------------------------------------------------------------------------------

@@ -38,11 +38,11 @@ local handler = jobs:handle(function(job) log("mail to " .. job.to .. ", attempt
 handler:wait_until_idle()
 db:execute("INSERT INTO perilune_job (queue, state, payload, attempts, enqueued_at, owner) VALUES ('mail', 'running', ?, 1, ?, ?)",
   '{"to":"eve"}', tostring(perilune.now()), lost)
-handler:stop()
+handler:cancel()
 handler = jobs:handle(function(job) log("mail to " .. job.to .. ", attempt " .. job.attempt) end)
 wait_for("the job of a lost owner", function() return jobs:counts().running == 0 and jobs:counts().ready == 0 end)
 handler:wait_until_idle()
-handler:stop()
+handler:cancel()
 transfers:remove()
 
 local text = table.concat({

@@ -17,7 +17,7 @@ import Testing
             local seen = {}
             local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job.to end)
             perilune.sleep("2m")
-            handler:stop()
+            handler:cancel()
             return table.concat(seen, " ")
             """)
         #expect(seen == "ada eve")

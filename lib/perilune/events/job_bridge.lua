@@ -28,7 +28,7 @@ function job_bridge.handle(name, options, f, report)
 end
 
 function job_bridge.stop(number)
-  handlers[number]:stop()
+  handlers[number]:cancel()
   return true
 end
 

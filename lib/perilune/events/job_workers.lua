@@ -190,7 +190,7 @@ local function work_through(self, worker, rows)
     worker.release_timer = nil
     local each = (native.now() - start) / #rows
     self.batch = each < quick and math.min(self.batch * 2, largest_batch) or 1
-    local goes_on = not self.is_stopped and native.now() - begin < longest_task
+    local goes_on = not self.is_cancelled and native.now() - begin < longest_task
     rows = complete_and_claim(self, done, goes_on and self.batch or 0)
     worker.done = nil
     if not goes_on then break end
@@ -226,7 +226,7 @@ local function end_worker(self, worker)
   worker.done, worker.rest = nil, nil
   pcall(settle_left, self)
   if self.worker_count == 0 and self.idle_place then native.release(self.idle_place) end
-  if not self.is_stopped then pump(self) end
+  if not self.is_cancelled then pump(self) end
 end
 
 --- Ends a job whose worker was interrupted: by its time limit, by `cancel`, or because the program ends.
@@ -257,7 +257,7 @@ end
 
 --- Checks again when a delayed job is due, or when the rate admits another job.
 local function look_later(self, seconds)
-  if self.is_stopped then return end
+  if self.is_cancelled then return end
   if self.timer then native.stop(self.timer) end
   self.timer = native.start_timer(math.max(seconds, 0.001), nil, function()
     self.timer = nil
@@ -266,7 +266,7 @@ local function look_later(self, seconds)
 end
 
 local function plan_next_look(self, pause)
-  if self.is_stopped then return end
+  if self.is_cancelled then return end
   local due = job_table.next_due(self.queue.db, self.queue.name)
   local seconds = due and perilune.date(due) - perilune.now() or nil
   if pause then seconds = seconds and math.min(seconds, pause) or pause end
@@ -276,13 +276,13 @@ end
 
 --- Claims jobs for idle workers.
 function pump(self)
-  if self.is_stopped or self.is_pumping then return end
+  if self.is_cancelled or self.is_pumping then return end
   self.is_pumping = true
   local is_ok, e = pcall(function()
     if self.not_before and native.now() < self.not_before then return look_later(self, self.not_before - native.now()) end
     settle_left(self)
     local pause
-    while self.worker_count < self.queue.concurrency and not self.is_stopped and job_table.has_work(self.queue.db, self.queue.name) do
+    while self.worker_count < self.queue.concurrency and not self.is_cancelled and job_table.has_work(self.queue.db, self.queue.name) do
       local rows
       rows, pause = self.queue.db:write(function(handle) return job_table.claim(handle, self.queue, self.batch) end)
       if #rows == 0 then break end
@@ -366,9 +366,9 @@ function job_workers.interrupt(queue, id)
 end
 
 --- Stops starting jobs. Active jobs continue until they end.
-function Handler:stop()
-  if self.is_stopped then return end
-  self.is_stopped = true
+function Handler:cancel()
+  if self.is_cancelled then return end
+  self.is_cancelled = true
   native.stop(self.bell)
   for _, name in ipairs{ "timer", "look_timer" } do
     if self[name] then native.stop(self[name]) end
@@ -393,11 +393,11 @@ function Handler:running_count()
 end
 
 function Handler:__tostring()
-  return ('job handler "%s"'):format(self.queue.name) .. (self.is_stopped and " (stopped)" or "")
+  return ('job handler "%s"'):format(self.queue.name) .. (self.is_cancelled and " (cancelled)" or "")
 end
 
 checks.seal(Handler, {
-  "batch", "bell", "f", "idle_place", "is_pumping", "is_stopped", "is_transaction", "look_timer", "not_before", "queue", "scope",
+  "batch", "bell", "f", "idle_place", "is_pumping", "is_cancelled", "is_transaction", "look_timer", "not_before", "queue", "scope",
   "timer", "worker_count", "workers", "left", "pruned_at", "report" }, "handler")
 
 return job_workers

@@ -183,7 +183,7 @@ end
 -- @tparam function f receives a job: its payload's fields, `payload`, `id`, `key`, `attempt`, `is_repeat`
 -- @tparam ?table options `transaction`: whether to run each job in the transaction that completes it; the function must not wait
 --   then
--- @return the handler, with `stop`
+-- @return the handler, with `cancel`
 function Jobs:handle(f, options)
   local place = self.queue.place .. ": handle"
   if type(f) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(f)) end

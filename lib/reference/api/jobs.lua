@@ -28,7 +28,7 @@
 ---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
 ---end)
 ---perilune.sleep("1s")  --> ada@example.com	order 7	1
----handler:stop()
+---handler:cancel()
 ---```
 ---@param name string
 ---@param options? perilune.jobs_options
@@ -101,7 +101,7 @@ function jobs:enqueue(payload, options) end
 ---jobs:enqueue{ n = 1 }
 ---handler:wait_until_idle()
 ---print(jobs:counts().done)  --> 1
----handler:stop()
+---handler:cancel()
 ---```
 ---@param f fun(job: perilune.job, db?: perilune.database)
 ---@param options? { transaction?: boolean }
@@ -197,11 +197,11 @@ local handler = {}
 ---Stops starting jobs in this process. Running jobs continue to their end.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
----handler:stop()
----print(handler)  --> job handler "mail" (stopped)
+---handler:cancel()
+---print(handler)  --> job handler "mail" (cancelled)
 ---```
 ---@raises none
-function handler:stop() end
+function handler:cancel() end
 
 ---Waits until no job is running in this process and none is ready.
 ---```lua
@@ -209,7 +209,7 @@ function handler:stop() end
 ---local handler = jobs:handle(function(job) print(job.payload) end)
 ---jobs:enqueue("hello")
 ---handler:wait_until_idle()  --> hello
----handler:stop()
+---handler:cancel()
 ---```
 ---@raises yield: the call is in a block
 ---@waits for the jobs
@@ -219,7 +219,7 @@ function handler:wait_until_idle() end
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---print(handler:running_count())  --> 0
----handler:stop()
+---handler:cancel()
 ---```
 ---@return integer
 ---@raises none
