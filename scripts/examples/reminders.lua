@@ -25,8 +25,8 @@ function Reminder:validate()
 end
 
 -- A draft is a form that is still being filled in: it has the fields of a reminder, but no key, which the database will choose.
-local errands = List:insert(List.draft{ name = "Errands" })
-local draft = Reminder.draft{ list_id = errands.id, title = "Get groceries" }
+local errands = List:insert(List:draft{ name = "Errands" })
+local draft = Reminder:draft{ list_id = errands.id, title = "Get groceries" }
 draft.due = perilune.date("2026-03-01 18:00")
 draft.tags = { "shop", "weekly" }
 
@@ -35,16 +35,16 @@ print("Inserted:", groceries.id, groceries.title, groceries.is_completed, grocer
 
 -- Inserting it again creates another reminder. A write can return a value, some columns or the whole row.
 print("Again:", Reminder:insert(draft, { returning = "id" }))
-local row = Reminder:insert(Reminder.draft{ list_id = errands.id, title = "Call Anna" }, { returning = { "id", "is_completed" } })
+local row = Reminder:insert(Reminder:draft{ list_id = errands.id, title = "Call Anna" }, { returning = { "id", "is_completed" } })
 print("And another:", row.id, row.is_completed)
 
 -- The draft of an existing reminder keeps its key, so that a form can edit the reminder. An upsert inserts a draft without a key,
 -- and updates the row of a draft with a key.
-local edited = Reminder.draft(groceries)
+local edited = Reminder:draft(groceries)
 edited.title, edited.priority = "Get milk", "high"
 local saved = Reminder:upsert(edited)
 print("Edited:", saved.id, saved.title, saved.priority, table.concat(saved.tags, ","))
-print("New:", Reminder:upsert(Reminder.draft{ list_id = errands.id, title = "Water plants" }).id)
+print("New:", Reminder:upsert(Reminder:draft{ list_id = errands.id, title = "Water plants" }).id)
 
 -- Another unique column can replace the key: the list with this name is found or created.
 local same = List{ name = "Errands" }
@@ -52,7 +52,7 @@ same:upsert()
 print("The same list:", same.id == errands.id)
 
 -- Errors in a form can be reported before anything is written.
-for _, mistake in ipairs(Reminder.draft{ title = "" }:validation_errors()) do
+for _, mistake in ipairs(Reminder:draft{ title = "" }:validation_errors()) do
   print("Mistake:", mistake.column, mistake.message)
 end
 

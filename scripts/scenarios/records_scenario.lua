@@ -194,10 +194,10 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   group("drafts", function()
     scenario("a draft has the fields of a record and no key", function(t)
       local Author = t.fixtures.models.Author
-      local draft = Author.draft{ name = "Sappho" }
+      local draft = Author:draft{ name = "Sappho" }
       local author = Author:insert(draft)
       check(author.id == 4)
-      local edited = Author.draft(author)
+      local edited = Author:draft(author)
       edited.country = "Lesbos"
       check(Author:upsert(edited).id == 4)
       check(Author:find(4).country == "Lesbos")

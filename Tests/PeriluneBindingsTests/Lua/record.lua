@@ -184,6 +184,25 @@ test("copies are independent records", function()
   equal(inserted.id, 2)
 end)
 
+test("class functions are called with a colon", function()
+  local Author = library()
+  Author{ name = "Ada" }:insert()
+  local row = db:fetch_one("SELECT * FROM author")
+  equal(Author:from_row(row).name, Author.from_row(row).name)
+  equal({ Author:draft{ name = "D" }.name, Author:draft().name }, { "D" })
+  local record = Author{ name = "I" }
+  equal({ Author:inserted(record).name, record.id }, { "I" })
+  equal({ Author:inserted(db, { name = "J" }).name, Author:inserted({ name = "K" }, { returning = "name" }) }, { "J", "K" })
+  equal({ Author.inserted(Author{ name = "L" }).name }, { "L" })
+  fails("argument", function() Author:inserted(5) end)
+  local Status = perilune.enum{ "draft", "sent" }
+  equal({ Status:from("sent"), Status.from("sent"), Status:cases() }, { "sent", "sent", { "draft", "sent" } })
+  fails("conversion", function() return Status:from("lost") end)
+  fails("conversion", function() return Status:from() end)
+  local Color = perilune.enum{ red = 0, white = 1 }
+  equal({ Color:from(1).name, #Color:cases() }, { "white", 2 })
+end)
+
 test("inserted does not change the record itself", function()
   local Author = library()
   local author = Author{ name = "C" }

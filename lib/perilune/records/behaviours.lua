@@ -356,7 +356,7 @@ local function add_enums(info)
   for column in pairs(info.enums) do columns[#columns + 1] = column end
   table.sort(columns)
   for _, column in ipairs(columns) do
-    for _, case in ipairs(info.enums[column].cases()) do
+    for _, case in ipairs(info.enums[column]:cases()) do
       local name = info.enum_prefixes[column] .. (type(case) == "string" and case or case.name)
       check_case(info, column, name, column_of)
       info.class.requests[name] = function(self) return self:filter{ [column] = case } end

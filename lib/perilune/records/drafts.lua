@@ -1,8 +1,8 @@
 --- Drafts: records that are still being filled in. A draft has the fields of a record and may have its key, but it has no row.
 --
---     local draft = Reminder.draft{ title = "Get groceries" }
+--     local draft = Reminder:draft{ title = "Get groceries" }
 --     local reminder = Reminder:insert(draft)              -- the database chooses the key
---     Reminder:upsert(Reminder.draft(reminder))            -- the draft of a record has its key
+--     Reminder:upsert(Reminder:draft(reminder))            -- the draft of a record has its key
 --
 -- Inserting a draft writes its columns; without a key, the database chooses one. An upsert updates the row with the key of the
 -- draft, or inserts one. Methods of the class that do not write can be called on drafts.

@@ -421,13 +421,13 @@ end
 --- Creates a record from a row, whose columns become fields, even if they are not columns of the table.
 local function from_row(info, row)
   if type(row) ~= "table" then
-    raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, errors.describe(row)))
+    raise("argument", ("%s:from_row: expected a row, got %s"):format(info.name, errors.describe(row)))
   end
   local names = records.is_row(row) and native_rows.columns(row) or {}
   if not records.is_row(row) then
     for name in next, row do
       if type(name) ~= "string" then
-        raise("argument", ("%s.from_row: expected names of columns, got %s"):format(info.name, errors.describe(name)))
+        raise("argument", ("%s:from_row: expected names of columns, got %s"):format(info.name, errors.describe(name)))
       end
       names[#names + 1] = name
     end

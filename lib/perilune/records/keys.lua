@@ -32,7 +32,7 @@ local cures = {
   update_changes = "use the option `key = true` of `update_changes` to give the row that key",
   delete = "use `Class:delete_one(key)` to delete the other row",
   refresh = "use `Class:find(key)` to read the other row",
-  upsert = "use a draft, `Class:upsert(Class.draft(record))`, to write the other row",
+  upsert = "use a draft, `Class:upsert(Class:draft(record))`, to write the other row",
 }
 
 --- Raises if the key of a record differs from the key of its row, because the verb would affect another row.

@@ -54,7 +54,7 @@ end
 
 require "perilune.records.validation"
 
---- `Class.draft(fields)`, `Class.draft(record)`: see drafts.lua.
+--- `Class:draft(fields)`, `Class:draft(record)`: see drafts.lua.
 record.creators[#record.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
     local surplus = ...

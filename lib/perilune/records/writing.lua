@@ -301,7 +301,14 @@ function instance_verbs.inserted(self, ...)
   return records.copy_record(self):insert(...)
 end
 
-verbs.inserted = instance_verbs.inserted
+--- Called on the class with a record or a table of columns.
+function verbs.inserted(first, ...)
+  if record.info_of(first) then return instance_verbs.inserted(first, ...) end
+  record.require_class("inserted", first, true)
+  local db, target, options = database_argument.take("inserted", 2, ...)
+  if record.info_of(target) then return instance_verbs.inserted(target, db, options) end
+  return first:insert(db or records.default_database(), target, options)
+end
 
 -- Rows of a class
 

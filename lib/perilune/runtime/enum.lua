@@ -103,7 +103,7 @@ end
 
 --- Makes an enumeration.
 -- @tparam table definition names with integers or strings, or a list of strings that are both names and values
--- @treturn table the type: one field for each case; `cases()` lists them, `from(raw)` finds one
+-- @treturn table the type: one field for each case; `:cases()` lists them, `:from(raw)` finds one
 function perilune.enum(definition)
   if type(definition) ~= "table" then
     errors.raise("argument", "perilune.enum: argument 1: expected a table, got " .. errors.describe(definition))
@@ -112,7 +112,7 @@ function perilune.enum(definition)
   local strings = read_strings(definition, raws)
   local by_name, by_raw, cases
   if strings then by_name, by_raw, cases = make_strings(strings) else by_name, by_raw, cases = make_objects(raws) end
-  local members = { name = "the enum" }
+  local members, type_of_cases = { name = "the enum" }, {}
   for name, case in pairs(by_name) do members[name] = case end
 
   function members.from_database(_, raw)
@@ -130,7 +130,9 @@ function perilune.enum(definition)
     return table.move(cases, 1, #cases, 1, {})
   end
 
-  function members.from(raw)
+  function members.from(first, ...)
+    local raw = first
+    if select("#", ...) > 0 and rawequal(first, type_of_cases) then raw = ... end
     local case, message = members:from_database(raw)
     if not case then errors.raise("conversion", message) end
     return case
@@ -139,7 +141,7 @@ function perilune.enum(definition)
   arity.limit_functions(members, "enum.", { cases = 0, from = 1 })
 
   -- The table itself stays empty, so that every access calls the metamethods.
-  local type_of_cases = setmetatable({}, {
+  setmetatable(type_of_cases, {
     __name = "enum",
     __metatable = false,
     __newindex = function() errors.raise("argument", "an enum cannot be changed") end,

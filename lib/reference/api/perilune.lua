@@ -120,9 +120,9 @@ function perilune.with(overrides, body, ...) end
 ---are objects.
 ---```lua
 ---local Status = perilune.enum{ "draft", "sent", "paid" }
----print(Status.sent == "sent", table.concat(Status.cases(), " "))  --> true	draft sent paid
+---print(Status.sent == "sent", table.concat(Status:cases(), " "))  --> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
----print(Color.red, Color.from(1), Color.white.raw)  --> red	white	1
+---print(Color.red, Color:from(1), Color.white.raw)  --> red	white	1
 ---```
 ---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both name and value
 ---@return perilune.enum
@@ -139,22 +139,22 @@ local enum = {}
 ---Returns all cases: the cases of a list in its order, and other cases sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
----for _, case in ipairs(Grape.cases()) do print(case) end
+---for _, case in ipairs(Grape:cases()) do print(case) end
 -----> chardonnay
 -----> merlot
 ---```
 ---@return perilune.case[]|string[]
 ---@raises none
-function enum.cases() end
+function enum:cases() end
 
 ---Returns the case with a stored value.
 ---```lua
----print(perilune.enum{ red = 0, white = 1 }.from(1))  --> white
+---print(perilune.enum{ red = 0, white = 1 }:from(1))  --> white
 ---```
 ---@param raw integer|string
 ---@return perilune.case|string
 ---@raises conversion: no case has the value
-function enum.from(raw) end
+function enum:from(raw) end
 
 ---Converts a stored value. The library calls it wherever a type is expected.
 ---```lua
