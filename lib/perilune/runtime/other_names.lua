@@ -177,7 +177,7 @@ sections.class = {
     "classes use the default database; pass another as the first argument, Class:fetch_all(other), or use perilune.with{ database = other }",
   ["create_table migrate sync drop_table automigrate sync_table"] = "use db:create_table(\"table\", function(t) ... end) in a migration",
   ["inherit subclass derive class"] = "use Class:extend(options)",
-  ["from_table from_json from_hash from_dict load_from decode from_values"] = "use Class{ column = value }, or Class.from_row(row)",
+  ["from_table from_json from_hash from_dict load_from decode from_values"] = "use Class{ column = value }, or Class:from_row(row)",
   ["to_json as_json serialize_json"] = "use perilune.json.encode(records)",
   ["c_ col column field cols"] = "use Class.c.name for a column",
   ["acts_as_paranoid soft_delete paranoid"] = "use the class option soft_delete = \"deleted_at\"",
@@ -554,7 +554,7 @@ sections.column_definition = {
 -- Tasks, observers, dates and the rest --------------------------------------------------------------------------------------------------
 
 sections.observer = {
-  ["cancel_all stop dispose unsubscribe close off destroy detach disconnect invalidate end_ kill disable"] = ending:format("observer"),
+  ["remove cancel_all stop dispose unsubscribe close off destroy detach disconnect invalidate end_ kill disable"] = ending:format("observer"),
   ["active is_running is_live running is_cancelled"] = "use observer:is_active()",
 }
 sections.observation = {
@@ -596,7 +596,7 @@ sections.jobs = {
   ["clear purge clean vacuum"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
 }
 sections.handler = {
-  ["cancel close remove kill quit shutdown dispose pause"] = "use handler:stop()", ["wait join drain"] = "use handler:wait_until_idle()",
+  ["stop close remove kill quit shutdown dispose pause"] = "use handler:cancel()", ["wait join drain"] = "use handler:wait_until_idle()",
   ["running is_running size count"] = "use handler:running_count()",
 }
 sections.migrator = {
@@ -715,7 +715,7 @@ sections.option = {
   ["debounce throttle delay wait"] = "use mode = \"restart\" and perilune.sleep in the function, which then runs once after the last event",
   ["cron schedule_at every_day at"] = "use the option on = { schedule = \"0 9 * * *\" }", ["interval every_"] = "use the option on = { every = \"10m\" }",
   ["retry max_retries attempts_ retry_count"] = "use the option `attempts`", ["table"] = "use the option `tables`", ["events event triggers trigger"] = "use the option `on`",
-  ["action handler callback f function_ do_ body"] = "use the option `run`", ["through_ join_table pivot"] = "use the options through = Class.links, using = Link.target",
+  ["kinds kind_of_change"] = "use the option `operations`", ["action handler callback f function_ do_ body"] = "use the option `run`", ["through_ join_table pivot"] = "use the options through = Class.links, using = Link.target",
 }
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------

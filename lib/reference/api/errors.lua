@@ -121,11 +121,12 @@
 ---| "unknown_function" # a module has no function of this name, registered, with a stub or called
 ---| "unknown_hook" # a record class has no hook of this name
 ---| "unknown_index" # the index does not exist
----| "unknown_kind" # the kind of change, full-text pattern or generated column does not exist
+---| "unknown_kind" # the kind of full-text pattern or generated column does not exist
 ---| "unknown_member" # a value has no member of this name
 ---| "unknown_method" # no method has this name
 ---| "unknown_migration" # no migration of this name is registered, or none has been applied
 ---| "unknown_mode" # the mode of an automation does not exist
+---| "unknown_operation" # an observer or a statement has no operation of this name
 ---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
@@ -140,7 +141,6 @@
 ---| "unknown_trigger" # no trigger has this name
 ---| "unknown_type" # a column has a type that SQLite would understand in another way
 ---| "unknown_unit" # a duration has no such part
----| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
 ---| "unrecordable" # changes of a table cannot be recorded
 ---| "usage" # a function was called in a place or at a time that is not allowed

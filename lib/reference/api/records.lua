@@ -152,21 +152,21 @@ function Class:fetch_count(db) end
 
 ---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
----print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
+---print(Book:from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
 ---```
 ---@param row perilune.row|table<string, any>
 ---@return perilune.record
-function Class.from_row(row) end
+function Class:from_row(row) end
 
 ---Makes a draft: the fields of a record without a row, such as a form in progress. It is called with a dot. A draft inserted without a key
 ---gets one from the database.
 ---```lua
----local draft = Tag.draft{ name = "ships" }
+---local draft = Tag:draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
 ---```
 ---@param fields table<string, any>|perilune.record the fields, or a record, whose key the draft keeps
 ---@return perilune.draft
-function Class.draft(fields) end
+function Class:draft(fields) end
 
 ---Inserts a record, a draft, or a table of columns, and returns the record.
 ---```lua
@@ -274,13 +274,13 @@ function Class:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
----print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
+---print(Tag:statement("insert", Tag:draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
----@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
----@param ... any the arguments of the verb
+---@param operation "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
+---@param ... any the arguments of the operation
 ---@return perilune.write_statement
----@raises unknown_verb: the verb does not exist; argument: the verb does not take these arguments
-function Class:statement(verb, ...) end
+---@raises unknown_operation: the operation does not exist; argument: it does not take these arguments
+function Class:statement(operation, ...) end
 
 ---Options of `Class:insert_from`.
 ---@class perilune.insert_from_options
@@ -323,14 +323,15 @@ function Class:unscoped() end
 ---@raises record_not_found: the row no longer exists
 function Class:refresh(db, record) end
 
----Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
+---Inserts a copy of a record, and returns it.
 ---```lua
----print(Tag.inserted(Tag{ name = "ships" }).id)  --> 3
+---print(Tag:inserted(Tag{ name = "ships" }).id)  --> 3
 ---```
----@param record perilune.record
+---@param db? perilune.database
+---@param record perilune.record|table<string, any>
 ---@param options? perilune.write_options
 ---@return perilune.record
-function Class.inserted(record, options) end
+function Class:inserted(db, record, options) end
 
 ---Changes a record and writes the columns that differ from its row.
 ---```lua
@@ -583,7 +584,7 @@ local draft = {}
 
 ---Returns a copy of the draft.
 ---```lua
----local draft = Tag.draft{ name = "ships" }
+---local draft = Tag:draft{ name = "ships" }
 ---print(draft:copy().name)  --> ships
 ---```
 ---@return perilune.draft
@@ -592,7 +593,7 @@ function draft:copy() end
 
 ---Returns the validation errors of the draft, as `validate` of its class reports them.
 ---```lua
----print(#Tag.draft{ name = "ships" }:validation_errors())  --> 0
+---print(#Tag:draft{ name = "ships" }:validation_errors())  --> 0
 ---```
 ---@param db? perilune.database
 ---@return { column?: string, message: string }[]
