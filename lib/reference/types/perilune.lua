@@ -112,9 +112,9 @@ function perilune.with(overrides, body, ...) end
 ---are objects.
 ---```lua
 ---local Status = perilune.enum{ "draft", "sent", "paid" }
----print(Status.sent == "sent", table.concat(Status.cases(), " "))  --> true	draft sent paid
+---print(Status.sent == "sent", table.concat(Status:cases(), " "))  --> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
----print(Color.red, Color.from(1), Color.white.raw)  --> red	white	1
+---print(Color.red, Color:from(1), Color.white.raw)  --> red	white	1
 ---```
 ---
 ---- Raises `argument` if no case is given, or two cases have the same value
@@ -289,7 +289,7 @@ function perilune.single_row(table_name, options) end
 ---local history = perilune.history(Tag)
 ---history:install(db)
 ---history:write("tidy up", function(db) db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1") end)
----for _, version in ipairs(Tag:find(1):history()) do print(version.event, version.record.name, version.note) end
+---for _, version in ipairs(Tag:find(1):history()) do print(version.operation, version.record.name, version.note) end
 -----> start	sea	nil
 -----> update	ocean	tidy up
 ---history:undo(1)
@@ -634,7 +634,7 @@ function perilune.signal(automation, key, name, value) end
 ---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
 ---end)
 ---perilune.sleep("1s")  --> ada@example.com	order 7	1
----handler:stop()
+---handler:cancel()
 ---```
 ---
 ---- Raises `argument` if an option is not valid
@@ -673,22 +673,22 @@ local members = {}
 ---Returns all cases: the cases of a list in its order, and other cases sorted by their stored values.
 ---```lua
 ---local Grape = perilune.enum{ "chardonnay", "merlot" }
----for _, case in ipairs(Grape.cases()) do print(case) end
+---for _, case in ipairs(Grape:cases()) do print(case) end
 -----> chardonnay
 -----> merlot
 ---```
 ---@return perilune.case[]|string[]
-function members.cases() end
+function members:cases() end
 
 ---Returns the case with a stored value.
 ---```lua
----print(perilune.enum{ red = 0, white = 1 }.from(1))  --> white
+---print(perilune.enum{ red = 0, white = 1 }:from(1))  --> white
 ---```
 ---
 ---- Raises `conversion` if no case has the value
 ---@param raw integer|string
 ---@return perilune.case|string
-function members.from(raw) end
+function members:from(raw) end
 
 ---Converts a stored value. The library calls it wherever a type is expected.
 ---```lua
@@ -3681,7 +3681,7 @@ function members:fetch_count(db) end
 
 ---Makes a record from a row, or from a table of columns, as if it had been fetched. It is called with a dot.
 ---```lua
----print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
+---print(Book:from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3690,12 +3690,12 @@ function members:fetch_count(db) end
 ---- Raises `constraint_*` if a constraint is violated
 ---@param row perilune.row|table<string, any>
 ---@return perilune.record
-function members.from_row(row) end
+function members:from_row(row) end
 
 ---Makes a draft: the fields of a record without a row, such as a form in progress. It is called with a dot. A draft inserted without a key
 ---gets one from the database.
 ---```lua
----local draft = Tag.draft{ name = "ships" }
+---local draft = Tag:draft{ name = "ships" }
 ---print(Tag:insert(draft).id)  --> 3
 ---```
 ---
@@ -3705,7 +3705,7 @@ function members.from_row(row) end
 ---- Raises `constraint_*` if a constraint is violated
 ---@param fields table<string, any>|perilune.record the fields, or a record, whose key the draft keeps
 ---@return perilune.draft
-function members.draft(fields) end
+function members:draft(fields) end
 
 ---Inserts a record, a draft, or a table of columns, and returns the record.
 ---```lua
@@ -3872,19 +3872,19 @@ function members:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
----print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
+---print(Tag:statement("insert", Tag:draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---
----- Raises `unknown_verb` if the verb does not exist
----- Raises `argument` if the verb does not take these arguments
+---- Raises `unknown_operation` if the operation does not exist
+---- Raises `argument` if it does not take these arguments
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
----@param ... any the arguments of the verb
+---@param operation "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
+---@param ... any the arguments of the operation
 ---@return perilune.write_statement
-function members:statement(verb, ...) end
+function members:statement(operation, ...) end
 
 ---Inserts the rows that a request selects, in one statement.
 ---```lua
@@ -3934,19 +3934,21 @@ function members:unscoped() end
 ---@return perilune.record
 function members:refresh(db, record) end
 
----Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
+---Inserts a copy of a record, and returns it.
 ---```lua
----print(Tag.inserted(Tag{ name = "ships" }).id)  --> 3
+---print(Tag:inserted(Tag{ name = "ships" }).id)  --> 3
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `constraint_*` if a constraint is violated
----@param record perilune.record
+---@overload fun(self: perilune.record_class, record: perilune.record|table<string, any>, options?: perilune.write_options): perilune.record
+---@param db? perilune.database
+---@param record perilune.record|table<string, any>
 ---@param options? perilune.write_options
 ---@return perilune.record
-function members.inserted(record, options) end
+function members:inserted(db, record, options) end
 
 ---Changes a record and writes the columns that differ from its row.
 ---```lua
@@ -4352,7 +4354,7 @@ local members = {}
 
 ---Returns a copy of the draft.
 ---```lua
----local draft = Tag.draft{ name = "ships" }
+---local draft = Tag:draft{ name = "ships" }
 ---print(draft:copy().name)  --> ships
 ---```
 ---@return perilune.draft
@@ -4360,7 +4362,7 @@ function members:copy() end
 
 ---Returns the validation errors of the draft, as `validate` of its class reports them.
 ---```lua
----print(#Tag.draft{ name = "ships" }:validation_errors())  --> 0
+---print(#Tag:draft{ name = "ships" }:validation_errors())  --> 0
 ---```
 ---
 ---- Raises `argument` if `db` is not a database
@@ -4792,7 +4794,7 @@ function members:is_installed(db) end
 ---local history = perilune.history(Book)
 ---history:install(db)
 ---history:write("spoiled by water", function(db) db:execute("DELETE FROM book WHERE id = 2") end)
----print(db:fetch_value("SELECT history_event FROM book_history WHERE history_transaction = 1"))  --> delete
+---print(db:fetch_value("SELECT history_operation FROM book_history WHERE history_transaction = 1"))  --> delete
 ---```
 ---
 ---- Raises `history` if it is not installed
@@ -4848,7 +4850,7 @@ end
 ---A version of a row.
 ---@class perilune.version
 ---@field version integer
----@field event "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
+---@field operation "start"|"insert"|"update"|"delete" `"start"`: the row existed when the history was installed
 ---@field time perilune.date
 ---@field transaction integer? the id of the transaction, if it has a note
 ---@field note string?
@@ -5614,10 +5616,10 @@ function members:delete_all(db, options) end
 ---- Raises `argument` if an argument has the wrong type
 ---- Raises `unknown_column` if the column does not exist
 ---- Raises `unknown_table` if the table does not exist
----@param verb "update_all"|"delete_all"
----@param ... any the arguments of the verb
+---@param operation "update_all"|"delete_all"
+---@param ... any the arguments of the operation
 ---@return perilune.write_statement
-function members:statement(verb, ...) end
+function members:statement(operation, ...) end
 
 ---Returns the SQL of the request, and its arguments with a field `n`.
 ---```lua
@@ -8229,7 +8231,7 @@ function members:enqueue(payload, options) end
 ---jobs:enqueue{ n = 1 }
 ---handler:wait_until_idle()
 ---print(jobs:counts().done)  --> 1
----handler:stop()
+---handler:cancel()
 ---```
 ---
 ---- Raises `argument` if `f` is not a function
@@ -8364,10 +8366,10 @@ local members = {}
 ---Stops starting jobs in this process. Running jobs continue to their end.
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
----handler:stop()
----print(handler)  --> job handler "mail" (stopped)
+---handler:cancel()
+---print(handler)  --> job handler "mail" (cancelled)
 ---```
-function members:stop() end
+function members:cancel() end
 
 ---Waits until no job is running in this process and none is ready.
 ---```lua
@@ -8375,7 +8377,7 @@ function members:stop() end
 ---local handler = jobs:handle(function(job) print(job.payload) end)
 ---jobs:enqueue("hello")
 ---handler:wait_until_idle()  --> hello
----handler:stop()
+---handler:cancel()
 ---```
 ---
 ---- Raises `yield` if the call is in a block
@@ -8387,7 +8389,7 @@ function members:wait_until_idle() end
 ---```lua
 ---local handler = perilune.jobs("mail"):handle(print)
 ---print(handler:running_count())  --> 0
----handler:stop()
+---handler:cancel()
 ---```
 ---@return integer
 function members:running_count() end
@@ -8541,11 +8543,12 @@ blob = nil
 ---| "unknown_function" # a module has no function of this name, registered, with a stub or called
 ---| "unknown_hook" # a record class has no hook of this name
 ---| "unknown_index" # the index does not exist
----| "unknown_kind" # the kind of change, full-text pattern or generated column does not exist
+---| "unknown_kind" # the kind of full-text pattern or generated column does not exist
 ---| "unknown_member" # a value has no member of this name
 ---| "unknown_method" # no method has this name
 ---| "unknown_migration" # no migration of this name is registered, or none has been applied
 ---| "unknown_mode" # the mode of an automation does not exist
+---| "unknown_operation" # an observer or a statement has no operation of this name
 ---| "unknown_option" # no option has this name
 ---| "unknown_override" # `perilune.with` can override nothing of this name
 ---| "unknown_parameter" # the request has no parameter of this name
@@ -8560,7 +8563,6 @@ blob = nil
 ---| "unknown_trigger" # no trigger has this name
 ---| "unknown_type" # a column has a type that SQLite would understand in another way
 ---| "unknown_unit" # a duration has no such part
----| "unknown_verb" # the verb of `statement` does not exist
 ---| "unknown_view" # no view has this name
 ---| "unrecordable" # changes of a table cannot be recorded
 ---| "usage" # a function was called in a place or at a time that is not allowed
