@@ -126,19 +126,25 @@ function perilune.enum(definition)
     return strings and case or case.raw
   end
 
-  function members.cases()
+  --- Returns arguments without the enumeration that a call with a colon passes first.
+  local function without_self(...)
+    if rawequal((...), type_of_cases) then return select(2, ...) end
+    return ...
+  end
+
+  function members.cases(...)
+    local surplus = without_self(...)
+    if surplus ~= nil then arity.refuse("enum:cases", 0, surplus) end
     return table.move(cases, 1, #cases, 1, {})
   end
 
-  function members.from(first, ...)
-    local raw = first
-    if select("#", ...) > 0 and rawequal(first, type_of_cases) then raw = ... end
+  function members.from(...)
+    local raw, surplus = without_self(...)
+    if surplus ~= nil then arity.refuse("enum:from", 1, surplus) end
     local case, message = members:from_database(raw)
     if not case then errors.raise("conversion", message) end
     return case
   end
-
-  arity.limit_functions(members, "enum.", { cases = 0, from = 1 })
 
   -- The table itself stays empty, so that every access calls the metamethods.
   setmetatable(type_of_cases, {
