@@ -12,7 +12,7 @@ local function define(change, options)
   options.name, options.durable, options.on = options.name or "a", true, { change = change }
   options.mode = options.mode or "queued"
   options.run = options.run or function(run)
-    seen[#seen + 1] = ("%s %s %s"):format(run.trigger.change, run.key, run.value and run.value.state or "-")
+    seen[#seen + 1] = ("%s %s %s"):format(run.trigger.operation, run.key, run.value and run.value.state or "-")
   end
   return perilune.automation(options)
 end

@@ -1,4 +1,4 @@
---- Changes of tables that durable automations observe. SQLite triggers write the key and the kind of each change into a table, so writes of any
+--- Changes of tables that durable automations observe. SQLite triggers write the key and the operation of each change into a table, so writes of any
 --- program at any time count. The automation reads them in the order of the commits.
 
 local databases = require "perilune.native.databases"
@@ -24,7 +24,7 @@ local definitions = {
   CREATE TABLE IF NOT EXISTS perilune_change (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     table_name TEXT NOT NULL,
-    kind TEXT NOT NULL,
+    operation TEXT NOT NULL,
     row_key TEXT NOT NULL
   )]],
   own .. [[
@@ -67,7 +67,7 @@ local function trigger_sql(name, kind, body)
 end
 
 local function insert_sql(name, kind, key, condition)
-  return ("INSERT INTO perilune_change(table_name, kind, row_key) SELECT %s, '%s', %s%s;"):format(
+  return ("INSERT INTO perilune_change(table_name, operation, row_key) SELECT %s, '%s', %s%s;"):format(
     sql_text.literal(name), kind, key, condition and " WHERE " .. condition or "")
 end
 
@@ -135,14 +135,14 @@ local function key_value(handle, columns, text)
 end
 
 local function add_run(handle, self, change, key)
-  local trigger = { kind = "change", table = change.table_name, change = change.kind, key = key, row_key = change.row_key }
+  local trigger = { kind = "change", table = change.table_name, operation = change.operation, key = key, row_key = change.row_key }
   runs.add_queued(handle, { automation = self.name, trigger = trigger, run_key = type(key) ~= "table" and tostring(key) or change.row_key })
 end
 
 --- Whether a row matches the request now and did not when it was last examined.
 local function comes_to_match(handle, self, plan, change, key)
-  local is_match = change.kind ~= "delete" and plan.request:filter_key(key):fetch_one(handle) ~= nil
-  if not is_match or change.kind == "insert" then
+  local is_match = change.operation ~= "delete" and plan.request:filter_key(key):fetch_one(handle) ~= nil
+  if not is_match or change.operation == "insert" then
     handle:execute(own .. "DELETE FROM perilune_change_match WHERE automation = ? AND row_key = ?", self.name, change.row_key)
   end
   if not is_match then return false end
@@ -182,7 +182,7 @@ end
 --- Returns the changed row as the request or the class fetches it; nil if it does not exist any more.
 function change_log.fetch(self, trigger)
   local plan, key = self.change_plan, trigger.key
-  if not plan or trigger.change == "delete" then return nil end
+  if not plan or trigger.operation == "delete" then return nil end
   -- Keys must be plain tables, without the metatable of JSON objects.
   if type(key) == "table" then
     key = {}
