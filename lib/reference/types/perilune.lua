@@ -7931,7 +7931,7 @@ end
 ---The context passed to the functions of an automation.
 ---@class perilune.automation_context
 ---@field automation perilune.automation
----@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
+---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], table?: string, operation?: "insert"|"update"|"delete", due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
 ---@field attempt integer the number of the attempt, from 1
 ---@field is_rerun boolean? whether the process of an earlier attempt has ended
 ---@field db perilune.database
