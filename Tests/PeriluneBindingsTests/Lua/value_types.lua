@@ -102,6 +102,17 @@ test("columns of associations have the types of their class", function()
   equal(Customer:find(1):invoices():order("id"):pluck("state")[2] == State.closed, true)
 end)
 
+test("columns of common tables and views have the types of the original columns", function()
+  local Invoice, _, State = values()
+  local open = perilune.common_table("open", Invoice:filter{ state = State.open }:select("id", "due", Invoice.c.state:as("mood")))
+  local row = open:order("id"):fetch_one()
+  equal({ row.due.month, row.mood == State.open, open:pluck("due")[1].month, open:max("due").month }, { 3, true, 3, 3 })
+  equal(open:filter{ due = "2026-03-31" }:fetch_count(), 1)
+  for other in open:order("id"):rows() do equal(other.due and other.due.year, other.id == 1 and 2026 or nil) end
+  db:execute "CREATE VIEW v AS SELECT id, due FROM invoice"
+  equal({ perilune.record("v"):pluck("due")[1].month, perilune.record("v"):filter{ due = "2026-03-31" }:fetch_one().due.month }, { 3, 3 })
+end)
+
 test("pluck of an annotated request returns the named columns only", function()
   local _, Customer = values()
   local request = Customer:annotated_with(Customer.invoices:count():as("count")):order("id")

@@ -17,6 +17,13 @@ local function add_joined(node, list)
   for _, type in ipairs(added) do list[#list + 1] = type end
 end
 
+--- Returns the types of the columns of a common table, which has no class.
+local function types_of_source(source)
+  local types, is_done, names = {}, pcall(source.names, source)
+  for index, name in ipairs(is_done and names or {}) do types[index] = source:column_type(name) or false end
+  return types
+end
+
 local compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
 --- Returns the types that two lists of columns have in common.
@@ -32,6 +39,8 @@ function outputs(node)
   while node do
     steps[#steps + 1], node = node, node.parent
   end
+  local source = steps[#steps].source
+  if source and source.is_common_table then selected = types_of_source(source) end
   for index = #steps, 1, -1 do
     local step = steps[index]
     if step.op == "select" then
@@ -117,7 +126,8 @@ local function fields_of(plan, index)
     local read = name and not name:find("^perilune_carried_") and reader_of(type)
     if read then fields[#fields + 1] = { name, read } end
   end
-  for position, type in ipairs(not segment.whole and selected or {}) do add(segment.names[position], type) end
+  local is_chosen = not segment.whole or node.root.source and node.root.source.is_common_table
+  for position, type in ipairs(is_chosen and selected or {}) do add(segment.names[position], type) end
   local columns = {}
   for column in pairs(segment.extras) do columns[#columns + 1] = column end
   table.sort(columns)
