@@ -77,6 +77,28 @@ test("ranges of months may run past the end of the year", function()
   equal(due_numbers("0 12 1 nov-feb *", "month", 24 * 400), { 1, 2, 11, 12 })
 end)
 
+test("ranges that run past the end are due when their numbers are", function()
+  local random = random_numbers(7)
+  local fields = { { 2, 0, 23, 24 }, { 4, 1, 12, 12 }, { 5, 0, 6, 7 } }
+  local function text_with(position, field)
+    local parts = { "0", "12", "*", "*", "*" }
+    parts[position] = field
+    return table.concat(parts, " ")
+  end
+  for _ = 1, rounds(300) do
+    local position, low, high, size = table.unpack(fields[random(3)])
+    local first, last, step = low + random(size) - 1, low + random(size) - 1, random(4)
+    local numbers, count = {}, (last - first) % size
+    for offset = 0, count, step do numbers[#numbers + 1] = low + (first - low + offset) % size end
+    local range = ("%d-%d/%d"):format(first, last, step)
+    local one = perilune.schedule(text_with(position, range), print)
+    local other = perilune.schedule(text_with(position, table.concat(numbers, ",")), print)
+    equal({ range, tostring(one:next_time()) }, { range, tostring(other:next_time()) })
+    one:cancel()
+    other:cancel()
+  end
+end)
+
 test("a function is called once at a moment", function()
   local moments, moment = {}, perilune.now():add{ hours = 1 }
   local handle = perilune.at(moment, function(due) moments[#moments + 1] = { tostring(due), perilune.now() >= moment } end)
@@ -116,6 +138,7 @@ test("schedules and moments lead to each other", function()
   matches(fails("argument", perilune.at, nil, print), "expected a date, got nil")
   matches(fails("argument", perilune.at, perilune.now()), "expected a function, got nil")
   matches(fails("argument", perilune.at, perilune.now(), print, {}), "at most 2 arguments")
+  matches(fails("argument", perilune.schedule, "@daily", print, {}, {}), "at most 3 arguments")
 end)
 
 test("durations may have several units", function()

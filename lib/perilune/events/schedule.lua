@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local native = require "perilune.native.loop"
 local zones = require "perilune.native.zones"
@@ -272,7 +273,7 @@ function perilune.at(date, f, surplus)
     if date == nil or not is_date then checks.fail("perilune.at", "expected a date, got " .. errors.describe(date) .. "; use perilune.after(duration, f) for a duration") end
   end
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
-  if surplus ~= nil then require("perilune.runtime.arity").refuse("perilune.at", 2, surplus) end
+  if surplus ~= nil then arity.refuse("perilune.at", 2, surplus) end
   local self = setmetatable({ moment = moment }, Schedule)
   self.f = f
   arm(self)
@@ -287,8 +288,9 @@ end
 -- day that is skipped when the clocks go forward is due at that moment; a time that occurs twice is due the first time. No such
 -- corrections are made if the minute or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
-function perilune.schedule(text, f, options)
+function perilune.schedule(text, f, options, surplus)
   refuse_moment(text)
+  if surplus ~= nil then arity.refuse("perilune.schedule", 3, surplus) end
   options = checks.options("perilune.schedule", options, { zone = "string", jitter = "any" })
   local parsed = schedule.read("perilune.schedule", text, options.zone)
   local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.schedule: option `jitter`", options.jitter)
