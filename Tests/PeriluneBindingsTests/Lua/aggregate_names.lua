@@ -54,7 +54,7 @@ test("text may end with a name", function()
   equal(Invoice:select("CASE WHEN total > 4 THEN 'a' ELSE 'b' END AS size"):order("id"):fetch_all()[3].size, "b")
 end)
 
-test("text in which AS is no name stays as it is", function()
+test("text in which AS does not name a column does not change", function()
   equal(Invoice:select("CAST(total AS text)"):order("id"):fetch_value(), "5")
   equal(Invoice:select("'total AS x'"):fetch_value(), "total AS x")
   equal(fails("unknown_column", function() return Invoice:select("totl AS t") end).suggestion, "total")

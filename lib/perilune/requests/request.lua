@@ -95,7 +95,7 @@ end
 --- Methods whose terms have names.
 local naming_methods = { select = true, annotated_with = true }
 
---- Returns the parts of SQL text that ends with `AS name`; nil for other text.
+--- Splits SQL that ends with `AS name`; returns nil for other texts.
 local function split_name(text)
   local sql, name = text:match("^(.-)%s+[aA][sS]%s+([%a_][%w_]*)%s*$")
   if not sql then sql, name = text:match('^(.-)%s+[aA][sS]%s+"([^"]+)"%s*$') end

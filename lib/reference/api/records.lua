@@ -464,7 +464,7 @@ function record:delete(db, options) end
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
 ---tag:delete()
----print(#tag:history(), tag:history()[1].record.name, tag:history()[2].event)  --> 2	sea	delete
+---print(#tag:history(), tag:history()[1].record.name, tag:history()[2].operation)  --> 2	sea	delete
 ---```
 ---@param db? perilune.database
 ---@return perilune.version[]

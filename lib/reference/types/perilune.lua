@@ -4163,7 +4163,7 @@ function members:delete(db, options) end
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
 ---tag:delete()
----print(#tag:history(), tag:history()[1].record.name, tag:history()[2].event)  --> 2	sea	delete
+---print(#tag:history(), tag:history()[1].record.name, tag:history()[2].operation)  --> 2	sea	delete
 ---```
 ---
 ---- Raises `history` if it is not installed, or lacks a column of the table
