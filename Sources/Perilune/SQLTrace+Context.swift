@@ -4,20 +4,22 @@ internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// Tracing the default database into the log.
-extension DefaultDatabase.Trace {
-    /// Reports the statements of every connection that is opened with a configuration to where the context looks: standard output in a preview, else
-    /// the log, at the level `debug`, and `warning` for slow statements.
+/// Traces into the log of an environment.
+extension SQLTrace {
+    /// Reports the statements of every connection that is opened with a configuration.
     ///
     /// - Returns: The watcher for slow statements, if they are reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
         let (trace, slow) = make(environment)
-        trace.install(in: &configuration)
+        configuration.prepareDatabase { db in trace.start(on: db) }
         return slow
     }
 
-    /// Makes the trace, and the watcher for slow statements.
+    /// Resolves the log: standard output in a preview, otherwise the logger.
+    ///
+    /// - Returns: A trace with a closure, and the watcher for slow statements.
     func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
+        guard case .log(let slow) = destination else { return (self, nil) }
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
@@ -59,29 +61,5 @@ extension SQLTrace.Event: CustomStringConvertible {
     public var description: String {
         guard let duration else { return "sql: \(sql)" }
         return "sql: \(String(format: "%.2f", duration / .milliseconds(1))) ms  \(sql)"
-    }
-}
-
-extension DefaultDatabase {
-    /// The same database with traced statements. In live and test contexts they are reported to the container's log, at the level
-    /// `debug`; in a preview to standard output.
-    ///
-    /// - Parameters:
-    ///   - events: When a statement is reported: as it begins, by default.
-    ///   - showsValues: Whether the SQL contains the bound values. They may be secret.
-    ///   - slow: The duration from which a statement is reported as slow, at the level `warning`, with how SQLite runs it.
-    public func traced(
-        _ events: SQLTrace.Events = .statements, showsValues: Bool = false, slow: Duration? = nil
-    ) -> DefaultDatabase {
-        var database = self
-        database.trace = Trace(events: events, showsValues: showsValues, slow: slow)
-        return database
-    }
-
-    /// The options of the trace.
-    struct Trace: Sendable {
-        let events: SQLTrace.Events
-        let showsValues: Bool
-        let slow: Duration?
     }
 }

@@ -2,7 +2,13 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 
-/// Reports the SQL that runs on the default database of scripts.
+/// Reports the SQL that runs on the database of scripts, to a closure or to the log.
+///
+/// ```swift
+/// try await Dependencies.prepare {
+///     $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
+/// }
+/// ```
 public struct SQLTrace: Sendable {
     /// When a statement is reported.
     public struct Events: OptionSet, Sendable {
@@ -30,16 +36,42 @@ public struct SQLTrace: Sendable {
     public var events: Events
     /// Whether the SQL contains the bound values. They may be secret.
     public var showsValues: Bool
-    /// Called on the thread that runs the statement.
-    public var receive: @Sendable (Event) -> Void
+    var destination: Destination
 
-    /// Makes a trace without bound values.
+    /// The receiver of the events.
+    enum Destination: Sendable {
+        case closure(@Sendable (Event) -> Void)
+        /// The log of the context, with the duration from which statements are slow.
+        case log(slow: Duration?)
+    }
+
+    /// Makes a trace that a closure receives, on the thread that runs the statement.
+    ///
+    /// - Parameter events: When a statement is reported: as it begins, by default.
+    /// - Parameter showsValues: Whether the SQL contains the bound values. They may be secret.
+    /// - Parameter receive: Receives each event.
     public init(
         _ events: Events = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void
     ) {
         self.events = events
         self.showsValues = showsValues
-        self.receive = receive
+        destination = .closure(receive)
+    }
+
+    private init(_ events: Events, showsValues: Bool, _ destination: Destination) {
+        self.events = events
+        self.showsValues = showsValues
+        self.destination = destination
+    }
+
+    /// Makes a trace that goes to the container's log at the level `debug`, and in a preview to standard output.
+    ///
+    /// - Parameters:
+    ///   - events: When a statement is reported: as it begins, by default.
+    ///   - showsValues: Whether the SQL contains the bound values. They may be secret.
+    ///   - slow: The duration from which a statement is reported as slow, at the level `warning`, with its query plan.
+    public static func log(_ events: Events = .statements, showsValues: Bool = false, slow: Duration? = nil) -> SQLTrace {
+        SQLTrace(events, showsValues: showsValues, .log(slow: slow))
     }
 }
 
@@ -55,22 +87,26 @@ extension SQLTrace {
         return options
     }
 
-    /// Reports the statements of every connection that is opened with a configuration.
+    /// Reports the statements of every connection that is opened with a configuration, for a database that the program opens itself.
     public func install(in configuration: inout GRDB.Configuration) {
-        configuration.prepareDatabase { db in start(on: db) }
+        _ = install(in: &configuration, .machine)
     }
 
     /// Reports the statements of a connection whose changes are recorded, from now on.
     func start(onRecorded db: Database) {
-        var trace = self
-        trace.receive = { [receive] event in
+        let trace = SQLTrace(events, showsValues: showsValues) { event in
             // The recording asks for the columns of each table that is written to.
             if !event.sql.contains(/^(-- )?PRAGMA 'main'\.table_x?info\(/) { receive(event) }
         }
         trace.start(on: db)
     }
 
-    private func start(on db: Database) {
+    /// Passes an event to the closure. A trace for the log has none before it is made for its environment.
+    package func receive(_ event: Event) {
+        if case .closure(let receive) = destination { receive(event) }
+    }
+
+    func start(on db: Database) {
         var starts = StatementStarts()
         db.trace(options: options) { event in report(event, &starts) }
     }
@@ -113,7 +149,7 @@ private struct StatementStarts {
 
 extension ScriptHost {
     /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
-    public func queryPlan(of sql: String) -> [String]? {
+    package func queryPlan(of sql: String) -> [String]? {
         try? database.unsafeReentrantRead { db in try QueryPlan.lines(of: sql, in: db) }
     }
 }

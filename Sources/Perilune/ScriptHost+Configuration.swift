@@ -1,6 +1,5 @@
 public import GRDB
 package import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneDependencies
 public import PeriluneLua
 
@@ -8,24 +7,8 @@ public import PeriluneLua
 extension ScriptHost {
     /// The settings of a host.
     public struct Configuration: Sendable {
-        /// The location of the default database, `db`.
-        public enum Database: Sendable {
-            /// From the container of dependencies: the database given to `Dependencies.prepare`, or the test's.
-            case prepared
-            /// A private database in memory, empty at first.
-            case inMemory
-            /// A file, which is made if it does not exist. It is opened in every context: naming it is the caller's responsibility.
-            ///
-            /// `dqlite://h1:9001,h2:9001/shop` names a database in a cluster, which is reached through these nodes.
-            case file(String)
-            /// One that is open, and that others may use too.
-            case open(any DatabaseWriter)
-        }
-
-        /// The default database.
-        public var database: Database
-        /// Whether the default database may only be read. For one that the host opens.
-        public var isReadonly = false
+        /// The default database, `db`. `nil`: the one in the container of dependencies, from `Dependencies.prepare` or of the test.
+        public var database: DatabaseSource?
         /// The standard functions that scripts have. Harmless ones by default.
         public var libraries: LuaLibraries = .sandboxed
         /// The limits of one run.
@@ -37,28 +20,24 @@ extension ScriptHost {
         public var allowsFiles = false
         /// The paths of SQLite extensions, which each connection that scripts use loads. They are native code, which no limit restrains:
         /// list only extensions that are safe for scripts, even in a sandbox. Scripts cannot load any.
-        public var extensions: [String] = []
+        public var sqliteExtensions: [String] = []
         /// The places in which `require` looks for modules, in this order; Swift modules (``ScriptHost/register(module:_:_:)``) come
         /// first.
-        public var modules: [ModuleSource] = []
+        public var moduleSources: [ModuleSource] = []
         /// The folder in which `require` looks for modules last, as a script of the command line expects it: `package.path`
         /// begins as this folder, and scripts may change it. `nil`: nowhere.
-        public var moduleFolder: String?
+        package var moduleFolder: String?
         /// The destination of lines that scripts print.
-        public var output = ScriptOutput.standardOutput
-        /// How many bytes scripts may print to standard output, in all; `nil`: no limit. More is an error of kind `output`.
-        public var outputLimitInBytes: Int?
+        public var output = ScriptOutput.standardOutput()
         /// How large the default database may become, in bytes; `nil`: as large as the disk has room. Writing more is an error of kind `full`,
         /// for scripts and for the program, on the connection that scripts use. Whole pages count; the write-ahead log does not.
         public var diskQuota: Int?
-        /// Called for each statement of the default database. For a database that the host opens.
-        public var trace: SQLTrace?
         /// Records the calls of functions with external effects, instead of executing them; `nil` executes them.
-        public var effects: EffectRecorder?
+        public var effectRecorder: EffectRecorder?
         /// The receiver of unhandled errors in timers, observations and tasks of scripts.
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
-        public var signals: [String] = []
+        package var signals: [String] = []
         /// Whether scripts have the default database as the global `db`.
         package var definesGlobalDatabase = true
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
@@ -68,8 +47,6 @@ extension ScriptHost {
         /// Whether `BEGIN` and `SAVEPOINT` open a transaction of the default database that lasts until SQL ends it, as at a prompt. For a
         /// database that the host opens, and for previews.
         package var keepsTransactions = false
-        /// How the connection of a process that runs scripts is configured, as the host asks for it.
-        var connection: ConnectionSettings?
         /// The effects that scripts on a copy cannot have; `nil` unless they run on a copy.
         var previewWithholds: OutsideEffects?
         /// Additional Lua modules for the library.
@@ -79,9 +56,9 @@ extension ScriptHost {
 
         /// Makes a configuration for scripts that are not trusted.
         ///
-        /// - Parameter database: The default database.
+        /// - Parameter database: The default database; by default the one in the container.
         /// - Parameter deterministic: See ``isDeterministic``.
-        public init(database: Database = .prepared, deterministic: Bool = false) {
+        public init(database: DatabaseSource? = nil, deterministic: Bool = false) {
             self.database = database
             isDeterministic = deterministic
         }
@@ -89,49 +66,24 @@ extension ScriptHost {
 }
 
 extension ScriptHost.Configuration {
-    /// The default database: opened, or the container's.
+    /// The source of the database that the host makes; `nil` for the container's.
+    var databaseToMake: DatabaseSource? {
+        var source = database
+        source?.keepsTransactions = keepsTransactions
+        return source
+    }
+
+    /// The default database: made by its source, or the container's.
     func openDatabase(in container: Dependencies) async throws -> any DatabaseWriter {
-        guard case .prepared = database else { return try await openDatabase(seeing: .resolve(in: container)) }
-        return try checked(await container.value(for: DefaultDatabaseKey.self))
+        guard let source = databaseToMake else { return try await container.value(for: DefaultDatabaseKey.self) }
+        return try await DatabaseMaker(source: source, environment: .resolve(in: container)).make()
     }
 
-    /// Opens the default database.
+    /// Opens the default database itself, whatever the context is.
     ///
-    /// - Parameter environment: Whose clock it sees.
+    /// - Parameter environment: The environment whose clock the database gets.
     func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {
-        switch database {
-        case .prepared: throw BindingError("usage", "a host without dependencies needs its own database")
-        case .open(let writer): return try checked(writer)
-        case .inMemory: return try open(nil, environment)
-        case .file(let path): return try open(path, environment)
-        }
-    }
-
-    private func open(_ path: String?, _ environment: ScriptEnvironment) throws -> any DatabaseWriter {
-        if let path, ClusterAddress.isMeant(by: path) { return try ClusterDatabase.open(url: path, configuration: openingConfiguration) }
-        return try environment.opening(path, openingConfiguration) { try DatabaseQueue(path: $0, configuration: $1) }
-    }
-
-    /// Rejects options that apply only to a database that the host opens itself, if the database is already open.
-    private func checked(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
-        guard !isReadonly || writer.configuration.readonly, trace == nil else {
-            throw Self.onlyOwnDatabase
-        }
-        return writer
-    }
-
-    /// Why options of opening do not apply to a database that is open.
-    static let onlyOwnDatabase = LuaError(
-        .usage, "isReadonly and trace apply only to databases that the host opens; configure this one where it is opened")
-
-    /// How connections to a database that the host opens are made.
-    private var openingConfiguration: GRDB.Configuration {
-        var configuration = GRDB.Configuration()
-        var settings = connection ?? ConnectionSettings()
-        if isReadonly { settings.isReadonly = true }
-        settings.apply(to: &configuration)
-        configuration.allowsUnsafeTransactions = keepsTransactions
-        trace?.install(in: &configuration)
-        return configuration
+        guard let source = databaseToMake else { throw BindingError("usage", "a host without dependencies needs its own database") }
+        return try DatabaseMaker(source: source, environment: environment).makeLive()
     }
 }

@@ -10,8 +10,7 @@ internal import Synchronization
 /// threads that Swift's concurrency shares. Several hosts run in parallel.
 ///
 /// ```swift
-/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite") }
-/// let host = try await ScriptHost()
+/// let host = try await ScriptHost(database: .pool("shop.sqlite"))
 /// try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM sqlite_master'))")
 /// ```
 public actor ScriptHost {
@@ -83,6 +82,17 @@ public actor ScriptHost {
         try await self.init(isolation, configuration, database: database, environment: environment)
     }
 
+    /// Prepares a state for scripts that are not trusted, over a database.
+    ///
+    /// ```swift
+    /// let host = try await ScriptHost(database: .inMemory())
+    /// ```
+    ///
+    /// - Throws: An error of GRDB if the database cannot be opened, and the errors of its migrations.
+    public init(database: DatabaseSource) async throws {
+        try await self.init(Configuration(database: database))
+    }
+
     /// Prepares a state for scripts without the container of dependencies: with the clock of the machine.
     package init(standalone configuration: Configuration) throws {
         try self.init(configuration, database: configuration.openDatabase(), environment: nil)
@@ -96,7 +106,7 @@ public actor ScriptHost {
             throw LuaError(.usage, "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
         }
         self.worker = worker
-        moduleSources = configuration.modules
+        moduleSources = configuration.moduleSources
         output = configuration.output
         runTimeLimit = configuration.limits.time
         thread = LuaThread()
@@ -114,11 +124,11 @@ public actor ScriptHost {
         setup.modules = configuration.libraryModules
         setup.keepsTransactions = configuration.keepsTransactions
         setup.definesGlobal = configuration.definesGlobalDatabase
-        setup.extensions = try SQLiteExtensions(checking: configuration.extensions)
+        setup.extensions = try SQLiteExtensions(checking: configuration.sqliteExtensions)
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)
-        if let limit = configuration.outputLimitInBytes, case .standardOutput = configuration.output { try state.limitOutput(toBytes: limit) }
+        if worker == nil, let limit = configuration.output.limitInBytes { try state.limitOutput(toBytes: limit) }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules
         if let effects = modules.effects {
@@ -129,11 +139,11 @@ public actor ScriptHost {
         }
         // The state belongs to the host, and so do its modules.
         try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
-        for source in configuration.modules {
+        for source in configuration.moduleSources {
             try source.check()
             try state.add(source)
         }
-        if configuration.moduleFolder != nil || configuration.modules.isEmpty {
+        if configuration.moduleFolder != nil || configuration.moduleSources.isEmpty {
             try FileModules.install(in: state, folder: configuration.moduleFolder, willLook: configuration.willLookForModule)
         }
         sourceTexts = SourceTexts(moduleFolder: configuration.moduleFolder)

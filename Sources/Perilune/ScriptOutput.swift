@@ -4,14 +4,19 @@ package import PeriluneLua
 
 /// The destination of lines that scripts `print`.
 public enum ScriptOutput: Sendable {
-    /// To standard output.
-    case standardOutput
+    /// To standard output, up to a number of bytes in all; `nil`: no limit. More is an error of kind `output`.
+    case standardOutput(limitInBytes: Int? = nil)
     /// To the container's logger, at level `info`.
     case log
     /// To a closure, without the line break, on the host's thread.
     case closure(@Sendable (_ line: String) -> Void)
     /// Nowhere.
     case none
+
+    /// The limit of bytes on standard output.
+    var limitInBytes: Int? {
+        if case .standardOutput(let limit) = self { limit } else { nil }
+    }
 
     /// Replaces `print`.
     package func install(in state: LuaState, environment: ScriptEnvironment) throws {

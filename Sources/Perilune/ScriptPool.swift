@@ -7,7 +7,7 @@ internal import Synchronization
 /// Several hosts over one database, which serve calls in parallel.
 ///
 /// ```swift
-/// let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "orders.lua") }
+/// let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "orders.lua") }
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
@@ -63,11 +63,11 @@ public actor ScriptPool {
     ///   - size: How many hosts serve calls.
     ///   - spares: How many more are made beforehand, in the background: a call that needs a new host, as one was thrown away for
     ///     example, gets one of these at once.
-    ///   - configuration: Of each host. A database in memory is one for all.
+    ///   - configuration: The configuration of each host. All hosts share the database, even one in memory.
     ///   - prepare: Makes a host ready: registers functions, runs files.
     /// - Throws: What making the first host throws, and what `prepare` throws for it.
     public init(
-        size: Int, spares: Int = 0, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        size: Int, spares: Int = 0, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
@@ -94,6 +94,20 @@ public actor ScriptPool {
         missing = size - 1
         free = [try await makeHost()]
         makeSpares()
+    }
+
+    /// Makes a pool over a database for scripts that are not trusted, and its first host.
+    ///
+    /// - Parameters:
+    ///   - size: How many hosts serve calls.
+    ///   - spares: How many more are made beforehand, in the background.
+    ///   - database: The database that all hosts share.
+    ///   - prepare: Makes a host ready: registers functions, runs files.
+    /// - Throws: The errors of opening the database, of making the first host, and of `prepare`.
+    public init(
+        size: Int, spares: Int = 0, database: DatabaseSource, prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
+    ) async throws {
+        try await self.init(size: size, spares: spares, configuration: ScriptHost.Configuration(database: database), prepare: prepare)
     }
 
     /// Runs an operation with exclusive use of a host; waits until one is free.

@@ -25,7 +25,7 @@ struct HostMeasures: TimedMeasures {
 
     private func measureCalls() async throws {
         let count = 1_000_000
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         try await host.register(module: "m") { m in
             m.function("add") { (a: Int, b: Int) -> Int in a &+ b }
             m.function("join") { (a: String, b: String) -> String in a + b }
@@ -47,13 +47,13 @@ struct HostMeasures: TimedMeasures {
     private func measureMaking() async throws {
         let queue = try DatabaseQueue()
         for (title, database, target) in [
-            ("a host, with a database in memory", ScriptHost.Configuration.Database.inMemory, 2.0 as Double?),
-            ("  over a database that is open", .open(queue), nil),
+            ("a host, with a database in memory", DatabaseSource.inMemory(), 2.0 as Double?),
+            ("  over a database that is open", .existing(queue), nil),
         ] {
             let configuration = ScriptHost.Configuration(database: database)
             report(title, try await median(of: 100) { _ = try await ScriptHost(configuration) } * 1e3, "ms", target: target)
         }
-        let configuration = ScriptHost.Configuration(database: .inMemory)
+        let configuration = ScriptHost.Configuration(database: .inMemory())
         let used = try await median(of: 50) {
             let host = try await ScriptHost(configuration)
             try await host.run(source: "db:execute('CREATE TABLE a (id INTEGER PRIMARY KEY)') perilune.record('a'):fetch_all()")
@@ -106,7 +106,7 @@ struct HostMeasures: TimedMeasures {
     private func measurePools(over database: DatabasePool, _ shape: PoolConfiguration) async throws {
         var pools: [ScriptPool] = []
         for size in [1, 2] {
-            let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
+            let pool = try await ScriptPool(size: size, database: .existing(database)) { host in
                 try await host.run(source: shape.script)
             }
             // Creates the hosts and warms them up.
@@ -141,7 +141,7 @@ struct HostMeasures: TimedMeasures {
         for size in [1, 2, 4, 8] {
             let database = try DatabasePool(path: folder.appendingPathComponent("scripts\(size).sqlite").path)
             try await database.write { db in try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)") }
-            let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
+            let pool = try await ScriptPool(size: size, database: .existing(database)) { host in
                 try await host.run(source: """
                     local Note = perilune.record("note")
                     function work(i) return Note:find(Note{ text = "note " .. i }:insert().id).text end

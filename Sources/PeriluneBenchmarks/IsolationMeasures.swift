@@ -19,7 +19,7 @@ struct IsolationMeasures: TimedMeasures {
     }
 
     private func host(_ isolation: Isolation, _ name: String) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .file(folder.appending(path: "\(name).sqlite").path))
+        var configuration = ScriptHost.Configuration(database: .queue(folder.appending(path: "\(name).sqlite").path, inEveryContext: true))
         configuration.isolation = isolation
         return try await ScriptHost(configuration)
     }

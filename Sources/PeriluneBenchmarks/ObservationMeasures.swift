@@ -55,7 +55,7 @@ struct ObservationMeasures {
     }
 
     private func makeHost(over pool: DatabasePool) async throws -> ScriptHost {
-        try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+        try await ScriptHost(database: .existing(pool))
     }
 
     private static let writing = """

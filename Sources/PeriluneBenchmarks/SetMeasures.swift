@@ -22,7 +22,7 @@ struct SetMeasures: TimedMeasures {
     private func makeHost(_ name: String, _ sql: String) async throws -> (pool: DatabasePool, host: ScriptHost) {
         let pool = try DatabasePool(path: folder.appendingPathComponent("\(name).sqlite").path)
         try await pool.write { db in try db.execute(sql: sql) }
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+        let host = try await ScriptHost(database: .existing(pool))
         return (pool, host)
     }
 

@@ -58,7 +58,7 @@ extension Trait where Self == DependencyTrait {
     ///
     /// - Parameter source: The database, evaluated for each case. The default is an empty one in memory. Paths in it are not opened.
     public static func defaultDatabase(
-        _ source: @autoclosure @escaping @Sendable () throws -> DefaultDatabase = .inMemory()
+        _ source: @autoclosure @escaping @Sendable () throws -> DatabaseSource = .inMemory()
     ) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = try source() }
     }

@@ -14,7 +14,7 @@ extension ScriptHost {
         try await Dependencies.withTestScope {
             try await Dependencies.with { $0.defaultDatabase = .inMemory(migrations: migrations) } operation: {
                 var configuration = configuration
-                configuration.database = .prepared
+                configuration.database = nil
                 return try await ScriptHost(configuration)
             }
         }

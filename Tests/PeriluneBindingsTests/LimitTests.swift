@@ -204,7 +204,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
                 }
             }
             let host = try testHost {
-                $0.database = .open(queue)
+                $0.database = .existing(queue)
                 $0.limits.memoryInBytes = 16 << 20
             }
             do {
@@ -344,7 +344,7 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             })
         }
         let host = try testHost {
-            $0.database = .open(queue)
+            $0.database = .existing(queue)
             $0.limits.time = Self.longTime
         }
         cancelled.withLock { $0 = host }

@@ -19,7 +19,7 @@ import Testing
             try db.execute(sql: "PRAGMA journal_mode = \(journal)")
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(100000))")
         }
-        var configuration = ScriptHost.Configuration(database: .open(queue))
+        var configuration = ScriptHost.Configuration(database: .existing(queue))
         configuration.limits = LuaLimits(diskInBytes: 8 << 20)
         try await body(try await ScriptHost(configuration), queue)
     }

@@ -24,7 +24,7 @@ import Testing
         let nodes = try await ClusterNodes()
         let (folder, migrations) = try migrations()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let database = DefaultDatabase.cluster(servers: nodes.servers, name: "shop", timeout: .seconds(20), migrations: migrations)
+        let database = DatabaseSource.cluster(servers: nodes.servers, name: "shop", timeout: .seconds(20), migrations: migrations)
         for name in ["Verne", "Melville"] {
             // The second program finds the tables and rows of the first one.
             try await program(.live) {
@@ -52,8 +52,8 @@ import Testing
 
     @Test func `migrations in Swift are refused before anything is written`() async throws {
         let nodes = try await ClusterNodes()
-        let database = DefaultDatabase.cluster(
-            servers: nodes.servers, name: "shop", migrations: .closure { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
+        let database = DatabaseSource.cluster(
+            servers: nodes.servers, name: "shop", migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
         try await program(.live) {
             let error = await #expect(throws: (any Error).self) { try await Dependencies.prepare { $0.defaultDatabase = database } }
             #expect("\(error.map(String.init(describing:)) ?? "")".contains("migrations in Swift"))

@@ -8,7 +8,7 @@ import Testing
 /// Results that clients get while nodes fail: no acknowledged write is lost, and no answer is wrong.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterFailoverTests {
     private func host(_ nodes: ClusterNodes, timeout: String = "30s") async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .file(nodes.url("shop", timeout: timeout)))
+        var configuration = ScriptHost.Configuration(database: .queue(nodes.url("shop", timeout: timeout), inEveryContext: true))
         (configuration.libraries, configuration.allowsFiles) = (.trusted, true)
         return try await ScriptHost(configuration)
     }

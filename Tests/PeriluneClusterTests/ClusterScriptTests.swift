@@ -7,7 +7,7 @@ import Testing
 /// Scripts on three real nodes.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterScriptTests {
     private func host(_ nodes: ClusterNodes, _ name: String, libraries: LuaLibraries = .trusted) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .file(nodes.url(name)))
+        var configuration = ScriptHost.Configuration(database: .queue(nodes.url(name), inEveryContext: true))
         (configuration.libraries, configuration.allowsFiles) = (libraries, true)
         return try await ScriptHost(configuration)
     }

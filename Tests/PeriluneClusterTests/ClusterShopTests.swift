@@ -14,7 +14,7 @@ import Testing
 
     @Test func `queries have the right answers, and migrations run once, while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
-        var configuration = ScriptHost.Configuration(database: .file(nodes.url("shop", timeout: "60s")))
+        var configuration = ScriptHost.Configuration(database: .queue(nodes.url("shop", timeout: "60s"), inEveryContext: true))
         (configuration.libraries, configuration.allowsFiles) = (.trusted, true)
         configuration.moduleFolder = Self.project.appending(path: "scripts/examples/music_shop").path
         let host = try await ScriptHost(configuration)

@@ -34,7 +34,7 @@ struct CancellationTests {
 
     /// Migrations that no test has run yet.
     private static func newLibrary() -> Migrations {
-        .closure { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
+        .inTransaction { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
     }
 
     private static func configuration(_ place: ScriptPlace = .here) -> ScriptHost.Configuration {
@@ -128,7 +128,7 @@ struct CancellationTests {
             let before = try contents(of: folder)
             for turns in 0..<40 {
                 _ = try await cancelling(after: turns * 4) {
-                    let preview = try await ScriptPreview(of: .live(path), configuration: Self.configuration())
+                    let preview = try await ScriptPreview(of: .queue(path, inEveryContext: true), configuration: Self.configuration())
                     try await Self.prepare(preview.host)
                     try await preview.host.call("waiting")
                     _ = try await preview.finish()

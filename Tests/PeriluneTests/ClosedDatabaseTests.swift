@@ -22,7 +22,7 @@ import Testing
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
             try await database.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(database)))
+            let host = try await ScriptHost(database: .existing(database))
             try database.close()
             await #expect(throws: LuaError.self) { try await host.run(source: use) }
         }
@@ -32,7 +32,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(database)))
+            let host = try await ScriptHost(database: .existing(database))
             try await host.run(source: "db:execute('CREATE TABLE a (b)')")
             let error = #expect(throws: DatabaseError.self) { try database.close() }
             #expect(error?.resultCode == .SQLITE_BUSY)

@@ -55,7 +55,7 @@ private final class Occupation: Sendable {
     func `waiting for a connection ends at the time limit`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
-            var configuration = ScriptHost.Configuration(database: .open(database))
+            var configuration = ScriptHost.Configuration(database: .existing(database))
             configuration.limits = LuaLimits(time: .milliseconds(100))
             let host = try await ScriptHost(configuration)
             let occupation = await Occupation(of: database)
@@ -72,7 +72,7 @@ private final class Occupation: Sendable {
     func `waiting for a connection ends when the run is cancelled`(_ index: Int, isPool: Bool) async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: isPool, folder)
-            var configuration = ScriptHost.Configuration(database: .open(database))
+            var configuration = ScriptHost.Configuration(database: .existing(database))
             configuration.limits = LuaLimits(isCancellable: true)
             let host = try await ScriptHost(configuration)
             let reached = Tally()
@@ -91,7 +91,7 @@ private final class Occupation: Sendable {
     @Test func `a script that loops in a write delays another script no longer than that script's limit`() async throws {
         try await withTemporaryFolder { folder in
             let database = try Self.database(isPool: true, folder)
-            var configuration = ScriptHost.Configuration(database: .open(database))
+            var configuration = ScriptHost.Configuration(database: .existing(database))
             configuration.limits = LuaLimits(isCancellable: true)
             let first = try await ScriptHost(configuration)
             let reached = Tally()
@@ -114,7 +114,7 @@ private final class Occupation: Sendable {
             var grdb = Configuration()
             grdb.busyMode = .timeout(600)
             let own = try DatabasePool(path: path, configuration: grdb)
-            var configuration = ScriptHost.Configuration(database: .open(own))
+            var configuration = ScriptHost.Configuration(database: .existing(own))
             configuration.limits = LuaLimits(time: .milliseconds(100))
             let host = try await ScriptHost(configuration)
             let held = Tally()
@@ -137,7 +137,7 @@ private final class Occupation: Sendable {
             let database = try Self.database(isPool: true, folder)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<3 {
-                    var configuration = ScriptHost.Configuration(database: .open(database))
+                    var configuration = ScriptHost.Configuration(database: .existing(database))
                     configuration.limits = LuaLimits(isCancellable: true)
                     let host = try await ScriptHost(configuration)
                     group.addTask {

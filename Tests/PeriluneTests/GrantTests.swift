@@ -8,7 +8,7 @@ import Testing
 /// Tests the grants of hosts and previews against the tables of the Sandbox article.
 @Suite struct GrantTests {
     private static func configuration(_ grant: String) -> ScriptHost.Configuration? {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         switch grant {
         case "sandbox": break
         case ".io": configuration.libraries.insert(.io)
@@ -56,7 +56,7 @@ import Testing
             configuration.allowsFiles = true
             var options = ScriptPreview.Options()
             options.allowsEffects = isAllowed
-            let preview = try await ScriptPreview(of: .empty, configuration: configuration, options: options)
+            let preview = try await ScriptPreview(of: .inMemory(), configuration: configuration, options: options)
             for row in table.rows {
                 let isGiven = try await has(row.capability, preview.host, in: folder)
                 #expect(isGiven == row.isGiven[column], "\(grant): \(row.capability)")

@@ -37,7 +37,7 @@ private final class Endings: Sendable {
         """
 
     private func makeHost(_ place: ScriptPlace) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.limits = LuaLimits(isCancellable: true)
         configuration.output = .none
         let host = try await place.host(configuration)
@@ -146,7 +146,7 @@ private final class Endings: Sendable {
         let processes = try await withThrowingTaskGroup(of: Int32?.self) { group in
             for number in 1...20 {
                 group.addTask {
-                    let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+                    let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
                     if number.isMultiple(of: 2) { try await host.run(source: "perilune.every(0.001, function() end)") }
                     return host.workerProcessID
                 }

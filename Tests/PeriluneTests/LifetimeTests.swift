@@ -11,7 +11,7 @@ import Testing
     private final class HostHolder: @unchecked Sendable { var host: ScriptHost? }
 
     @Test(arguments: ScriptPlace.allCases) func `a closed host ends the current run and refuses new ones`(_ place: ScriptPlace) async throws {
-        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
+        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
         configuration.limits = LuaLimits(isCancellable: true)
         let host = try await ScriptHost(configuration)
         let reached = Tally()
@@ -32,7 +32,7 @@ import Testing
     @Test func `a closed host releases the functions that refer to it`() async throws {
         weak var released: ScriptHost?
         do {
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            let host = try await ScriptHost(database: .inMemory())
             released = host
             let holder = HostHolder()
             holder.host = host
@@ -47,7 +47,7 @@ import Testing
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
     func `a closed pool finishes its calls and refuses new ones`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous(), reached = Tally()
-        let pool = try await ScriptPool(size: 1, place.configuration()) { host in
+        let pool = try await ScriptPool(size: 1, configuration: place.configuration()) { host in
             try await host.register(module: "m") { m in
                 m.function("meet") { () async in
                     reached.add()
@@ -80,7 +80,7 @@ import Testing
                 end }
                 perilune.spawn(function() perilune.emit("e") end)
                 """.utf8).write(to: URL(filePath: file))
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            let host = try await ScriptHost(database: .inMemory())
             let reached = Tally(), cleaned = Tally()
             try await host.register(module: "m") { m in
                 m.function("reach") { reached.add() }
@@ -97,7 +97,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `cancelling a host does not end later runs`(_ place: ScriptPlace) async throws {
-        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
+        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
         configuration.limits = LuaLimits(isCancellable: true)
         let host = try await ScriptHost(configuration)
         for _ in 0..<10 {
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func `results are decoded as an explicit type`() async throws {
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         #expect("\(try await host.run(source: "return ... + 1", arguments: 1, as: Int.self))" == "2")
         try await host.run(source: "function add(a, b) return a + b end")
         #expect("\(try await host.call("add", 1, 2, as: Int.self))" == "3")
@@ -122,8 +122,8 @@ import Testing
     }
 
     @Test func `a missing module folder is refused`() async throws {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
-        configuration.modules = [.folder("/nowhere")]
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        configuration.moduleSources = [.folder("/nowhere")]
         let error = await #expect(throws: LuaError.self) { try await ScriptHost(configuration).run(source: "") }
         #expect(error?.code == .usage && error?.message.contains("/nowhere") == true)
     }

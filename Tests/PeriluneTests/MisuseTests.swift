@@ -120,7 +120,7 @@ struct MisuseTests {
             var configuration = ScriptHost.Configuration()
             configuration.libraries = .trusted
             configuration.allowsFiles = true
-            let preview = try await ScriptPreview(of: .live(path), configuration: configuration)
+            let preview = try await ScriptPreview(of: .queue(path, inEveryContext: true), configuration: configuration)
             try await preview.host.run(source: "path = ...", arguments: path)
             // The script may work there or be refused.
             try? await preview.host.run(source: statement)
@@ -139,7 +139,7 @@ struct MisuseTests {
             try live.close()
             let before = try contents(of: folder)
             try await Dependencies.inProcess(context) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: .closure { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
+                try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
                 let pool = try await ScriptPool(size: 2)
                 try await pool.withHost { host in
                     try await host.run(source: "db:execute('DROP TABLE IF EXISTS author; DROP TABLE more; VACUUM; CREATE TABLE again (a)')")

@@ -9,7 +9,7 @@ import Testing
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `concurrent calls are served by separate hosts`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
-        let pool = try await ScriptPool(size: 2, place.configuration()) { host in
+        let pool = try await ScriptPool(size: 2, configuration: place.configuration()) { host in
             try await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
             try await host.run(source: """
                 function meet() require("m").meet() return "met" end
@@ -30,7 +30,7 @@ import Testing
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
     func `a pool creates only the hosts that it needs, up to its maximum`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
-        let pool = try await ScriptPool(size: 3, place.configuration()) { host in
+        let pool = try await ScriptPool(size: 3, configuration: place.configuration()) { host in
             made.withLock { $0 += 1 }
             try await host.run(source: "function one() return 1 end")
         }
@@ -46,7 +46,7 @@ import Testing
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a function that calls the pool again gets the host that is waiting for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
-        let pool = try await ScriptPool(size: 1, place.configuration()) { host in
+        let pool = try await ScriptPool(size: 1, configuration: place.configuration()) { host in
             try await host.register(module: "m") { m in
                 m.function("again") { (n: Int) async throws -> Int in try await #require(holder.pool).call("factorial", n) }
             }
@@ -62,7 +62,7 @@ import Testing
         let holder = PoolHolder(), made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
-        let pool = try await ScriptPool(size: 1, configuration) { host in
+        let pool = try await ScriptPool(size: 1, configuration: configuration) { host in
             made.withLock { $0 += 1 }
             try await host.register(module: "m") { m in
                 m.function("try") { () async throws -> Bool in
@@ -83,7 +83,7 @@ import Testing
         let made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
-        let pool = try await ScriptPool(size: 1, configuration) { host in
+        let pool = try await ScriptPool(size: 1, configuration: configuration) { host in
             made.withLock { $0 += 1 }
             try await host.run(source: "function loop() while true do end end function fail() error('x') end function one() return 1 end")
         }
@@ -101,7 +101,7 @@ import Testing
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
     func `a task that is cancelled stops waiting for a host`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
-        let pool = try await ScriptPool(size: 1, place.configuration())
+        let pool = try await ScriptPool(size: 1, configuration: place.configuration())
         let holder = Task {
             try await pool.withHost { _ in
                 await rendezvous.meet()
@@ -125,13 +125,13 @@ import Testing
     @Test(arguments: ScriptPlace.allCases)
     func `a failed preparation fails the pool or the call, and can be retried`(_ place: ScriptPlace) async throws {
         await #expect(throws: Refused.self) {
-            _ = try await ScriptPool(size: 1, place.configuration(ScriptHost.Configuration(database: .inMemory))) { _ in throw Refused(reason: "no") }
+            _ = try await ScriptPool(size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory()))) { _ in throw Refused(reason: "no") }
         }
     }
 
     @Test func `all hosts share one database in memory`() async throws {
         let rendezvous = Rendezvous()
-        let pool = try await ScriptPool(size: 2, ScriptHost.Configuration(database: .inMemory))
+        let pool = try await ScriptPool(size: 2, database: .inMemory())
         try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
         @Sendable func insert(_ host: ScriptHost) async throws {
             await rendezvous.meet()
@@ -145,12 +145,12 @@ import Testing
     }
 
     @Test func `a database in memory is refused for several isolated hosts, but allowed for one`() async throws {
-        let configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory))
+        let configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory()))
         for (size, spares) in [(2, 0), (1, 1)] {
-            let error = await #expect(throws: LuaError.self) { _ = try await ScriptPool(size: size, spares: spares, configuration) }
+            let error = await #expect(throws: LuaError.self) { _ = try await ScriptPool(size: size, spares: spares, configuration: configuration) }
             #expect(error?.message == "hosts whose scripts run in processes of their own share a database only if it is in a file")
         }
-        let pool = try await ScriptPool(size: 1, configuration)
+        let pool = try await ScriptPool(size: 1, configuration: configuration)
         try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
         #expect(try await pool.withHost { try await $0.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") } == 0)
     }

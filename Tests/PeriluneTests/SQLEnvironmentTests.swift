@@ -190,7 +190,7 @@ import Testing
         try await withTemporaryFolder { folder in
             try await Dependencies.withTestScope {
                 try await Dependencies.with { $0.date = .constant(Self.moment) } operation: {
-                    for database in [ScriptHost.Configuration.Database.inMemory, .file("\(folder)/a b?.sqlite")] {
+                    for database in [DatabaseSource.inMemory(), .queue("\(folder)/a b?.sqlite", inEveryContext: true)] {
                         var configuration = ScriptHost.Configuration(database: database)
                         configuration.allowsFiles = true
                         try await ScriptHost(configuration).run(source: """

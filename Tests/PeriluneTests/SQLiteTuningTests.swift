@@ -16,7 +16,7 @@ import Testing
             let database = try DatabasePool(path: path, configuration: configuration)
             try await database.write { db in try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY)") }
             precondition(!SQLiteTuning.disableMemoryStatistics() && !SQLiteTuning.useAdaptiveMutexes())
-            let pool = try await ScriptPool(size: 3, ScriptHost.Configuration(database: .open(database))) { host in
+            let pool = try await ScriptPool(size: 3, database: .existing(database)) { host in
                 try await host.run(source: """
                     function work()
                       local last = 0

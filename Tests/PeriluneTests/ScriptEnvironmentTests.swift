@@ -46,7 +46,7 @@ import Testing
 
     @Test func `in live, the environment comes from the machine`() async throws {
         try await Dependencies.inProcess(.live) {
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            let host = try await ScriptHost(database: .inMemory())
             try await host.run(source: """
                 assert(perilune.context == "live")
                 assert(math.abs(perilune.now().unix - os.time()) < 5)

@@ -21,7 +21,7 @@ import Testing
             let pool = try DatabasePool(path: "\(folder)/x.sqlite", configuration: configuration)
             try await pool.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
             var hosts: [ScriptHost] = []
-            for _ in 0..<count { hosts.append(try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))) }
+            for _ in 0..<count { hosts.append(try await ScriptHost(database: .existing(pool))) }
             try await body(pool, hosts)
         }
     }
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a script that closes its pool leaves only the database file`() async throws {
         try await withTemporaryFolder { folder in
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.allowsFiles = true
             let host = try await ScriptHost(configuration)
             try await host.run(source: """

@@ -32,9 +32,9 @@ enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
 
     /// Creates a host. The default databases of tests are in memory, which other processes cannot reach, so an isolated host gets
     /// its own database.
-    func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory)) async throws -> ScriptHost {
+    func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory())) async throws -> ScriptHost {
         var configuration = self.configuration(configuration)
-        if self == .isolated, case .prepared = configuration.database { configuration.database = .inMemory }
+        if self == .isolated, configuration.database == nil { configuration.database = .inMemory() }
         return try await ScriptHost(configuration)
     }
 }
@@ -58,7 +58,7 @@ func contents(of folder: String) throws -> [String: Data] {
 }
 
 /// Migrations that create a table of authors.
-let library = Migrations.closure { db in
+let library = Migrations.inTransaction { db in
     try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, created TEXT DEFAULT CURRENT_TIMESTAMP)")
 }
 

@@ -10,14 +10,13 @@ import Testing
         _ events: SQLTrace.Events, showsValues: Bool = false, of script: String
     ) async throws -> [SQLTrace.Event] {
         let recorder = Recorder()
-        var configuration = ScriptHost.Configuration(database: .inMemory)
-        configuration.trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
+        let trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
         // SQLite measures time with the clock of the database, which stands still in tests.
         let host = try await Dependencies.with {
             $0.date = .system
             $0.random = .system
-        } operation: { [configuration] in
-            try await ScriptHost(configuration)
+        } operation: {
+            try await ScriptHost(database: .inMemory(trace: trace))
         }
         try await host.run(source: script)
         return recorder.events
@@ -75,7 +74,7 @@ import Testing
         try await Dependencies.withTestScope {
             try await Dependencies.prepare {
                 $0.logger = records.logger
-                $0.defaultDatabase = .inMemory().traced()
+                $0.defaultDatabase = .inMemory(trace: .log())
             }
             let host = try await ScriptHost()
             try await host.run(source: "db:fetch_value('SELECT ?', 'secret')")
@@ -90,7 +89,7 @@ import Testing
             try await Dependencies.prepare {
                 $0.logger = records.logger
                 $0.date = .system
-                $0.defaultDatabase = .inMemory().traced([], slow: .milliseconds(1))
+                $0.defaultDatabase = .inMemory(trace: .log([], slow: .milliseconds(1)))
             }
             let host = try await ScriptHost()
             try await host.run(source: """
@@ -110,7 +109,7 @@ import Testing
     }
 
     @Test func `a query plan describes how a statement runs`() async throws {
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")
         #expect(
             await host.queryPlan(of: "SELECT * FROM t WHERE id = ?") == ["SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"]

@@ -74,8 +74,21 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         Migrations { writer, _ in try migrator.migrate(writer) }
     }
 
+    /// A Lua script that brings a database to its schema, whatever it was before. It runs each time the database is opened.
+    ///
+    /// - Parameter source: The text of the script, which sees the database as `db`.
+    public static func script(_ source: String) -> Migrations {
+        Migrations { writer, environment in
+            try LuaThread().run {
+                let state = try LuaState(libraries: .sandboxed)
+                try ScriptSetup(database: writer, allowsFiles: false, environment: environment).installWithChangesets(in: state)
+                try state.load(LuaString(source), named: "migration").call([])
+            }
+        }
+    }
+
     /// A closure that brings a database to its schema in one transaction, whatever it was before.
-    public static func closure(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
+    public static func inTransaction(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
         Migrations { writer, _ in try writer.write(body) }
     }
 }

@@ -15,7 +15,7 @@ public struct ModuleSource: Sendable {
     func check() throws {
         var isFolder = ObjCBool(false)
         guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else { return }
-        throw LuaError(.usage, "modules: the folder \(folder) does not exist; the current folder is \(FileManager.default.currentDirectoryPath)")
+        throw LuaError(.usage, "moduleSources: the folder \(folder) does not exist; the current folder is \(FileManager.default.currentDirectoryPath)")
     }
 
     /// The text of a module, and the file that it is in; `nil` for an unknown name.
@@ -54,7 +54,7 @@ public struct ModuleSource: Sendable {
     /// Modules that a closure provides.
     ///
     /// - Parameter source: Returns the source text of a module, `nil` for an unknown name.
-    public static func closure(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
+    public static func lookup(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
         ModuleSource { name in try source(name).map { (Array($0.utf8), name) } }
     }
 }

@@ -39,8 +39,8 @@ typealias EffectHandler = @Sendable (_ function: String, _ arguments: [String]) 
 extension ScriptHost.Configuration {
     /// The receiver of calls with effects outside: in a preview the log, by default.
     func effects(in environment: ScriptEnvironment) -> EffectHandler? {
-        if let effects {
-            return { name, arguments in effects.record(PreviewEffect(name: name, arguments: arguments)) }
+        if let effectRecorder {
+            return { name, arguments in effectRecorder.record(PreviewEffect(name: name, arguments: arguments)) }
         }
         guard environment.context == .preview else { return nil }
         return { [logger = environment.logger] name, arguments in

@@ -7,7 +7,7 @@ internal import PeriluneDependencies
 /// Runs scripts on a private copy of a database, and reports the changes that they would make in the original.
 ///
 /// ```swift
-/// let preview = try await ScriptPreview(of: .live("shop.sqlite"))
+/// let preview = try await ScriptPreview(of: .pool("shop.sqlite"))
 /// try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
 /// let (report, plan) = try await preview.finish()
 /// print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
@@ -31,9 +31,6 @@ public final class ScriptPreview: Sendable {
         /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. These effects are
         /// executed and not in the report.
         public var allowsEffects = false
-        /// How the connection of the copy is configured: for functions and collations that the schema needs. By default as the original that the
-        /// program has open.
-        public var databaseConfiguration: GRDB.Configuration?
         /// Called while a file is copied, on any thread, with the part of it that is: 0 to 1.
         public var copyProgress: (@Sendable (Double) -> Void)?
 
@@ -48,7 +45,7 @@ public final class ScriptPreview: Sendable {
     private let copy: PreviewCopy
     private let options: Options
     private let origin: PreviewPlan.Origin
-    private let source: PreviewSource
+    private let source: DatabaseSource
     private let environment: ScriptEnvironment
     private let trace: SQLTrace?
     /// How large a temporary file of changes may become.
@@ -61,35 +58,41 @@ public final class ScriptPreview: Sendable {
     /// Copies the database and begins to record.
     ///
     /// - Parameter configuration: Of the host; its database is not used.
-    /// - Parameter source: What is copied.
+    /// - Parameter source: The original; by default the default database of the container. In a test, a file is used only if the source
+    ///   opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the database that is
+    ///   open.
     /// - Parameter options: What the preview does.
     /// - Throws: An error of GRDB if the database cannot be read, `LuaError` if the seed fails.
     public init(
-        of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()
     ) async throws {
         TemporaryFolder.removeAbandoned()
-        var environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
+        let container = Dependencies.current
+        var environment = try await ScriptEnvironment.resolve(in: container)
+        var source = source ?? .existing(try await container.value(for: DefaultDatabaseKey.self))
+        if environment.context == .test { source = source.ofTests }
         environment.context = .preview
+        let trace = source.trace?.make(environment).0
         let copy = try PreviewCopy(
             inMemory: source.size <= options.copyLimitInBytes, environment: environment,
-            configuration: options.databaseConfiguration ?? source.connectionConfiguration,
-            extensions: SQLiteExtensions(checking: configuration.extensions), keepsTransactions: configuration.keepsTransactions)
-        start = try await Self.cancellable { [environment] in
+            configuration: source.configurationOfCopy,
+            extensions: SQLiteExtensions(checking: configuration.sqliteExtensions), keepsTransactions: configuration.keepsTransactions)
+        start = try await Self.cancellable { [environment, source] in
             try await source.fill(copy, in: environment, options.copyProgress)
             try copy.keepFormerState()
-            return try await Self.begin(on: copy, trace: configuration.trace, options)
+            return try await Self.begin(on: copy, trace: trace, options)
         }.value
         self.copy = copy
         self.options = options
         self.source = source
         self.environment = environment
-        trace = configuration.trace
+        self.trace = trace
         fileLimitInBytes = configuration.limits.diskInBytes ?? .max
-        origin = PreviewPlan.Origin(path: source.path, schemaHash: start.schema.hash)
-        effects = configuration.effects ?? EffectRecorder()
+        origin = PreviewPlan.Origin(path: source.pathOfOriginal, schemaHash: start.schema.hash)
+        effects = configuration.effectRecorder ?? EffectRecorder()
         var configuration = configuration
-        configuration.effects = effects
+        configuration.effectRecorder = effects
         configuration.previewWithholds = options.allowsEffects ? .databases : .all
         host = try ScriptHost(configuration, database: copy.writer, environment: environment)
     }
@@ -204,50 +207,53 @@ private struct UncheckedBox<Value>: @unchecked Sendable {
     }
 }
 
-extension PreviewSource {
+extension DatabaseSource {
+    /// The source in a test, which uses no file that is not meant for every context.
+    fileprivate var ofTests: DatabaseSource {
+        if case .existing = kind { return self }
+        return isInEveryContext ? self : .inMemory(migrations: migrations, configuration: configuration, trace: trace)
+    }
+
     /// The size of the data to copy, in bytes.
     fileprivate var size: Int {
-        switch self {
-        case .live(let path) where ClusterAddress.isMeant(by: path): 0
-        case .live(let path): LiveFile(path: path).size
-        case .database(let reader):
+        switch kind {
+        case .pool, .queue: (try? path(isMaking: false)).map { LiveFile(path: $0).size } ?? 0
+        case .existing(let reader):
             (try? reader.read { db in
                 try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
             }) ?? 0
-        case .seed, .empty: 0
+        case .cluster, .inMemory: 0
         }
     }
 
-    /// How the connections of the original are configured.
-    fileprivate var connectionConfiguration: GRDB.Configuration {
-        guard case .database(let reader) = self else { return GRDB.Configuration() }
-        let source = (reader as? any DatabaseWriter).flatMap { OpenedDatabases.source(of: $0) }
-        return source?.configuration ?? reader.configuration
+    /// The configuration of a copy's connection.
+    fileprivate var configurationOfCopy: GRDB.Configuration {
+        guard case .existing(let writer) = kind else { return writable.connectionConfiguration }
+        return OpenedDatabases.source(of: writer)?.writable.connectionConfiguration ?? writer.configuration
     }
 
     /// The path or URL of the original.
-    fileprivate var path: String? {
-        switch self {
-        case .live(let path) where ClusterAddress.isMeant(by: path): path
-        case .live(let path): URL(fileURLWithPath: path).standardizedFileURL.path
-        case .database(let reader): reader.path == ":memory:" ? nil : reader.path
-        case .seed, .empty: nil
+    fileprivate var pathOfOriginal: String? {
+        switch kind {
+        case .cluster(let url): url
+        case .pool, .queue: (try? path(isMaking: false)).map { URL(fileURLWithPath: $0).standardizedFileURL.path }
+        case .existing(let reader): reader.path == ":memory:" ? nil : reader.path
+        case .inMemory: nil
         }
     }
 
     fileprivate func fill(
         _ copy: PreviewCopy, in environment: ScriptEnvironment, _ progress: (@Sendable (Double) -> Void)?
     ) async throws {
-        switch self {
-        case .live(let path) where ClusterAddress.isMeant(by: path): try ClusterDatabase.copy(of: path, into: copy.writer)
-        case .live(let path):
+        switch kind {
+        case .cluster(let url): try ClusterDatabase.copy(of: url, into: copy.writer)
+        case .pool, .queue:
+            guard let path = try path(isMaking: false) else { break }
             let file = LiveFile(path: path, progress: progress)
             try await copy.writer.writeWithoutTransaction { db in try file.copy(into: db) }
-        case .database(let reader): try reader.backup(to: copy.writer)
-        case .seed(let source):
-            let host = try ScriptHost(ScriptHost.Configuration(), database: copy.writer, environment: environment)
-            try await host.run(source: source, named: "seed")
-        case .empty: break
+        case .existing(let reader): try reader.backup(to: copy.writer)
+        case .inMemory: break
         }
+        try migrations?.migrate(copy.writer, environment)
     }
 }

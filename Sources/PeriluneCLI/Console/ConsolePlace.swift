@@ -27,13 +27,12 @@ struct ConsolePlace {
 
     /// Opens a database or a preview of it.
     static func open(_ options: ConsoleOptions, preview isPreview: Bool, _ editor: any LineEditor) async throws -> ConsolePlace {
-        var configuration = ScriptHost.Configuration(database: options.database.map { .file($0) } ?? .inMemory)
-        configuration.isReadonly = options.isReadonly && !isPreview
+        var configuration = ScriptHost.Configuration(database: .command(options.database, readonly: options.isReadonly && !isPreview))
         configuration.libraries = options.isSandboxed ? .sandboxed : .trusted
         configuration.allowsFiles = !options.isSandboxed
-        configuration.extensions = options.extensions
+        configuration.sqliteExtensions = options.extensions
         configuration.moduleFolder = options.isSandboxed ? nil : "."
-        configuration.output = options.isTerminal ? .closure { editor.show($0 + "\n") } : .standardOutput
+        configuration.output = options.isTerminal ? .closure { editor.show($0 + "\n") } : .standardOutput()
         let colors = options.errorColors
         configuration.callbackErrors = .handle { error in editor.show(ErrorReport(error).text(colors: colors)) }
         ConsoleEvaluator.prepare(&configuration)
@@ -44,7 +43,7 @@ struct ConsolePlace {
                 await host.listen(for: SIGUSR2)
                 return ConsolePlace(host: host, preview: nil, path: options.database, isReadonly: options.isReadonly)
             }
-            let preview = try await ScriptPreview(of: options.database.map { .live($0) } ?? .empty, configuration: configuration)
+            let preview = try await ScriptPreview(of: .command(options.database), configuration: configuration)
             await preview.host.listen(for: SIGUSR2)
             return ConsolePlace(host: preview.host, preview: preview, path: options.database, isReadonly: false)
         } catch {

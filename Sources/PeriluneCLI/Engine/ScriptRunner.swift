@@ -170,17 +170,15 @@ struct ScriptRunner {
     }
 
     func makeConfiguration(_ trace: TraceWriter?) -> ScriptHost.Configuration {
-        var configuration = ScriptHost.Configuration(database: request.database.map { .file($0) } ?? .inMemory)
-        configuration.isReadonly = request.isReadonly
+        var configuration = ScriptHost.Configuration(database: .command(request.database, readonly: request.isReadonly, trace: trace?.trace))
         configuration.isDeterministic = request.isDeterministic
         configuration.definesGlobalDatabase = request.definesGlobalDatabase
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
         configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout, diskInBytes: request.diskInBytes)
-        configuration.outputLimitInBytes = request.outputInBytes
+        configuration.output = .standardOutput(limitInBytes: request.outputInBytes)
         configuration.allowsFiles = !request.isSandboxed
-        configuration.extensions = request.extensions
+        configuration.sqliteExtensions = request.extensions
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
-        configuration.trace = trace?.trace
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
         // Text of the command line is evaluated like a console line; script files only have the usual globals.

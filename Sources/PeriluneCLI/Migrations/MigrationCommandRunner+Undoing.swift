@@ -12,7 +12,7 @@ extension MigrationCommandRunner {
         try DatabaseFile.requireExisting(request.database)
         let copy = try makeCopy(isNew: false)
         defer { if let copy { Self.remove(copy) } }
-        let session = try await open(.file(copy ?? request.database), isReadonly: false, texts)
+        let session = try await open(.command(copy ?? request.database), texts)
         let status = try await session.status()
         try check(status)
         guard let last = lastToUndo(status) else {

@@ -30,7 +30,7 @@ struct MigrationCommandRunner {
         } else {
             try DatabaseFile.requireExisting(request.database)
         }
-        let session = try await open(isMissing ? .inMemory : .file(request.database), isReadonly: !isMissing, texts)
+        let session = try await open(isMissing ? .inMemory() : .command(request.database, readonly: true), texts)
         let status = try await session.status()
         if showsStatus { try write(status) }
         guard check else { return ExitStatus.success }
@@ -68,15 +68,15 @@ struct MigrationCommandRunner {
         let isNew = !DatabaseFile.isCluster(request.database) && !FileManager.default.fileExists(atPath: request.database)
         if isNew {
             // Check first, so that nothing is created or copied if the migrations are missing or unreadable.
-            let status = try await open(.inMemory, isReadonly: false, texts).status()
+            let status = try await open(.inMemory(), texts).status()
             try check(status)
             if status.names.isEmpty { return noteNothingPending(status) }
         }
         let copy = try makeCopy(isNew: isNew)
         defer { if let copy { Self.remove(copy) } }
-        let database: ScriptHost.Configuration.Database =
+        let database: DatabaseSource =
             request.isDryRun ? copy.map { .file($0) } ?? .inMemory : .file(request.database)
-        let session = try await open(database, isReadonly: false, texts)
+        let session = try await open(database, texts)
         let status = try await session.status()
         try check(status)
         noteEdited(status)
@@ -198,9 +198,9 @@ struct MigrationCommandRunner {
     }
 
     func open(
-        _ database: ScriptHost.Configuration.Database, isReadonly: Bool, _ texts: SourceTexts
+        _ database: DatabaseSource, _ texts: SourceTexts
     ) async throws -> MigrationSession {
-        try await MigrationSession(request: request, texts: texts, database: database, isReadonly: isReadonly)
+        try await MigrationSession(request: request, texts: texts, database: database)
     }
 
     // MARK: - Messages

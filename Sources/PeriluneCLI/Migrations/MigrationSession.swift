@@ -11,11 +11,10 @@ struct MigrationSession {
 
     /// Opens the database.
     init(
-        request: MigrationRequest, texts: SourceTexts, database: ScriptHost.Configuration.Database, isReadonly: Bool
+        request: MigrationRequest, texts: SourceTexts, database: DatabaseSource
     ) async throws {
         var configuration = Self.configuration(request)
         configuration.database = database
-        configuration.isReadonly = isReadonly
         do {
             try await self.init(request: request, texts: texts, host: ScriptHost(configuration))
         } catch {
@@ -36,7 +35,7 @@ struct MigrationSession {
         var configuration = ScriptHost.Configuration()
         configuration.libraries = .trusted
         configuration.allowsFiles = true
-        configuration.extensions = request.extensions
+        configuration.sqliteExtensions = request.extensions
         configuration.moduleFolder = request.folder
         return configuration
     }

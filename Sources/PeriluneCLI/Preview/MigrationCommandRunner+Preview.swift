@@ -35,7 +35,7 @@ extension MigrationCommandRunner {
         options.copyProgress = ScriptRunner.showCopying(request.database)
         do {
             return try await ScriptPreview(
-                of: isNew ? .empty : .live(request.database), configuration: MigrationSession.configuration(request), options: options)
+                of: .command(isNew ? nil : request.database), configuration: MigrationSession.configuration(request), options: options)
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }

@@ -53,16 +53,16 @@ extension ScriptRunner {
         options.rowLimit = request.rowLimit
         options.allowsEffects = request.allowsEffects
         options.copyProgress = Self.showCopying(self.request.database)
-        let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
-        var configuration = makeConfiguration(trace)
+        var statements = trace?.trace
         if let log {
             // Both traces receive each statement; the page does not show values.
-            let former = configuration.trace
-            configuration.trace = SQLTrace((former?.events ?? []).union(.profile), showsValues: former?.showsValues ?? false) { event in
-                former?.receive(event)
+            statements = SQLTrace((statements?.events ?? []).union(.profile), showsValues: statements?.showsValues ?? false) { [statements] event in
+                statements?.receive(event)
                 log.take(event)
             }
         }
+        let source = DatabaseSource.command(self.request.database, trace: statements)
+        let configuration = makeConfiguration(trace)
         let opening = Task { [options, configuration] in
             let preview = try await ScriptPreview(of: source, configuration: configuration, options: options)
             await preview.host.listen(for: SIGUSR2)

@@ -96,7 +96,7 @@ struct SchemaMigration {
     /// Creates a table and returns its description and the descending columns of its indexes.
     private static func made(_ name: String, by lua: String) async throws -> (table: TableDescription, descending: [String])? {
         let queue = try DatabaseQueue()
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
+        let host = try await ScriptHost(database: .existing(queue))
         try await host.run(source: lua, named: "schema")
         return try await queue.read { db in
             guard let table = try TableDescription.readAll(in: db, named: name).first else { return nil }

@@ -12,7 +12,7 @@ import Testing
 
     private func script(_ source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) async throws {
         let host = try testHost { configuration in
-            configuration.extensions = [Self.path]
+            configuration.sqliteExtensions = [Self.path]
             configure(&configuration)
         }
         try await host.runChecked(source)
@@ -33,7 +33,7 @@ import Testing
 
     @Test func `scripts of every host that lists the extensions can use them in the host's database`() async throws {
         let queue = try DatabaseQueue()
-        for _ in 1...2 { try await script("equal(db:fetch_value('SELECT thrice(5)'), 15)") { $0.database = .open(queue) } }
+        for _ in 1...2 { try await script("equal(db:fetch_value('SELECT thrice(5)'), 15)") { $0.database = .existing(queue) } }
     }
 
     @Test func `scripts of a host without extensions have none and cannot load any`() async throws {
@@ -57,7 +57,7 @@ import Testing
         let path = temporaryPath("no.so")
         try Data("text".utf8).write(to: URL(filePath: path))
         for wrong in [path, path + "-missing"] {
-            let error = #expect(throws: (any Error).self) { try testHost { $0.extensions = [Self.path, wrong] } }
+            let error = #expect(throws: (any Error).self) { try testHost { $0.sqliteExtensions = [Self.path, wrong] } }
             #expect(error.map { "\($0)" }?.contains("cannot load the extension \(wrong)") == true)
         }
     }

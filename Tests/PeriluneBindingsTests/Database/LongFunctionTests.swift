@@ -68,7 +68,7 @@ import Testing
             let queue = try DatabaseQueue()
             try await queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA case_sensitive_like = \(setting)") }
             let host = try testHost {
-                $0.database = .open(queue)
+                $0.database = .existing(queue)
                 $0.limits.time = .seconds(60)
             }
             try await host.run(source: "assert(db:fetch_value(\"SELECT 'a' LIKE 'A'\") == \(result))")
@@ -118,7 +118,7 @@ import Testing
             "\"a b a\" OR \"b a b\"",
         ]
         let host = try testHost {
-            $0.database = .open(queue)
+            $0.database = .existing(queue)
             $0.limits.time = .seconds(60)
         }
         try await host.run(source: """

@@ -13,7 +13,7 @@ import Testing
             try db.execute(sql: "INSERT INTO file (content) VALUES (zeroblob(50000000)), (zeroblob(50000000))")
         }
         let host = try testHost { configuration in
-            configuration.database = .open(queue)
+            configuration.database = .existing(queue)
             configuration.limits = LuaLimits(memoryInBytes: 8 << 20)
         }
         try await host.runChecked("""
@@ -60,14 +60,14 @@ import Testing
             try db.execute(sql: "CREATE TABLE file (content BLOB); INSERT INTO file VALUES (zeroblob(20000000))")
         }
         try await script("fails('memory', db.serialize, db)") { configuration in
-            configuration.database = .open(queue)
+            configuration.database = .existing(queue)
             configuration.limits = LuaLimits(memoryInBytes: 8 << 20)
         }
     }
 
     @Test func `the time of a transaction comes from the context's clock`() async throws {
         try await Dependencies.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(DatabaseQueue())))
+            let host = try await ScriptHost(database: .existing(DatabaseQueue()))
             try await host.runChecked("db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)")
         }
     }
@@ -106,7 +106,7 @@ import Testing
             try db.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (zeroblob(1000000))")
         }
         let host = try testHost { configuration in
-            configuration.database = .open(queue)
+            configuration.database = .existing(queue)
             configuration.limits = LuaLimits(time: .milliseconds(300))
         }
         let error = await #expect(throws: LuaError.self) {

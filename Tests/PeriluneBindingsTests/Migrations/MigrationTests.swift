@@ -101,7 +101,7 @@ import Testing
     @Test func `a read-only default database is not migrated`() async throws {
         let path = temporaryPath("readonly.sqlite")
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try await script("db:execute('CREATE TABLE a (x)')") { $0.database = .file(path) }
+        try await script("db:execute('CREATE TABLE a (x)')") { $0.database = .queue(path, inEveryContext: true) }
         try await script(
             """
             local m = perilune.migrator():register("a", "SELECT 1")
@@ -109,8 +109,7 @@ import Testing
             equal(m:pending(), { "a" })
             """
         ) {
-            $0.database = .file(path)
-            $0.isReadonly = true
+            $0.database = .queue(path, readonly: true, inEveryContext: true)
         }
     }
 

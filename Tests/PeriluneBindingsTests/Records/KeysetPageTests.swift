@@ -50,7 +50,7 @@ import Testing
 
     @Test(arguments: orders) func `a page takes the same number of steps at every position`(order: String) async throws {
         let queue = try makeQueue()
-        let host = try testHost { $0.database = .open(queue) }
+        let host = try testHost { $0.database = .existing(queue) }
         try await host.run(source: """
             local Item = perilune.record("item")
             local c = Item.c
@@ -70,7 +70,7 @@ import Testing
 
     @Test func `a unique column needs one search, and its cursor also works without the index`() async throws {
         let queue = try makeQueue()
-        let host = try testHost { $0.database = .open(queue) }
+        let host = try testHost { $0.database = .existing(queue) }
         try await host.run(source: "request = perilune.record('item'):order('code') cursor = request:page_after(nil, 2000).next")
         let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
         let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)
@@ -90,7 +90,7 @@ import Testing
 
     @Test func `an order without an index is sorted once per page`() async throws {
         let queue = try makeQueue()
-        let host = try testHost { $0.database = .open(queue) }
+        let host = try testHost { $0.database = .existing(queue) }
         try await host.run(source: "request = perilune.record('item'):order('amount', 'code') cursor = request:page_after(nil, 2000).next")
         let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
         let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)

@@ -148,7 +148,7 @@ extension KnownNames {
 
     /// The names that Lua and SQLite define.
     private static func ofHost() async throws -> (Set<String>, Set<String>) {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.libraries = .trusted
         configuration.allowsFiles = true
         let host = try await ScriptHost(configuration)

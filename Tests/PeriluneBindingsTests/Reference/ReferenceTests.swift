@@ -70,7 +70,7 @@ import Testing
     /// The names that a host's values have, by class.
     private static func realNames() async throws -> [String: Set<String>] {
         let printed = Mutex<[String]>([])
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.libraries = .trusted
         configuration.allowsFiles = true
         configuration.libraryModules = [.scenarios]
@@ -94,7 +94,7 @@ import Testing
     func `examples run and print their documented output`(_ function: Reference.Function) async throws {
         for example in function.examples {
             let printed = Mutex<[String]>([])
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.libraries = .trusted
             configuration.allowsFiles = true
             configuration.signals = ["INT", "TERM", "HUP"]

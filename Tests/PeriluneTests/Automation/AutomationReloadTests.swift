@@ -70,7 +70,7 @@ import Testing
 
         init(_ way: String, in folder: String) async throws {
             (self.way, self.folder) = (way, folder)
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.signals = ["HUP"]
             configuration.callbackErrors = .handle { _ in }
             host = try await ScriptHost(configuration)
@@ -133,7 +133,7 @@ import Testing
 
     @Test func `modules are reloaded with the file, and kept if it fails`() async throws {
         try await withTemporaryFolder { folder in
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.moduleFolder = folder
             let host = try await ScriptHost(configuration)
             let file = "\(folder)/automations.lua", module = "\(folder)/words.lua"
@@ -157,7 +157,7 @@ import Testing
 
     @Test func `a version starts without the globals and the memory of the previous one`() async throws {
         try await withTemporaryFolder { folder in
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.limits = LuaLimits(memoryInBytes: 16 << 20)
             let host = try await ScriptHost(configuration)
             try await host.run(source: "base = 1 function add(n) base = base + n return base end")
@@ -191,7 +191,7 @@ import Testing
             let file = "\(folder)/automations.lua"
             try Self.write("perilune.automation{ name = 'x', on = { every = '1h' }, run = function() end }", to: file)
             let database = try inMemory ? DatabaseQueue() : DatabaseQueue(path: "\(folder)/shop.sqlite")
-            func makeHost() async throws -> ScriptHost { try await ScriptHost(ScriptHost.Configuration(database: .open(database))) }
+            func makeHost() async throws -> ScriptHost { try await ScriptHost(database: .existing(database)) }
             let first = try await makeHost(), second = try await makeHost()
             try await first.loadAutomations(file: file)
             try await first.loadAutomations(file: file)
@@ -205,7 +205,7 @@ import Testing
             try await second.loadAutomations(file: file, isLive: false)
             try Self.write("perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
             try await second.loadAutomations(file: "\(folder)/other.lua")
-            let third = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+            let third = try await ScriptHost(database: .inMemory())
             try await third.loadAutomations(file: file)
             try await first.stopAutomations()
             try await second.loadAutomations(file: file)
@@ -216,7 +216,7 @@ import Testing
     @Test func `a failing automation is reported like a failing timer`() async throws {
         try await withTemporaryFolder { folder in
             let errors = Mutex<[String]>([])
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append(error.message) } }
             let host = try await ScriptHost(configuration)
             let file = "\(folder)/automations.lua"

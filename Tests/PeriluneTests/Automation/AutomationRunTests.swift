@@ -10,7 +10,7 @@ import Testing
             var configuration = GRDB.Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: "\(folder)/x.sqlite", configuration: configuration)
-            let host = try await ScriptHost(.init(database: .open(DatabaseQueue(path: "\(folder)/x.sqlite"))))
+            let host = try await ScriptHost(.init(database: .existing(DatabaseQueue(path: "\(folder)/x.sqlite"))))
             try await host.register(module: "lock") { lock in
                 lock.function("take") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") } }
                 lock.function("release") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") } }
@@ -36,7 +36,7 @@ import Testing
         try await withTemporaryFolder { folder in
             try "\nperilune.automation{ name = 'a', on = { change = 'none' }, run = print }"
                 .write(toFile: "\(folder)/a.lua", atomically: true, encoding: .utf8)
-            let host = try await ScriptHost(.init(database: .inMemory))
+            let host = try await ScriptHost(database: .inMemory())
             let error = await #expect(throws: LuaError.self) { try await host.loadAutomations(file: "\(folder)/a.lua") }
             #expect(error?.message.hasPrefix("automation \"a\": no table `none`") == true)
             #expect((error?.file, error?.line) == ("\(folder)/a.lua", 2))
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func `as many long statements are recorded as fit`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let statements: String = try await host.run(source: """
             local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function(context)
               for i = 1, 10 do context.db:execute("SELECT '" .. ("x"):rep(400000) .. i .. "'") end
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `the latest of many runs are kept`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: """
             perilune.automation{ name = "ü \u{0301} 名前", on = { event = "go" }, keep = 3, run = function() end }
             for _ = 1, 50 do perilune.emit("go") perilune.sleep("1s") end
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `cancelled observations and timers leave nothing behind`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let slowdown: Double = try await host.run(source: """
             db:execute("CREATE TABLE t (a)")
             local function fetch(db) return db:fetch_value("SELECT count(*) FROM t") end

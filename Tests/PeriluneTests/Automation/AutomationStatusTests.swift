@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct AutomationStatusTests {
     private static func status(after source: String) async throws -> [AutomationStatus] {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         try await host.run(source: source)
         return try await host.automationStatus(runsAreStuckAfter: .seconds(60))
     }

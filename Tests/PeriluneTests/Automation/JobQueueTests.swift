@@ -7,7 +7,7 @@ import Testing
     private struct Mail: Codable { let to: String }
 
     @Test func `jobs that Swift enqueues are handled by a script`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let mails = host.jobs("mail")
         let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
         #expect(try await mails.enqueue(Mail(to: "bob"), .init(key: "a")) == first)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func `invalid options are reported`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let error = await #expect(throws: LuaError.self) { try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced")) }
         #expect(error?.kind == "unknown_on_key")
     }

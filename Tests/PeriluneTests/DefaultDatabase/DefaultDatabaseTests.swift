@@ -70,7 +70,7 @@ import Testing
 
     @Test func `failed migrations leave the database unprepared`() async throws {
         try await Dependencies.inProcess(.live) {
-            let failing = Migrations.closure { db in try db.execute(sql: "CREATE nonsense") }
+            let failing = Migrations.inTransaction { db in try db.execute(sql: "CREATE nonsense") }
             await #expect(throws: DatabaseError.self) {
                 try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: failing) }
             }
@@ -91,7 +91,7 @@ import Testing
                 try live.close()
                 let before = try contents(of: folder)
                 for context in [DependencyContext.test, .preview] {
-                    for source in [DefaultDatabase.pool(path), .queue(path), .pool(path, usesFilesInTests: true)] {
+                    for source in [DatabaseSource.pool(path), .queue(path), .pool(path, usesFilesInTests: true)] {
                         try await Dependencies.inProcess(context) {
                             try await Dependencies.prepare { $0.defaultDatabase = source }
                             let host = try await ScriptHost()
@@ -181,7 +181,7 @@ import Testing
 
     @Test func `migrations run once for all concurrent tests, and each test gets its own copy`() async throws {
         let runs = Mutex(0)
-        let migrations = Migrations.closure { db in
+        let migrations = Migrations.inTransaction { db in
             runs.withLock { $0 += 1 }
             try db.execute(sql: "CREATE TABLE t (a DEFAULT (datetime('now'))); INSERT INTO t DEFAULT VALUES")
         }
@@ -211,7 +211,7 @@ import Testing
         for number in 0..<50 {
             let tables = try await Dependencies.withTestScope {
                 try await Dependencies.prepare {
-                    $0.defaultDatabase = .inMemory(migrations: .closure { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
+                    $0.defaultDatabase = .inMemory(migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
                 }
                 return try await Dependencies.defaultDatabase.value("SELECT group_concat(name) FROM sqlite_schema", as: String.self)
             }
@@ -238,7 +238,7 @@ import Testing
     @Test func `a given database is used unchanged and not closed`() async throws {
         let queue = try DatabaseQueue()
         try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.defaultDatabase = .database(queue) }
+            try await Dependencies.prepare { $0.defaultDatabase = .existing(queue) }
             #expect(try await Dependencies.defaultDatabase === queue)
             try await Dependencies.close()
         }
@@ -248,15 +248,11 @@ import Testing
     @Test func `a host can have its own database`() async throws {
         try await Dependencies.inProcess(.live) {
             let queue = try DatabaseQueue()
-            for database in [ScriptHost.Configuration.Database.inMemory, .open(queue)] {
-                let host = try await ScriptHost(ScriptHost.Configuration(database: database))
+            for database in [DatabaseSource.inMemory(), .existing(queue)] {
+                let host = try await ScriptHost(database: database)
                 try await host.run(source: "db:execute('CREATE TABLE own (a)')")
             }
             #expect(try await queue.read { try $0.tableExists("own") })
-            var configuration = ScriptHost.Configuration(database: .open(queue))
-            configuration.isReadonly = true
-            let readonly = configuration
-            await #expect(throws: (any Error).self) { _ = try await ScriptHost(readonly) }
         }
     }
 }

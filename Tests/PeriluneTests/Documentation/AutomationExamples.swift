@@ -11,7 +11,7 @@ import Testing
     }
 
     private static func makeHost() async throws -> ScriptHost {
-        try await ScriptHost(.init(database: .inMemory))
+        try await ScriptHost(database: .inMemory())
     }
 
     @Test func values() async throws {

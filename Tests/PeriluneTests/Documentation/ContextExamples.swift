@@ -22,7 +22,7 @@ extension DependencyValues {
 
 @Suite struct ContextExamples {
     // example
-    let schema = Migrations.closure { db in
+    let schema = Migrations.inTransaction { db in
         try db.execute(sql: "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, text TEXT)")
     }
     // end
@@ -72,7 +72,7 @@ extension DependencyValues {
         try await Dependencies.prepare { $0.logger = records.logger }
         // example
         try await Dependencies.prepare {
-            $0.defaultDatabase = .pool("shop.sqlite").traced(.profile, slow: .milliseconds(100))
+            $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
         }
         // end
         try await ScriptHost().run(source: "db:execute('CREATE TABLE a (b)')")
@@ -88,7 +88,7 @@ extension DependencyValues {
                 }
                 let database = try await Dependencies.defaultDatabase
                 // example
-                let preview = try await ScriptPreview(of: .live("\(folder)/shop.sqlite"))
+                let preview = try await ScriptPreview(of: .queue("\(folder)/shop.sqlite", inEveryContext: true))
                 try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
                 let (report, plan) = try await preview.finish()
                 print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
@@ -105,7 +105,7 @@ extension DependencyValues {
             try #require(await #expect(throws: LuaError.self) { try await host.run(source: source) })
         }
         // example
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.limits = LuaLimits(memoryInBytes: 16 << 20, time: .seconds(1), instructions: 100_000_000)
         let host = try await ScriptHost(configuration)
         let error = try await failure(of: "while true do end", in: host)

@@ -51,7 +51,7 @@ import Testing
         #expect(blocks.count >= 3)
         for block in blocks {
             let printed = Mutex<[String]>([])
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.output = .closure { line in printed.withLock { $0.append(line) } }
             try await ScriptHost(configuration).run(source: block.text, named: block.place)
             #expect(printed.withLock { $0 } == block.outputs, "\(block.place)")
@@ -62,7 +62,7 @@ import Testing
     @Test func `the files of the tutorial form a program with the documented output`() async throws {
         let printed = Mutex<[String]>([])
         var configuration = ScriptHost.Configuration()
-        configuration.modules = [.folder("\(folder)/library")]
+        configuration.moduleSources = [.folder("\(folder)/library")]
         configuration.output = .closure { line in printed.withLock { $0.append(line) } }
         let host = try await ScriptHost.inMemory(migrations: .folder("\(folder)/library/migrations"), configuration)
         for name in ["library/add_books.lua", "library/best.lua", "library/forget.lua"] {

@@ -23,7 +23,7 @@ struct EmbeddingExamples {
             // example
             var configuration = ScriptHost.Configuration()
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
-            configuration.modules = [.folder("\(folder)/scripts")]
+            configuration.moduleSources = [.folder("\(folder)/scripts")]
             configuration.output = .log
             let host = try await ScriptHost(configuration)
             // end
@@ -123,9 +123,9 @@ struct EmbeddingExamples {
         let resources = try #require(Bundle.main.resourcePath)
         try FileManager.default.createDirectory(atPath: resources + "/lua", withIntermediateDirectories: true)
         // example
-        configuration.modules = [
+        configuration.moduleSources = [
             .folder("\(folder)/scripts"), .bundle(.main, folder: "lua"),
-            .closure { name in name == "settings" ? "return { theme = 'dark' }" : nil },
+            .lookup { name in name == "settings" ? "return { theme = 'dark' }" : nil },
         ]
         // end
         let theme: String = try await ScriptHost(configuration).run(source: "return require('settings').theme")
@@ -213,7 +213,7 @@ struct EmbeddingExamples {
 
     @Test func changesets() async throws {
         try await withPool { pool in
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+            let host = try await ScriptHost(database: .existing(pool))
             let totals: @Sendable (Database) throws -> [Double] = { try Double.fetchAll($0, sql: "SELECT total FROM sale ORDER BY id") }
             // example
             let saved: Data = try await host.run(source: """
@@ -241,7 +241,7 @@ struct EmbeddingExamples {
 
     @Test func snapshots() async throws {
         try await withPool { pool in
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+            let host = try await ScriptHost(database: .existing(pool))
             // example
             let totals: [Double] = try await host.run(source: """
                 local snapshot = db:snapshot()
@@ -262,9 +262,9 @@ struct EmbeddingExamples {
                 .appending(path: "libPeriluneTestExtension.so")
             try FileManager.default.createDirectory(atPath: "\(folder)/extensions", withIntermediateDirectories: true)
             try FileManager.default.createSymbolicLink(at: URL(filePath: "\(folder)/extensions/thrice.so"), withDestinationURL: library)
-            var configuration = ScriptHost.Configuration(database: .inMemory)
+            var configuration = ScriptHost.Configuration(database: .inMemory())
             // example
-            configuration.extensions = ["\(folder)/extensions/thrice.so"]
+            configuration.sqliteExtensions = ["\(folder)/extensions/thrice.so"]
             let host = try await ScriptHost(configuration)
             let product: Int = try await host.run(source: "return db:fetch_value('SELECT thrice(5)')")
             // end

@@ -5,7 +5,7 @@ import Testing
 /// The reports of `LuaError.report` for errors from hosts.
 @Suite struct LuaErrorReportTests {
     private func report(of source: String, in host: ScriptHost? = nil) async throws -> ErrorReport {
-        let host = try host ?? ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let host = try host ?? ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         let error = await #expect(throws: LuaError.self) { try await host.run(source: source, named: "a.lua") }
         return try #require(error).report
     }
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func `a function from an earlier run is quoted, and calls are listed`() async throws {
-        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         try await host.run(source: "function outer()\n  inner()\nend\nfunction inner()\n  error('no')\nend", named: "defined.lua")
         let error = await #expect(throws: LuaError.self) { try await host.call("outer") }
         let report = try #require(error).report
@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test func `a report does not change the error`() async throws {
-        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:fetch_all('SELECT 1 FROM nowhere')") }
         #expect(error?.message == "no such table: nowhere")
         #expect(error?.fields["help"] == nil)

@@ -4,7 +4,7 @@ import Perilune
 import PeriluneTestSupport
 import Testing
 
-private let notesSchema = Migrations.closure { db in
+private let notesSchema = Migrations.inTransaction { db in
     try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL, tags TEXT NOT NULL)")
 }
 

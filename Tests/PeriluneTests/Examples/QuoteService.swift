@@ -3,7 +3,7 @@ import Perilune
 import PeriluneTestSupport
 import Testing
 
-private let quotesSchema = Migrations.closure { db in
+private let quotesSchema = Migrations.inTransaction { db in
     try db.execute(sql: """
         CREATE TABLE price (article TEXT PRIMARY KEY, amount REAL NOT NULL);
         INSERT INTO price VALUES ('tea', 2.5), ('coffee', 4)
@@ -37,7 +37,7 @@ enum QuoteExample {
             var configuration = ScriptHost.Configuration()
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
             configuration.output = .log
-            return try await ScriptPool(size: 2, configuration) { host in try await host.run(file: path) }
+            return try await ScriptPool(size: 2, configuration: configuration) { host in try await host.run(file: path) }
         }
 
         func quote(_ request: QuoteRequest) async throws -> Quote {

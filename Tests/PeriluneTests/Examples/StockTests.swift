@@ -9,7 +9,7 @@ enum StockExample {
     // example
     /// The program: it knows GRDB only.
     struct Warehouse {
-        static let migrations = Migrations.closure { db in
+        static let migrations = Migrations.inTransaction { db in
             try db.execute(sql: """
                 CREATE TABLE article (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, count INTEGER NOT NULL CHECK (count >= 0));
                 CREATE TABLE delivery (id INTEGER PRIMARY KEY, article_id INTEGER NOT NULL REFERENCES article, day TEXT NOT NULL);

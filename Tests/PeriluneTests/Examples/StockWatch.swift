@@ -47,7 +47,7 @@ enum StockWatchExample {
                 try await withTemporaryFolder { folder in
                     try StockWatchExample.script.write(toFile: "\(folder)/stock.lua", atomically: true, encoding: .utf8)
                     let queue = try DatabaseQueue()
-                    let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
+                    let host = try await ScriptHost(database: .existing(queue))
                     let shop = Shop()
                     let program = Task {
                         // example

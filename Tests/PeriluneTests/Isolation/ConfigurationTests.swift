@@ -12,7 +12,7 @@ import Testing
 /// created.
 @Suite(.patience) struct ConfigurationTests {
     private func values(
-        _ source: String, _ place: ScriptPlace, _ database: ScriptHost.Configuration.Database, quota: Int? = nil
+        _ source: String, _ place: ScriptPlace, _ database: DatabaseSource, quota: Int? = nil
     ) async throws -> [ScriptValue] {
         var configuration = place.configuration(ScriptHost.Configuration(database: database))
         configuration.diskQuota = quota
@@ -55,7 +55,7 @@ import Testing
                 try await DatabaseQueue(path: path).write { db in try db.execute(sql: "CREATE TABLE t (a)") }
                 var configuration = Configuration()
                 Self.changes[index].change(&configuration)
-                found.append(try await values(Self.probe, place, .open(DatabaseQueue(path: path, configuration: configuration))))
+                found.append(try await values(Self.probe, place, .existing(DatabaseQueue(path: path, configuration: configuration))))
             }
         }
         #expect(found[0] == found[1], "\(Self.changes[index].name)")
@@ -85,7 +85,7 @@ import Testing
                 var configuration = Configuration()
                 change(&configuration)
                 let pool = try DatabasePool(path: "\(folder)/shop.sqlite", configuration: configuration)
-                let open = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .open(pool)))
+                let open = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .existing(pool)))
                 let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(open) }
                 #expect(error?.code == .usage && error?.message.contains(word) == true, "\(error?.message ?? "")")
                 try await Dependencies.with { [configuration] in
@@ -96,7 +96,7 @@ import Testing
                 }
             }
         }
-        let error = await #expect(throws: LuaError.self) { _ = try await makeIsolatedHost { $0.extensions = ["/nonexistent.so"] } }
+        let error = await #expect(throws: LuaError.self) { _ = try await makeIsolatedHost { $0.sqliteExtensions = ["/nonexistent.so"] } }
         #expect(error?.message.contains("extensions") == true)
     }
 
@@ -110,10 +110,10 @@ import Testing
                 end)
                 return { err.kind, db:fetch_value("SELECT count(*) FROM t") < 25 }
                 """
-            for database in [ScriptHost.Configuration.Database.open(pool), .inMemory, .file("\(folder)/other.sqlite")] {
+            for database in [DatabaseSource.existing(pool), .inMemory(), .queue("\(folder)/other.sqlite", inEveryContext: true)] {
                 #expect(try await values(fill, place, database, quota: 20 * 4096) == ["full", true])
             }
-            var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
+            var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
             configuration.diskQuota = 100
             await #expect(throws: LuaError.self) { try await ScriptHost(configuration).run(source: "return 1") }
         }
@@ -122,7 +122,7 @@ import Testing
     @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace) async throws {
         let log = LogLines()
         try await Dependencies.with {
-            $0.defaultDatabase = .pool("x.sqlite", usesFilesInTests: true).traced(showsValues: true)
+            $0.defaultDatabase = .pool("x.sqlite", usesFilesInTests: true, trace: .log(showsValues: true))
             $0.logger = log.logger
         } operation: {
             let host = try await ScriptHost(place.configuration())
@@ -130,8 +130,8 @@ import Testing
             #expect(await eventually { log.lines.contains("SELECT 42") })
         }
         let seen = Mutex<[String]>([])
-        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory))
-        configuration.trace = SQLTrace(.profile) { event in if event.duration != nil { seen.withLock { $0.append(event.sql) } } }
+        let trace = SQLTrace(.profile) { event in if event.duration != nil { seen.withLock { $0.append(event.sql) } } }
+        let configuration = place.configuration(ScriptHost.Configuration(database: .inMemory(trace: trace)))
         let host = try await ScriptHost(configuration)
         try await host.run(source: "db:fetch_value('SELECT ?', { 42 })")
         #expect(await eventually { seen.withLock { $0.contains("SELECT ?") } })

@@ -11,7 +11,7 @@ import Testing
     @Test func `the death of a process during a run is an error with the signal and the location`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/crash.sqlite"
-            let host = try await makeIsolatedHost { $0.database = .file(path) }
+            let host = try await makeIsolatedHost { $0.database = .queue(path, inEveryContext: true) }
             let began = Tally()
             try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
             try await host.run(source: "db:execute('CREATE TABLE t (x)')")
@@ -29,7 +29,7 @@ import Testing
             #expect(error.fields["host_call"] == "test.began")
             // The host reports the crash from then on; SQLite has rolled back; another host works.
             #expect(await (#expect(throws: LuaError.self) { try await host.run(source: "return 1") })?.code == .crashed)
-            let other = try await makeIsolatedHost { $0.database = .file(path) }
+            let other = try await makeIsolatedHost { $0.database = .queue(path, inEveryContext: true) }
             #expect(try await other.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") == 0)
             #expect(try await other.run(source: "return db:fetch_value('PRAGMA integrity_check')") == "ok")
         }
@@ -39,7 +39,7 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = folder + "/stopped.sqlite"
             let host = try await makeIsolatedHost {
-                $0.database = .file(path)
+                $0.database = .queue(path, inEveryContext: true)
                 $0.limits = LuaLimits(time: .seconds(2))
                 $0.isolation = .process(grace: .milliseconds(50))
             }
@@ -76,15 +76,15 @@ import Testing
             }
             #expect(error?.message.contains(missing.description) == true)
         }
-        #expect(try await ScriptHost(ScriptHost.Configuration(database: .inMemory)).isolationLayers.isEmpty)
+        #expect(try await ScriptHost(database: .inMemory()).isolationLayers.isEmpty)
     }
 
     @Test func `a crashed host in a pool is replaced`() async throws {
         try await withTemporaryFolder { folder in
             let path = folder + "/pool.sqlite"
-            var configuration = ScriptHost.Configuration(database: .file(path))
+            var configuration = ScriptHost.Configuration(database: .queue(path, inEveryContext: true))
             configuration.isolation = .process()
-            let pool = try await ScriptPool(size: 1, configuration) { host in try await host.run(source: "function f(n) return n end") }
+            let pool = try await ScriptPool(size: 1, configuration: configuration) { host in try await host.run(source: "function f(n) return n end") }
             #expect(try await pool.call("f", 1) == 1)
             let id = try await #require(pool.withHost { $0.workerProcessID })
             let error = await #expect(throws: LuaError.self) {
@@ -110,9 +110,9 @@ import Testing
     @Test func `the spare host of a pool replaces a host at once, and a new spare is created`() async throws {
         try await withTemporaryFolder { folder in
             let made = Tally()
-            var configuration = ScriptHost.Configuration(database: .file(folder + "/pool.sqlite"))
+            var configuration = ScriptHost.Configuration(database: .queue(folder + "/pool.sqlite", inEveryContext: true))
             configuration.isolation = .process()
-            let pool = try await ScriptPool(size: 1, spares: 2, configuration) { host in
+            let pool = try await ScriptPool(size: 1, spares: 2, configuration: configuration) { host in
                 made.add()
                 try await host.run(source: "function f(n) return n end")
             }

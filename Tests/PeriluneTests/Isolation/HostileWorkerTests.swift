@@ -24,7 +24,7 @@ import Testing
             try Data(bytes).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
             if !late.isEmpty { try Data(late).write(to: URL(fileURLWithPath: "\(folder)/\(name).late")) }
             let host = try await makeIsolatedHost {
-                $0.database = .file("\(folder)/\(name)")
+                $0.database = .queue("\(folder)/\(name)", inEveryContext: true)
                 $0.output = .none
                 $0.limits = LuaLimits(time: grace)
                 $0.isolation = .process(grace: grace, program: Self.program)

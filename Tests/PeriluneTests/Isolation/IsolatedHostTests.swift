@@ -35,7 +35,7 @@ private struct Order: Codable, Equatable {
 func makeIsolatedHost(
     _ change: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws -> ScriptHost {
-    var configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory))
+    var configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory()))
     change(&configuration)
     return try await ScriptHost(configuration)
 }
@@ -59,7 +59,7 @@ func makeIsolatedHost(
             let queue = try DatabaseQueue(path: "\(folder)/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE sale AS SELECT 2.5 AS total UNION ALL SELECT 3.0") }
             // example
-            var configuration = ScriptHost.Configuration(database: .file("\(folder)/shop.sqlite"))
+            var configuration = ScriptHost.Configuration(database: .queue("\(folder)/shop.sqlite", inEveryContext: true))
             configuration.isolation = .process()
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(2))
             let host = try await ScriptHost(configuration)
@@ -91,10 +91,10 @@ func makeIsolatedHost(
         try await withTemporaryFolder { folder in
             let queue = try DatabaseQueue(path: folder + "/shop.sqlite")
             try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
-            let host = try await makeIsolatedHost { $0.database = .file(folder + "/shop.sqlite") }
+            let host = try await makeIsolatedHost { $0.database = .queue(folder + "/shop.sqlite", inEveryContext: true) }
             try await host.run(source: "db:execute('INSERT INTO author VALUES (?)', 'Ann')")
             #expect(try await queue.value("SELECT name FROM author") == "Ann")
-            let readonly = try await makeIsolatedHost { ($0.database, $0.isReadonly) = (.open(queue), true) }
+            let readonly = try await makeIsolatedHost { $0.database = .queue("\(folder)/shop.sqlite", readonly: true, inEveryContext: true) }
             let error = try #require(await #expect(throws: LuaError.self) { try await readonly.run(source: "db:execute('DELETE FROM author')") })
             #expect(error.kind?.hasPrefix("readonly") == true)
         }
@@ -176,7 +176,7 @@ func makeIsolatedHost(
 
     @Test func `Lua modules come from the host's sources`() async throws {
         let host = try await makeIsolatedHost {
-            $0.modules = [.closure { name in name == "rates" ? "return { vat = 19 }" : nil }]
+            $0.moduleSources = [.lookup { name in name == "rates" ? "return { vat = 19 }" : nil }]
         }
         #expect(try await host.run(source: "return require('rates').vat + require('rates').vat") == 38)
     }
@@ -275,7 +275,7 @@ func makeIsolatedHost(
         #expect(try await refusal { $0.libraries = .trusted }?.contains("libraries that reach files or programs") == true)
         #expect(try await refusal { $0.allowsFiles = true }?.contains("other database files") == true)
         #expect(try await refusal { $0.moduleFolder = "." }?.contains("moduleFolder") == true)
-        #expect(try await refusal { $0.database = .open(try! DatabaseQueue()) }?.contains("in memory") == true)
+        #expect(try await refusal { $0.database = .existing(try! DatabaseQueue()) }?.contains("in memory") == true)
         #expect(try await refusal { $0.isolation = .process(program: "/nonexistent") }?.contains("/nonexistent") == true)
     }
 
@@ -289,10 +289,10 @@ func makeIsolatedHost(
                 return db:fetch_value("SELECT COUNT(*) FROM author")
                 """
             for _ in 0..<2 {
-                let host = try await makeIsolatedHost { $0.database = .file("\(folder)/x.sqlite") }
+                let host = try await makeIsolatedHost { $0.database = .queue("\(folder)/x.sqlite", inEveryContext: true) }
                 #expect(try await host.run(source: migrate) == 1)
             }
-            let host = try await makeIsolatedHost { $0.database = .file("\(folder)/x.sqlite") }
+            let host = try await makeIsolatedHost { $0.database = .queue("\(folder)/x.sqlite", inEveryContext: true) }
             let failing = migrate.replacing("migrator:migrate", with: "migrator:register('v3', 'DROP TABLE authors') migrator:migrate")
             let error = try #require(await #expect(throws: LuaError.self) { try await host.run(source: failing) })
             #expect(error.fields["migration"] == "v3")
@@ -315,7 +315,7 @@ func makeIsolatedHost(
             var configuration = ScriptHost.Configuration()
             configuration.isolation = .process()
             try await DatabaseQueue(path: "\(folder)/x.sqlite").write { try $0.execute(sql: "CREATE TABLE t (a)") }
-            let preview = await refusal { _ = try await ScriptPreview(of: .live("\(folder)/x.sqlite"), configuration: configuration) }
+            let preview = await refusal { _ = try await ScriptPreview(of: .queue("\(folder)/x.sqlite", inEveryContext: true), configuration: configuration) }
             #expect(preview == "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
         }
     }

@@ -10,7 +10,7 @@ import Testing
     private static func makeHost(
         _ place: ScriptPlace, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
     ) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configure(&configuration)
         return try await place.host(configuration)
     }

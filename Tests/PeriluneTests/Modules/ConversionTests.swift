@@ -38,7 +38,7 @@ import Testing
     ]
 
     @Test(arguments: ScriptPlace.allCases) func `every value is converted or refused with an argument error`(_ place: ScriptPlace) async throws {
-        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "swift") { m in
             m.function("take") { (value: Everything) in value }
         }
@@ -72,7 +72,7 @@ import Testing
     ])
     func `Foundation values have their natural form in Lua, and values without one are errors`(_ place: ScriptPlace, _ values: (String, String?)) async throws {
         let (call, text) = values
-        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "swift") { m in
             m.function("seconds") { (duration: Duration) in duration }
             m.function("decimal") { (decimal: Decimal) in decimal }
@@ -99,7 +99,7 @@ import Testing
             let to: String?
             let body: Data
         }
-        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "mail") { mail in
             mail.function("send") { (letter: Letter) in "\(letter.to ?? "nobody") \(letter.body.count)" }
             mail.function("name") { (name: String?) in name ?? "none" }

@@ -209,7 +209,7 @@ struct ModuleTests {
             let bundle = try #require(Bundle(path: folder))
             for source in [ModuleSource.folder(folder), .bundle(bundle)] {
                 var configuration = ScriptHost.Configuration()
-                configuration.modules = [source, .closure { $0 == "virtual" ? "error('in it')" : nil }]
+                configuration.moduleSources = [source, .lookup { $0 == "virtual" ? "error('in it')" : nil }]
                 let host = try await place.host(configuration)
                 try await host.register(module: "native") { $0.function("f") { 1 } }
                 try await host.run(source: """
@@ -238,8 +238,8 @@ struct ModuleTests {
             #expect(mkfifo(folder + "/pipe.lua", 0o600) == 0)
             // The folder itself may be a symbolic link.
             try files.createSymbolicLink(atPath: root + "/link", withDestinationPath: folder)
-            var configuration = ScriptHost.Configuration(database: .inMemory)
-            configuration.modules = [.folder(root + "/link")]
+            var configuration = ScriptHost.Configuration(database: .inMemory())
+            configuration.moduleSources = [.folder(root + "/link")]
             let host = try await place.host(configuration)
             try await host.run(source: """
                 assert(require "own" == "own" and require "inside" == "own")
@@ -283,8 +283,8 @@ struct ModuleTests {
 
     /// Creates a host with a module `mail` that records effects. Performing an effect is reported as an issue.
     private func recordingHost(_ recorder: EffectRecorder) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
-        configuration.effects = recorder
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        configuration.effectRecorder = recorder
         let host = try ScriptHost(standalone: configuration)
         try await host.register(module: "mail") { mail in
             mail.function("send", effect: .external) { (to: String, copies: Int?) async throws -> [String: Int] in
@@ -379,7 +379,7 @@ struct ModuleTests {
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a module that a script has required cannot be registered again`(_ place: ScriptPlace) async throws {
-        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         for number in 1...2 { try await host.register(module: "m") { $0.function("number") { () -> Int in number } } }
         let number: Int = try await host.run(source: "return require('m').number()")
         #expect(number == 2)
@@ -392,7 +392,7 @@ struct ModuleTests {
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a module cannot have the name of a built-in library`(_ place: ScriptPlace) async throws {
-        let host = try await place.host(ScriptHost.Configuration(database: .inMemory))
+        let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         for name in ["string", "os", "perilune"] {
             let error = await #expect(throws: LuaError.self) { try await host.register(module: name) { _ in } }
             #expect(error?.code == .usage)
@@ -614,7 +614,7 @@ private final class Sender: ScriptHandle {
 
     @Test func `objects have no external effects in a preview`() async throws {
         let sender = Sender()
-        let preview = try await ScriptPreview(of: .empty)
+        let preview = try await ScriptPreview(of: .inMemory())
         try await preview.host.register(module: "m") { $0.function("sender") { sender } }
         let result: [ScriptValue] = try await preview.host.run(
             source: """
@@ -636,7 +636,7 @@ private final class Sender: ScriptHandle {
 
     @Test func `concurrent calls in a preview get their own results`() async throws {
         let sender = Sender()
-        let preview = try await ScriptPreview(of: .empty)
+        let preview = try await ScriptPreview(of: .inMemory())
         try await preview.host.register(module: "m") { $0.function("sender") { sender } }
         let result: [Int] = try await preview.host.run(
             source: """

@@ -18,7 +18,7 @@ import Testing
     private func makeHost(
         over writer: any DatabaseWriter, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
     ) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .open(writer))
+        var configuration = ScriptHost.Configuration(database: .existing(writer))
         configure(&configuration)
         return try await ScriptHost(configuration)
     }

@@ -27,7 +27,7 @@ import Testing
     @Test(.patience) func `repeated values of a script are delivered on request`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
-        let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
+        let host = try await ScriptHost(database: .existing(queue))
         try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM book') end")
         var values = host.values(of: "count", as: Int.self, duplicates: true).makeAsyncIterator()
         #expect(try await values.next() == 0)

@@ -108,7 +108,7 @@ import Testing
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
         var options = ScriptPreview.Options()
         options.recordingLimitInBytes = 0
-        let preview = try await ScriptPreview(of: .live(folder.database), configuration: configuration, options: options)
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), configuration: configuration, options: options)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let (report, plan) = try await preview.finish()
         #expect(report["t"]?.counts == [0, 40_000, 0])
@@ -120,7 +120,7 @@ import Testing
         let folder = try PreviewFolder(Self.table(300_000))
         var options = ScriptPreview.Options()
         options.recordingLimitInBytes = 0
-        let preview = try await ScriptPreview(of: .live(folder.database), options: options)
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), options: options)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let finishing = Task { try await preview.finish() }
         finishing.cancel()
@@ -131,7 +131,7 @@ import Testing
     @Test func `ordering the changes ends when it is cancelled`() async throws {
         let folder = try PreviewFolder(
             "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n")
-        let preview = try await ScriptPreview(of: .live(folder.database))
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
         // Each row waits for the next one.
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = -a; UPDATE t SET a = -a - 1]])")
         let finishing = Task { try await preview.finish() }

@@ -36,8 +36,10 @@ import Testing
             try await pool.write(Self.prepare)
             var options = ScriptPreview.Options()
             if !isSmall { options.copyLimitInBytes = 0 }
-            for (source, configuration) in [(PreviewSource.database(pool), nil), (.live("\(folder)/shop.sqlite"), Self.configuration())] {
-                options.databaseConfiguration = configuration
+            let sources: [DatabaseSource] = [
+                .existing(pool), .queue("\(folder)/shop.sqlite", inEveryContext: true, configuration: Self.configuration()),
+            ]
+            for source in sources {
                 let preview = try await ScriptPreview(of: source, options: options)
                 try await preview.host.run(source: "db:execute(\"INSERT INTO sale (total, label) VALUES (5, 'b')\")")
                 let (report, plan) = try await preview.finish()
@@ -53,7 +55,7 @@ import Testing
                 ? DatabaseQueue(configuration: Self.configuration())
                 : DatabasePool(path: "\(folder)/shop.sqlite", configuration: Self.configuration())
             try await database.write(Self.prepare)
-            let preview = try await ScriptPreview(of: .database(database))
+            let preview = try await ScriptPreview(of: .existing(database))
             try await preview.host.run(source: "db:execute(\"INSERT INTO sale (total, label) VALUES (5, 'b')\")")
             let plan = try #require(try await preview.finish().plan)
             let seen = Mutex<[Int]>([]), tally = Tally()
@@ -63,7 +65,7 @@ import Testing
                 tally.add()
             }
             await tally.wait(for: 1)
-            let host = try await ScriptHost(ScriptHost.Configuration(database: .open(database)))
+            let host = try await ScriptHost(database: .existing(database))
             let heard = Tally()
             try await host.register(module: "m") { $0.function("hear") { (_: Int) in heard.add() } }
             try await host.run(source: """
@@ -89,7 +91,7 @@ import Testing
     @Test func `tests and previews write plans only inside the temporary folder`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY)") }
-        let preview = try await ScriptPreview(of: .database(queue))
+        let preview = try await ScriptPreview(of: .existing(queue))
         try await preview.host.run(source: "db:execute('INSERT INTO t DEFAULT VALUES')")
         let plan = try #require(try await preview.finish().plan)
         let path = FileManager.default.currentDirectoryPath + "/no such folder/shop.sqlite"

@@ -7,7 +7,7 @@ import Testing
 @Suite struct PreviewSourceTests {
     private static let one = "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 'é')"
 
-    private func preview(_ source: PreviewSource, _ script: String) async throws -> PreviewReport {
+    private func preview(_ source: DatabaseSource, _ script: String) async throws -> PreviewReport {
         let preview = try await ScriptPreview(of: source)
         try await preview.host.run(source: script)
         return try await preview.finish().report
@@ -39,7 +39,7 @@ import Testing
 
     @Test func `another program may write during a preview`() async throws {
         let folder = try PreviewFolder(Self.one)
-        let preview = try await ScriptPreview(of: .live(folder.database))
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
         try folder.execute("INSERT INTO t VALUES (2, 'new')")
         try await preview.host.run(
             source: "db:execute('INSERT INTO t VALUES (2, 3)') assert(#db:fetch_all('SELECT * FROM t') == 2)")
@@ -58,7 +58,7 @@ import Testing
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.one)
         let odd = folder.path + "/a%20b?c#d é.sqlite"
         try FileManager.default.moveItem(atPath: folder.database, toPath: odd)
-        #expect(try await preview(.live(odd), "db:execute('DELETE FROM t')")["t"]?.counts == [0, 0, 1])
+        #expect(try await preview(.queue(odd, inEveryContext: true), "db:execute('DELETE FROM t')")["t"]?.counts == [0, 0, 1])
         #expect(try folder.contents().keys.sorted() == ["a%20b?c#d é.sqlite"])
     }
 
@@ -80,10 +80,10 @@ import Testing
     @Test func `a path that is not a regular file is an error and is not waited for`() async throws {
         let folder = try PreviewFolder(nil)
         try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
-        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.database)) }
+        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.database, inEveryContext: true)) }
         #expect(error?.message == "it is a folder")
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
-        let other = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/pipe")) }
+        let other = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.path + "/pipe", inEveryContext: true)) }
         #expect(other?.message == "it is not a regular file")
     }
 
@@ -114,7 +114,7 @@ import Testing
             try db.execute(sql: "ROLLBACK")
         }
         let before = try folder.contents()
-        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/killed")) }
+        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.path + "/killed", inEveryContext: true)) }
         #expect(error?.message == "a program ended while writing to the database, and a read-only connection cannot recover it; "
                     + "open it once for writing")
         #expect(try folder.contents() == before)
@@ -147,17 +147,17 @@ import Testing
     // MARK: - Other sources
 
     @Test func `a preview can start with an empty database`() async throws {
-        let report = try await preview(.empty, "db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
+        let report = try await preview(.inMemory(), "db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
         #expect(report.schema.map(\.name) == ["t"])
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
     @Test func `changes by a seed are not reported`() async throws {
         let seed = "db:execute([[\(Self.one)]])"
-        let report = try await preview(.seed(seed), "db:execute('INSERT INTO t VALUES (2, 2)')")
+        let report = try await preview(.inMemory(migrations: .script(seed)), "db:execute('INSERT INTO t VALUES (2, 2)')")
         #expect(report.schema.isEmpty)
         #expect(report["t"]?.counts == [1, 0, 0])
-        let error = await #expect(throws: LuaError.self) { try await preview(.seed("error('bad seed')"), "") }
+        let error = await #expect(throws: LuaError.self) { try await preview(.inMemory(migrations: .script("error('bad seed')")), "") }
         #expect(error?.message.contains("bad seed") == true)
     }
 
@@ -220,7 +220,7 @@ import Testing
             "assert(io.open('\(folder.database)', 'rb')):close() assert(io.output() == io.stdout) return os.time()"
         #expect(try await folder.preview(reading, trusted: true).report.hasChanges == false)
         let preview = try await ScriptPreview(
-            of: .live(folder.database), configuration: Self.trusted, options: Self.allowing)
+            of: .queue(folder.database, inEveryContext: true), configuration: Self.trusted, options: Self.allowing)
         try await preview.host.run(source: "io.open('\(file)', 'w'):close()")
         #expect(try folder.contents().keys.contains("out.txt"))
     }
@@ -239,7 +239,7 @@ import Testing
 
     @Test func `a failed script's report includes the committed changes`() async throws {
         let folder = try PreviewFolder(Self.one)
-        let preview = try await ScriptPreview(of: .live(folder.database))
+        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
         await #expect(throws: LuaError.self) {
             try await preview.host.run(
                 source: """
@@ -253,8 +253,8 @@ import Testing
     @Test func `effects are recorded in order`() async throws {
         var configuration = ScriptHost.Configuration()
         let recorder = EffectRecorder()
-        configuration.effects = recorder
-        let preview = try await ScriptPreview(of: .empty, configuration: configuration)
+        configuration.effectRecorder = recorder
+        let preview = try await ScriptPreview(of: .inMemory(), configuration: configuration)
         recorder.record(PreviewEffect(name: "mail.send", arguments: ["'a@b'", "'hello'"]))
         recorder.record(PreviewEffect(name: "mail.flush"))
         let report = try await preview.finish().report

@@ -417,7 +417,7 @@ import Testing
     @Test(.patience) func `a released preview does not wait for its scripts`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits = LuaLimits(isCancellable: true)
-        var preview: ScriptPreview? = try await ScriptPreview(of: .empty, configuration: configuration)
+        var preview: ScriptPreview? = try await ScriptPreview(of: .inMemory(), configuration: configuration)
         let host = try #require(preview?.host)
         let entered = AsyncStream.makeStream(of: Void.self)
         try await host.register(module: "m") { $0.function("entered") { () -> Void in entered.continuation.yield() } }
@@ -433,14 +433,14 @@ import Testing
     @Test func `a host may outlive its preview`() async throws {
         let folder = try PreviewFolder(Self.books)
         let before = try folder.contents()
-        let host = try await ScriptPreview(of: .live(folder.database)).host
+        let host = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true)).host
         let count: Int = try await host.run(source: "db:execute('DELETE FROM book') return db:fetch_value('SELECT COUNT(*) FROM book')")
         #expect(count == 0)
         #expect(try folder.contents() == before)
     }
 
     @Test func `the changes are collected once`() async throws {
-        let preview = try await ScriptPreview(of: .seed("db:execute('CREATE TABLE t (a)')"))
+        let preview = try await ScriptPreview(of: .inMemory(migrations: .script("db:execute('CREATE TABLE t (a)')")))
         try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
         let first = try await preview.finish().report
         try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")

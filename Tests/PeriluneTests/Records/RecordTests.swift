@@ -98,8 +98,8 @@ struct RecordTests {
 
     @Test func `classes in a required module are found`() async throws {
         var configuration = ScriptHost.Configuration()
-        configuration.modules = [
-            .closure { name in name == "models" ? Self.models + " local m = { Author = Author } Author = nil return m" : nil }
+        configuration.moduleSources = [
+            .lookup { name in name == "models" ? Self.models + " local m = { Author = Author } Author = nil return m" : nil }
         ]
         let host = try await ScriptHost(configuration)
         try await host.run(source: "require 'models'")

@@ -17,18 +17,18 @@ extension ScriptHost {
         var setup = WorkerSetup()
         (setup.database, setup.connection) = (database.path, database.settings)
         setup.diskQuota = configuration.diskQuota
-        let trace = configuration.trace ?? database.makeTrace(in: environment)
+        let trace = database.makeTrace(in: environment)
         if let trace { (setup.trace, setup.tracesValues) = (trace.events, trace.showsValues) }
         setup.libraries = configuration.libraries
         setup.isDeterministic = configuration.isDeterministic
         setup.limits = configuration.limits
-        setup.outputLimitInBytes = configuration.countedOutputLimit
+        setup.outputLimitInBytes = configuration.output.limitInBytes
         if case .none = configuration.output { setup.prints = false }
         setup.context = environment.context
         let clock = environment.date.manualClock
         setup.clock = clock.flatMap { ClockLink.microseconds(of: $0) }
         setup.asksForDate = !environment.date.isSystem && clock == nil
-        setup.hasModules = !configuration.modules.isEmpty
+        setup.hasModules = !configuration.moduleSources.isEmpty
         setup.asksForRandom = !environment.random.isSystem
         setup.asksForUUID = !environment.uuid.isRandom
         if case .fail = configuration.callbackErrors { setup.failsForCallbacks = true }
@@ -38,8 +38,7 @@ extension ScriptHost {
         if let clock { worker.share(clock) }
         var own = configuration
         own.limits = .none
-        own.outputLimitInBytes = nil
-        (own.trace, own.diskQuota) = (nil, nil)
+        own.diskQuota = nil
         // Never used by a script: the one of the scripts is open in their process.
         try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
         runTimeLimit = configuration.limits.time
@@ -243,7 +242,7 @@ struct IsolatedDatabase {
     var path: String?
     var settings: ConnectionSettings
     /// The trace that it was opened with.
-    var trace: DefaultDatabase.Trace?
+    var trace: SQLTrace?
     /// The same database in this process, if it is open.
     var writer: (any DatabaseWriter)?
 
@@ -259,15 +258,20 @@ extension ScriptHost.Configuration {
     ///
     /// - Throws: `LuaError` with code `usage` for one in the memory of this process.
     func isolatedDatabase(in container: Dependencies) async throws -> IsolatedDatabase {
-        var settings = ConnectionSettings()
-        settings.isReadonly = isReadonly
-        switch database {
-        case .inMemory: return IsolatedDatabase(path: nil, settings: settings)
-        case .file(let path) where ClusterAddress.isMeant(by: path): throw Self.noNetwork
-        case .file(let path): return IsolatedDatabase(path: path, settings: settings)
-        case .open(let writer): return try await isolated(writer)
-        case .prepared: return try await isolated(container.value(for: DefaultDatabaseKey.self))
+        guard let source = databaseToMake else { return try await isolated(container.value(for: DefaultDatabaseKey.self)) }
+        let environment = try await ScriptEnvironment.resolve(in: container)
+        let isLive = source.isInEveryContext || environment.context == .live
+        switch source.kind {
+        case .cluster where isLive: throw Self.noNetwork
+        case .inMemory where source.migrations == nil:
+            return IsolatedDatabase(path: nil, settings: try source.connectionSettings(), trace: source.trace)
+        case .pool, .queue:
+            // The process opens the file. This one opens it only to migrate it.
+            guard isLive, source.migrations == nil || source.isReadonly else { break }
+            return IsolatedDatabase(path: try source.path(), settings: try source.connectionSettings(), trace: source.trace)
+        case .existing, .inMemory, .cluster: break
         }
+        return try await isolated(DatabaseMaker(source: source, environment: environment, needsFile: true).make())
     }
 
     /// The error of scripts in a separate process that use a database in a cluster.
@@ -277,10 +281,8 @@ extension ScriptHost.Configuration {
     /// The file of a database that is open.
     private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
         guard ClusterDatabase.of(writer) == nil else { throw Self.noNetwork }
-        guard trace == nil else { throw Self.onlyOwnDatabase }
         let source = OpenedDatabases.source(of: writer)
-        var settings = try ConnectionSettings(source?.configuration ?? writer.configuration)
-        if isReadonly { settings.isReadonly = true }
+        let settings = try source?.connectionSettings() ?? ConnectionSettings(writer.configuration)
         // If SQLite is interrupted while it prepares a statement, it returns its general error.
         let path = try await Task.preferringCancellation {
             // Not its path, which is an URI in tests.
@@ -294,18 +296,13 @@ extension ScriptHost.Configuration {
         return IsolatedDatabase(path: path, settings: settings, trace: source?.trace, writer: writer)
     }
 
-    /// The maximum output size; limits apply to standard output only.
-    var countedOutputLimit: Int? {
-        if case .standardOutput = output { outputLimitInBytes } else { nil }
-    }
-
     /// Rejects settings that do not work in another process.
     func checkIsolation() throws {
         func refuse(_ what: String) -> LuaError { LuaError(.usage, "scripts in a process of their own cannot have \(what)") }
         guard libraries.isSubset(of: .sandboxed) else { throw refuse("libraries that reach files or programs: use .sandboxed") }
         guard !allowsFiles else { throw refuse("other database files (allowsFiles)") }
-        guard moduleFolder == nil else { throw refuse("a package.path (moduleFolder): use modules") }
-        guard extensions.isEmpty else { throw refuse("extensions of SQLite, which are native code") }
+        guard moduleFolder == nil else { throw refuse("a package.path (moduleFolder): use moduleSources") }
+        guard sqliteExtensions.isEmpty else { throw refuse("extensions of SQLite, which are native code") }
         guard previewWithholds == nil else { throw refuse("previews") }
         guard libraryModules.isEmpty, extending == nil else { throw refuse("modules that are part of a program") }
     }

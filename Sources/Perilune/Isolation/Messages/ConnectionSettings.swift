@@ -34,7 +34,7 @@ struct ConnectionSettings: Equatable, Sendable {
         guard configuration.preparationCount == 0 else {
             throw Self.refusal(
                 "what `prepareDatabase` does in Swift: functions, collations and settings of the connection. Limit the size of the database by "
-                    + "`diskQuota`, trace its statements by `.traced()`, and define functions in Lua")
+                    + "`diskQuota`, trace its statements by `trace:`, and define functions in Lua")
         }
         guard configuration.schemaSource == nil else { throw Self.refusal("a `schemaSource` of Swift") }
     }

@@ -71,22 +71,24 @@ final class WorkerServer: Sendable {
     private static func make(_ setup: WorkerSetup, _ questions: HostQuestions) throws -> ScriptHost {
         SQLiteTuning.disableMemoryStatistics()
         if setup.limits.memoryInBytes != nil { WorkerEntry.returnFreedBlocks() }
-        var configuration = ScriptHost.Configuration(database: setup.database.map { .file($0) } ?? .inMemory)
-        configuration.isReadonly = setup.connection.isReadonly
-        configuration.connection = setup.connection
-        configuration.diskQuota = setup.diskQuota
-        if let events = setup.trace {
-            configuration.trace = SQLTrace(events, showsValues: setup.tracesValues) { event in
+        var connection = GRDB.Configuration()
+        setup.connection.apply(to: &connection)
+        let trace = setup.trace.map { events in
+            SQLTrace(events, showsValues: setup.tracesValues) { event in
                 questions.tell(.statement, [.text(event.sql)] + (event.duration.map { [WireValue($0)] } ?? []))
             }
         }
+        var configuration = ScriptHost.Configuration(
+            database: setup.database.map { .queue($0, configuration: connection, trace: trace) }
+                ?? .inMemory(configuration: connection, trace: trace))
+        configuration.diskQuota = setup.diskQuota
         configuration.libraries = setup.libraries
         configuration.isDeterministic = setup.isDeterministic
         configuration.limits = setup.limits
         configuration.signals = setup.signals
         configuration.output = .none
         // The host's modules: the host is asked first.
-        if setup.hasModules { configuration.modules = [.closure { _ in nil }] }
+        if setup.hasModules { configuration.moduleSources = [.lookup { _ in nil }] }
         configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
         configuration.extending = { _, state in
             try HostModules(questions: questions).install(in: state)

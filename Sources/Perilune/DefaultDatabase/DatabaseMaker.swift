@@ -4,26 +4,34 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
 
-/// Makes the default database of a context.
-struct DefaultDatabaseMaker {
-    let source: DefaultDatabase
+/// Opens and migrates the database of a source, as the context asks for it.
+struct DatabaseMaker {
+    let source: DatabaseSource
     let environment: ScriptEnvironment
+    /// Whether another process opens the database, too, so that it cannot be in memory.
+    var needsFile = false
 
     func make() async throws -> any DatabaseWriter {
-        if case .given(let writer) = source.kind { return writer }
-        switch environment.context {
-        case .live: return try makeLive()
-        case .test: return try await makeForTest()
-        case .preview: return try makeForPreview()
+        switch source.isInEveryContext ? .live : environment.context {
+        case .live: try makeLive()
+        case .test: try await makeForTest()
+        case .preview: try makeForPreview()
         }
     }
 
     // MARK: - By context
 
-    private func makeLive() throws -> any DatabaseWriter {
-        if case .cluster(let url) = source.kind { return try makeInCluster(url) }
-        let writer = try open(livePath())
-        try migrate(writer)
+    /// Opens the database itself.
+    func makeLive() throws -> any DatabaseWriter {
+        switch source.kind {
+        case .existing(let writer): return writer
+        case .cluster(let url): return try makeInCluster(url)
+        case .pool, .queue, .inMemory: break
+        }
+        if needsFile, case .inMemory = source.kind { return try filled("memory.sqlite", isFile: true, migrate) }
+        let path = try source.path()
+        let writer = try open(path)
+        if path == nil || !source.isReadonly { try migrate(writer) }
         return writer
     }
 
@@ -31,33 +39,34 @@ struct DefaultDatabaseMaker {
         guard source.migrations?.isFolder != false else {
             throw BindingError("cluster_refused", "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
         }
-        var configuration = source.configuration
+        var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)
         let writer = try ClusterDatabase.open(url: url, configuration: configuration)
         slow?.begin(with: writer)
-        try migrate(writer)
+        if !source.isReadonly { try migrate(writer) }
         return writer
     }
 
     private func makeForTest() async throws -> any DatabaseWriter {
-        let writer = source.usesFilesInTests ? try open(TemporaryFolder.path("test.sqlite")) : try open(nil)
-        guard let migrations = source.migrations else { return writer }
-        let template = try await DatabaseTemplates.shared.template(of: migrations, configuration: source.configuration)
-        try template.backup(to: writer)
-        return writer
+        if case .existing(let writer) = source.kind { return writer }
+        let isFile = source.usesFilesInTests || needsFile
+        guard let migrations = source.migrations else { return isFile ? try filled("test.sqlite", isFile: true) { _ in } : try open(nil) }
+        let template = try await DatabaseTemplates.shared.template(of: migrations, configuration: source.writable.connectionConfiguration)
+        return try filled("test.sqlite", isFile: isFile || source.isReadonly) { writer in try template.backup(to: writer) }
     }
 
     private func makeForPreview() throws -> any DatabaseWriter {
-        guard case .inMemory = source.kind else {
-            let writer = try open(TemporaryFolder.path("preview.sqlite"))
+        switch source.kind {
+        case .existing, .inMemory: return try makeLive()
+        case .pool, .queue, .cluster: break
+        }
+        return try filled("preview.sqlite", isFile: true) { writer in
             if case .cluster(let url) = source.kind { try ClusterDatabase.copy(of: url, into: writer) }
-            if let path = try livePath(isMaking: false) {
+            if let path = try source.path(isMaking: false) {
                 try writer.writeWithoutTransaction { db in try LiveFile(path: path).copy(into: db) }
             }
             try migrate(writer)
-            return writer
         }
-        return try makeLive()
     }
 
     private func migrate(_ writer: any DatabaseWriter) throws {
@@ -66,9 +75,19 @@ struct DefaultDatabaseMaker {
 
     // MARK: - Opening
 
+    /// Makes a private database, fills it, and opens it again if it may only be read then.
+    private func filled(_ name: String, isFile: Bool, _ fill: (any DatabaseWriter) throws -> Void) throws -> any DatabaseWriter {
+        let path = try isFile ? TemporaryFolder.path(name) : nil
+        let writer = try DatabaseMaker(source: source.writable, environment: environment).open(path)
+        try fill(writer)
+        guard source.isReadonly else { return writer }
+        try writer.close()
+        return try open(path)
+    }
+
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
     private func open(_ path: String?) throws -> any DatabaseWriter {
-        var configuration = source.configuration
+        var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)
         let writer = try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
         OpenedDatabases.note(writer, from: source)
@@ -79,15 +98,6 @@ struct DefaultDatabaseMaker {
     private func open(_ name: String, isFile: Bool, _ configuration: Configuration) throws -> any DatabaseWriter {
         if isFile, case .pool = source.kind { return try DatabasePool(path: name, configuration: configuration) }
         return try DatabaseQueue(path: name, configuration: configuration)
-    }
-
-    /// The path of the file; `nil` for a database in memory.
-    private func livePath(isMaking: Bool = true) throws -> String? {
-        switch source.kind {
-        case .pool(let path?), .queue(let path?): return path
-        case .pool(nil), .queue(nil): return try DataFolder.path("database.sqlite", isMaking: isMaking)
-        case .inMemory, .given, .cluster: return nil
-        }
     }
 }
 

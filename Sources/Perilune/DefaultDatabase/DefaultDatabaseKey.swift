@@ -1,0 +1,46 @@
+public import GRDB
+public import PeriluneDependencies
+
+/// The key of the default database.
+///
+/// Closing the container lets go of it: it is closed when the last host that uses it is gone, since nothing survives the use of
+/// a closed one.
+enum DefaultDatabaseKey: DependencyKey {
+    static let name = "defaultDatabase"
+    static let belongsToOneTest = true
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<DatabaseSource> {
+        switch context {
+        case .live:
+            .none(
+                cure: "call `try await Dependencies.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
+                    + "the program, or give the host a database: `ScriptHost(database: .pool(\"app.sqlite\"))`")
+        case .test:
+            .reported(
+                .inMemory(),
+                cure: "give the test one with the trait `.defaultDatabase()` of PeriluneTestSupport, or prepare one; "
+                    + "an empty database in memory is used for now")
+        case .preview:
+            .reported(.inMemory(), cure: "prepare one at the start of the program; an empty database in memory is used for now")
+        }
+    }
+
+    static func makeValue(of source: DatabaseSource, in scope: Dependencies) async throws -> any DatabaseWriter {
+        try await DatabaseMaker(source: source, environment: .resolve(in: scope)).make()
+    }
+}
+
+extension DependencyValues {
+    /// The database that scripts see as `db`.
+    public var defaultDatabase: DatabaseSource? {
+        get { self[DefaultDatabaseKey.self] }
+        set { self[DefaultDatabaseKey.self] = newValue }
+    }
+}
+
+extension Dependencies {
+    /// The default database, as the current task sees it.
+    public static var defaultDatabase: any DatabaseWriter {
+        get async throws { try await value(for: DefaultDatabaseKey.self) }
+    }
+}
