@@ -5,7 +5,7 @@ internal import PeriluneCluster
 /// Reports the SQL that runs on the database of scripts, to a closure or to the log.
 ///
 /// ```swift
-/// try await Dependencies.prepare {
+/// try await DependencyContainer.prepare {
 ///     $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
 /// }
 /// ```

@@ -7,7 +7,7 @@ public import PeriluneLua
 extension ScriptHost {
     /// The settings of a host.
     public struct Configuration: Sendable {
-        /// The default database, `db`. `nil`: the one in the container of dependencies, from `Dependencies.prepare` or of the test.
+        /// The default database, `db`. `nil`: the one in the container of dependencies, from `DependencyContainer.prepare` or of the test.
         public var database: DatabaseSource?
         /// The standard functions that scripts have. Harmless ones by default.
         public var libraries: LuaLibraries = .sandboxed
@@ -74,7 +74,7 @@ extension ScriptHost.Configuration {
     }
 
     /// The default database: made by its source, or the container's.
-    func openDatabase(in container: Dependencies) async throws -> any DatabaseWriter {
+    func openDatabase(in container: DependencyContainer) async throws -> any DatabaseWriter {
         guard let source = databaseToMake else { return try await container.value(for: DefaultDatabaseKey.self) }
         return try await DatabaseMaker(source: source, environment: .resolve(in: container)).make()
     }

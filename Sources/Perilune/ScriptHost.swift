@@ -72,7 +72,7 @@ public actor ScriptHost {
     /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened; `LuaError` with code
     ///   `usage` for options that do not fit together, or a folder of modules that does not exist.
     public init(_ configuration: Configuration = Configuration()) async throws {
-        let container = Dependencies.current
+        let container = DependencyContainer.current
         let environment = try await ScriptEnvironment.resolve(in: container)
         guard let isolation = configuration.isolation.process else {
             try self.init(configuration, database: await configuration.openDatabase(in: container), environment: environment)

@@ -72,7 +72,7 @@ public actor ScriptPool {
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
         precondition(spares >= 0, "a pool cannot have fewer than no spares")
-        let container = Dependencies.current
+        let container = DependencyContainer.current
         let environment = try await ScriptEnvironment.resolve(in: container)
         let makeEmptyHost: @Sendable () async throws -> ScriptHost
         if let isolation = configuration.isolation.process {

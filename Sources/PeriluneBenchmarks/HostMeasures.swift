@@ -82,8 +82,8 @@ struct HostMeasures: TimedMeasures {
     }
 
     private static func useTestDatabase(_ migrations: Migrations) async throws {
-        try await Dependencies.with(context: .test, { $0.defaultDatabase = .inMemory(migrations: migrations) }) {
-            _ = try await Dependencies.defaultDatabase
+        try await DependencyContainer.with(context: .test, { $0.defaultDatabase = .inMemory(migrations: migrations) }) {
+            _ = try await DependencyContainer.defaultDatabase
         }
     }
 

@@ -34,7 +34,7 @@ struct PeriluneCommand: ParsableCommand {
 enum Main {
     // Runs on the main thread before others exist: access to files can only be restricted for threads created later.
     @MainActor static func main() async {
-        DependencyContext.setOwnProgram()
+        DependencyContainer.Context.setOwnProgram()
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())

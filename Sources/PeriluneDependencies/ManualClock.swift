@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// ```swift
 /// let clock = ManualClock()
-/// try await Dependencies.with { $0.date = .manual(clock) } operation: {
+/// try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
 ///     // ... start a timer of one hour
 ///     clock.advance(by: 3600)
 /// }

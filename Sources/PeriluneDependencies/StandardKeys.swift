@@ -1,43 +1,35 @@
 public import Logging
 
 /// The key of the clock.
-public enum DateKey: DependencyKey {
-    public static let name = "date"
-
-    public static func defaultSource(in context: DependencyContext) -> DependencyDefault<DateSource> {
+package enum DateKey: DependencyContainer.Key {
+    package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<DateSource> {
         .value(context == .test ? .manual(ManualClock()) : .system)
     }
 }
 
 /// The key of the UUID source.
-public enum UUIDKey: DependencyKey {
-    public static let name = "uuid"
-
-    public static func defaultSource(in context: DependencyContext) -> DependencyDefault<UUIDSource> {
+package enum UUIDKey: DependencyContainer.Key {
+    package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<UUIDSource> {
         .value(context == .test ? .counting : .random)
     }
 }
 
 /// The key of the random number source.
-public enum RandomKey: DependencyKey {
-    public static let name = "random"
-
-    public static func defaultSource(in context: DependencyContext) -> DependencyDefault<RandomSource> {
+package enum RandomKey: DependencyContainer.Key {
+    package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<RandomSource> {
         .value(context == .test ? .seeded(0) : .system)
     }
 }
 
 /// The key of the logger. In tests the default logger discards everything, so that test output stays readable.
-public enum LoggerKey: DependencyKey {
-    public static let name = "logger"
-
-    public static func defaultSource(in context: DependencyContext) -> DependencyDefault<Logger> {
+package enum LoggerKey: DependencyContainer.Key {
+    package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Logger> {
         guard context == .test else { return .value(Logger(label: "perilune")) }
         return .value(Logger(label: "perilune") { _ in SwiftLogNoOpLogHandler() })
     }
 }
 
-extension DependencyValues {
+extension DependencyContainer.Values {
     /// The clock. The default is the system clock; in tests, a clock at the start of the year 2000 that moves when it is set or a script
     /// sleeps.
     public var date: DateSource? {
@@ -61,5 +53,27 @@ extension DependencyValues {
     public var logger: Logger? {
         get { self[LoggerKey.self] }
         set { self[LoggerKey.self] = newValue }
+    }
+}
+
+extension DependencyContainer {
+    /// The clock, as the current task sees it: `try await DependencyContainer.date()` is the current time.
+    public static var date: DateSource {
+        get async throws { try await value(for: DateKey.self) }
+    }
+
+    /// The source of UUIDs, as the current task sees it.
+    public static var uuid: UUIDSource {
+        get async throws { try await value(for: UUIDKey.self) }
+    }
+
+    /// The source of random numbers, as the current task sees it.
+    public static var random: RandomSource {
+        get async throws { try await value(for: RandomKey.self) }
+    }
+
+    /// The logger of scripts and hosts, as the current task sees it.
+    public static var logger: Logger {
+        get async throws { try await value(for: LoggerKey.self) }
     }
 }

@@ -17,11 +17,11 @@ public import Testing
 public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: the trait of a suite applies to the suites in it.
     public let isRecursive = true
-    private let give: @Sendable (inout DependencyValues) throws -> Void
+    private let give: @Sendable (inout DependencyContainer.Values) throws -> Void
     private let prepare: @Sendable () async throws -> Void
 
     fileprivate init(
-        _ give: @escaping @Sendable (inout DependencyValues) throws -> Void,
+        _ give: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void,
         prepare: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.give = give
@@ -35,14 +35,14 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         // The outermost trait starts the test scope; inner traits add to it.
-        guard Dependencies.isInTestScope else {
-            return try await Dependencies.withTestScope { try await run(function) }
+        guard DependencyContainer.isInTestScope else {
+            return try await DependencyContainer.withTestScope { try await run(function) }
         }
         try await run(function)
     }
 
     private func run(_ function: @Sendable () async throws -> Void) async throws {
-        try await Dependencies.with(give) {
+        try await DependencyContainer.with(give) {
             try await prepare()
             try await function()
         }
@@ -74,10 +74,24 @@ extension Trait where Self == DependencyTrait {
     ///   - property: The dependency.
     ///   - value: The value, evaluated for each case.
     public static func dependency<Value: Sendable>(
-        _ property: any WritableKeyPath<DependencyValues, Value?> & Sendable,
+        _ property: any WritableKeyPath<DependencyContainer.Values, Value?> & Sendable,
         _ value: @autoclosure @escaping @Sendable () throws -> Value
     ) -> DependencyTrait {
         DependencyTrait { $0[keyPath: property] = try value() }
+    }
+
+    /// Sets dependencies for the test.
+    ///
+    /// ```swift
+    /// @Test(.dependencies {
+    ///     $0.date = .constant(Date(timeIntervalSince1970: 0))
+    ///     $0.random = .seeded(7)
+    /// })
+    /// ```
+    ///
+    /// - Parameter set: Sets the values, for each case anew.
+    public static func dependencies(_ set: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void) -> DependencyTrait {
+        DependencyTrait(set)
     }
 
     /// Gives the test its own dependencies: a frozen clock and repeatable UUIDs and random numbers.

@@ -11,8 +11,8 @@ extension ScriptHost {
     public static func inMemory(
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
     ) async throws -> ScriptHost {
-        try await Dependencies.withTestScope {
-            try await Dependencies.with { $0.defaultDatabase = .inMemory(migrations: migrations) } operation: {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.with { $0.defaultDatabase = .inMemory(migrations: migrations) } operation: {
                 var configuration = configuration
                 configuration.database = nil
                 return try await ScriptHost(configuration)

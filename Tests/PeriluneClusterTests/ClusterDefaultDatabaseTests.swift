@@ -9,8 +9,8 @@ import Testing
 /// A cluster as the default database of a program.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterDefaultDatabaseTests {
     /// Runs an operation as if a program had just started in the given context.
-    private func program(_ context: DependencyContext, _ operation: nonisolated(nonsending) () async throws -> Void) async throws {
-        try await Dependencies(.process { .notRunByTests }, context: .success(context)).run(operation: operation)
+    private func program(_ context: DependencyContainer.Context, _ operation: nonisolated(nonsending) () async throws -> Void) async throws {
+        try await DependencyContainer(.process { .notRunByTests }, context: .success(context)).with(operation)
     }
 
     private func migrations() throws -> (folder: URL, migrations: Migrations) {
@@ -28,7 +28,7 @@ import Testing
         for name in ["Verne", "Melville"] {
             // The second program finds the tables and rows of the first one.
             try await program(.live) {
-                try await Dependencies.prepare { $0.defaultDatabase = database }
+                try await DependencyContainer.prepare { $0.defaultDatabase = database }
                 let host = try await ScriptHost()
                 try await host.run(source: "db:execute('INSERT INTO author (name) VALUES (?)', ...)", arguments: name)
                 #expect(try await host.run(source: "return db:path()") == "dqlite://\(nodes.servers.joined(separator: ","))/shop")
@@ -37,12 +37,12 @@ import Testing
         }
         #expect(nodes.shell("SELECT group_concat(name) FROM author").contains("Verne,Melville"))
         try await program(.preview) {
-            try await Dependencies.prepare { $0.defaultDatabase = database }
+            try await DependencyContainer.prepare { $0.defaultDatabase = database }
             let host = try await ScriptHost()
             #expect(try await host.run(source: "db:execute('DELETE FROM author WHERE id = 1') return db:fetch_value('SELECT name FROM author')") == "Melville")
         }
         try await program(.test) {
-            try await Dependencies.prepare { $0.defaultDatabase = database }
+            try await DependencyContainer.prepare { $0.defaultDatabase = database }
             let host = try await ScriptHost()
             #expect(try await host.run(source: "return db:fetch_value('SELECT count(*) FROM author')") == 0)
             try await host.run(source: "db:execute('INSERT INTO author VALUES (1, ?)', 'Stevenson')")
@@ -55,7 +55,7 @@ import Testing
         let database = DatabaseSource.cluster(
             servers: nodes.servers, name: "shop", migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
         try await program(.live) {
-            let error = await #expect(throws: (any Error).self) { try await Dependencies.prepare { $0.defaultDatabase = database } }
+            let error = await #expect(throws: (any Error).self) { try await DependencyContainer.prepare { $0.defaultDatabase = database } }
             #expect("\(error.map(String.init(describing:)) ?? "")".contains("migrations in Swift"))
         }
         #expect(nodes.shell("SELECT count(*) FROM sqlite_schema").contains("0"))

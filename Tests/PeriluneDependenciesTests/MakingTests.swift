@@ -5,46 +5,46 @@ import Testing
 
 @Suite(.patience) struct MakingTests {
     @Test func `dependencies that need each other are an error instead of a deadlock`() async throws {
-        try await Dependencies.inProcess(.live) {
-            let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }
+        try await DependencyContainer.inProcess(.live) {
+            let error = await #expect(throws: DependencyError.self) { try await DependencyContainer.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
             #expect(error?.message == "the dependency egg depends on itself: egg → hen → egg")
             // Whichever task begins.
             await #expect(throws: DependencyError.self) {
-                async let hen = Dependencies.value(for: HenKey.self)
-                async let egg = Dependencies.value(for: EggKey.self)
+                async let hen = DependencyContainer.value(for: HenKey.self)
+                async let egg = DependencyContainer.value(for: EggKey.self)
                 _ = try await (hen, egg)
             }
-            await #expect(throws: DependencyError.self) { try await Dependencies.prepare { $0[HenKey.self] = 1 } }
+            await #expect(throws: DependencyError.self) { try await DependencyContainer.prepare { $0[HenKey.self] = 1 } }
         }
     }
 
     @Test func `later work of tasks that a factory started is not a cycle`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let later = Mutex<Task<Resource, any Error>?>(nil)
             let gate = AsyncStream.makeStream(of: Void.self)
             let source = ResourceSource { context in
                 let task = Task {
                     await gate.stream.first { _ in true }
-                    return try await Dependencies.value(for: ResourceKey.self)
+                    return try await DependencyContainer.value(for: ResourceKey.self)
                 }
                 later.withLock { $0 = task }
                 return Resource("made", context)
             }
-            try await Dependencies.prepare { $0.resource = source }
+            try await DependencyContainer.prepare { $0.resource = source }
             gate.continuation.yield()
             try await #expect(later.withLock { $0 }?.value.name == "made")
         }
     }
 
     @Test func `one waiting task may give up, and the others get the value`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
-            try await Dependencies.with { $0.resource = slow.source } operation: {
-                let one = Task { try await Dependencies.value(for: ResourceKey.self) }
+            try await DependencyContainer.with { $0.resource = slow.source } operation: {
+                let one = Task { try await DependencyContainer.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
-                let other = Task { try await Dependencies.value(for: ResourceKey.self) }
-                let container = Dependencies.current
+                let other = Task { try await DependencyContainer.value(for: ResourceKey.self) }
+                let container = DependencyContainer.current
                 try #require(await eventually { await container.made.first?.making.waiterCount == 2 })
                 one.cancel()
                 await #expect(throws: CancellationError.self) { try await one.value }
@@ -55,14 +55,14 @@ import Testing
     }
 
     @Test func `a creation without waiters is cancelled, and restarted for the next one`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
-            try await Dependencies.with { $0.resource = slow.source } operation: {
-                let one = Task { try await Dependencies.value(for: ResourceKey.self) }
+            try await DependencyContainer.with { $0.resource = slow.source } operation: {
+                let one = Task { try await DependencyContainer.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
                 one.cancel()
                 await #expect(throws: CancellationError.self) { try await one.value }
-                let other = Task { try await Dependencies.value(for: ResourceKey.self) }
+                let other = Task { try await DependencyContainer.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
                 slow.gate.continuation.yield()
                 try await #expect(other.value.name == "attempt 2")
@@ -92,22 +92,22 @@ private final class SlowSource: Sendable {
     }
 }
 
-private enum HenKey: DependencyKey {
+private enum HenKey: DependencyContainer.Key {
     static let name = "hen"
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Int> { .value(0) }
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Int> { .value(0) }
 
-    static func makeValue(of source: Int, in scope: Dependencies) async throws -> String {
+    static func makeValue(of source: Int, in scope: DependencyContainer) async throws -> String {
         "a hen of \(try await scope.value(for: EggKey.self))"
     }
 }
 
-private enum EggKey: DependencyKey {
+private enum EggKey: DependencyContainer.Key {
     static let name = "egg"
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Int> { .value(0) }
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Int> { .value(0) }
 
-    static func makeValue(of source: Int, in scope: Dependencies) async throws -> String {
+    static func makeValue(of source: Int, in scope: DependencyContainer) async throws -> String {
         "an egg of \(try await scope.value(for: HenKey.self))"
     }
 }

@@ -3,22 +3,22 @@ import Testing
 
 @Suite struct OverrideTests {
     private static func name() async throws -> String {
-        try await Dependencies.value(for: ResourceKey.self).name
+        try await DependencyContainer.value(for: ResourceKey.self).name
     }
 
     @Test func `the innermost override takes precedence over the test's value, the program's value and the default`() async throws {
-        try await Dependencies.inProcess(.test) {
-            try await #expect(Dependencies.value(for: OtherKey.self).name == "default other")
-            try await Dependencies.prepare { $0.resource = .named("process") }
+        try await DependencyContainer.inProcess(.test) {
+            try await #expect(DependencyContainer.value(for: OtherKey.self).name == "default other")
+            try await DependencyContainer.prepare { $0.resource = .named("process") }
             try await #expect(Self.name() == "process")
-            try await Dependencies.withTestScope {
+            try await DependencyContainer.withTestScope {
                 try await #expect(Self.name() == "process")
             }
-            try await Dependencies.withTestScope {
-                try await Dependencies.prepare { $0.resource = .named("test") }
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare { $0.resource = .named("test") }
                 try await #expect(Self.name() == "test")
-                try await Dependencies.with { $0.resource = .named("outer") } operation: {
-                    try await Dependencies.with { $0.resource = .named("inner") } operation: {
+                try await DependencyContainer.with { $0.resource = .named("outer") } operation: {
+                    try await DependencyContainer.with { $0.resource = .named("inner") } operation: {
                         try await #expect(Self.name() == "inner")
                     }
                     try await #expect(Self.name() == "outer")
@@ -30,10 +30,10 @@ import Testing
     }
 
     @Test func `overrides unwind when the operation throws`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.resource = .named("process") }
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.resource = .named("process") }
             await #expect(throws: Failure.self) {
-                try await Dependencies.with { $0.resource = .named("override") } operation: {
+                try await DependencyContainer.with { $0.resource = .named("override") } operation: {
                     try await #expect(Self.name() == "override")
                     throw Failure()
                 }
@@ -43,39 +43,39 @@ import Testing
     }
 
     @Test func `a synchronous operation uses the container that it is given`() async throws {
-        let container = Dependencies.makeTestScope()
-        #expect(container.asCurrent { Dependencies.current } === container)
-        #expect(Dependencies.current !== container)
+        let container = DependencyContainer.makeTestScope()
+        #expect(container.with { DependencyContainer.current } === container)
+        #expect(DependencyContainer.current !== container)
     }
 
     @Test func `an override does not affect other dependencies`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.other = .named("other") }
-            let before = try await Dependencies.value(for: OtherKey.self)
-            try await Dependencies.with { $0.resource = .named("override") } operation: {
-                try await #expect(Dependencies.value(for: OtherKey.self) === before)
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.other = .named("other") }
+            let before = try await DependencyContainer.value(for: OtherKey.self)
+            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
+                try await #expect(DependencyContainer.value(for: OtherKey.self) === before)
             }
         }
     }
 
     @Test func `child tasks inherit overrides, and detached tasks get them through the container`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.with { $0.resource = .named("override") } operation: {
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
                 async let child = Self.name()
                 try await #expect(child == "override")
                 try await #expect(Task { try await Self.name() }.value == "override")
-                let container = Dependencies.current
-                let detached = Task.detached { try await container.run { try await Self.name() } }
+                let container = DependencyContainer.current
+                let detached = Task.detached { try await container.with { try await Self.name() } }
                 try await #expect(detached.value == "override")
             }
         }
     }
 
     @Test func `a value is created once per override, for any number of tasks`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.with { $0.resource = .named("override") } operation: {
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
                 let found = try await withThrowingTaskGroup(of: Resource.self) { group in
-                    for _ in 0..<50 { group.addTask { try await Dependencies.value(for: ResourceKey.self) } }
+                    for _ in 0..<50 { group.addTask { try await DependencyContainer.value(for: ResourceKey.self) } }
                     return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
                 }
                 #expect(found.count == 1)
@@ -84,35 +84,35 @@ import Testing
     }
 
     @Test func `another context has separate values`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.resource = .named("program") }
-            let live = try await Dependencies.value(for: ResourceKey.self)
-            try await Dependencies.with(context: .preview) {
-                let preview = try await Dependencies.value(for: ResourceKey.self)
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.resource = .named("program") }
+            let live = try await DependencyContainer.value(for: ResourceKey.self)
+            try await DependencyContainer.with(context: .preview) {
+                let preview = try await DependencyContainer.value(for: ResourceKey.self)
                 #expect(preview.name == "program")
                 #expect(preview.context == .preview)
                 #expect(preview !== live)
-                try #expect(Dependencies.current.context == .preview)
+                try #expect(DependencyContainer.current.context == .preview)
                 // Overrides inside belong to the surrounding context.
-                try await Dependencies.with { $0.other = .named("x") } operation: {
-                    try await #expect(Dependencies.value(for: ResourceKey.self) === preview)
-                    try await #expect(Dependencies.value(for: OtherKey.self).context == .preview)
+                try await DependencyContainer.with { $0.other = .named("x") } operation: {
+                    try await #expect(DependencyContainer.value(for: ResourceKey.self) === preview)
+                    try await #expect(DependencyContainer.value(for: OtherKey.self).context == .preview)
                 }
             }
             #expect(live.context == .live)
-            try await #expect(Dependencies.value(for: ResourceKey.self) === live)
+            try await #expect(DependencyContainer.value(for: ResourceKey.self) === live)
         }
     }
 
     @Test func `a factory that throws can be retried`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let attempts = Closings()
             let source = ResourceSource { context in
                 attempts.add("")
                 guard attempts.names.count > 1 else { throw Failure() }
                 return Resource("second", context)
             }
-            try await Dependencies.with { $0.resource = source } operation: {
+            try await DependencyContainer.with { $0.resource = source } operation: {
                 await #expect(throws: Failure.self) { try await Self.name() }
                 try await #expect(Self.name() == "second")
             }
@@ -128,8 +128,8 @@ import Testing
 private actor Caller {
     func staysInOperations() async throws -> Bool {
         let isolations = [
-            try await Dependencies.with(operation: isolationHere), try await Dependencies.withTestScope(operation: isolationHere),
-            await Dependencies.makeTestScope().run(operation: isolationHere),
+            try await DependencyContainer.with(operation: isolationHere), try await DependencyContainer.withTestScope(operation: isolationHere),
+            await DependencyContainer.makeTestScope().with(isolationHere),
         ]
         return isolations.allSatisfy { $0 === self }
     }

@@ -4,82 +4,82 @@ import Testing
 
 @Suite struct PreparingTests {
     @Test func `a prepared value is created once and shared`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.resource = .named("a") }
-            let first = try await Dependencies.value(for: ResourceKey.self)
-            let second = try await Dependencies.value(for: ResourceKey.self)
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.resource = .named("a") }
+            let first = try await DependencyContainer.value(for: ResourceKey.self)
+            let second = try await DependencyContainer.value(for: ResourceKey.self)
             #expect(first.name == "a")
             #expect(first === second)
         }
     }
 
     @Test func `preparing twice is a reported error with advice and replaces nothing`() async throws {
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.resource = .named("a") }
-            let before = try await Dependencies.value(for: ResourceKey.self)
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.resource = .named("a") }
+            let before = try await DependencyContainer.value(for: ResourceKey.self)
             await withKnownIssue {
                 let error = await #expect(throws: DependencyError.self) {
-                    try await Dependencies.prepare { $0.resource = .named("b") }
+                    try await DependencyContainer.prepare { $0.resource = .named("b") }
                 }
                 #expect(error?.code == .alreadyPrepared)
-                #expect(error?.message.contains("Dependencies.with") == true)
+                #expect(error?.message.contains("DependencyContainer.with") == true)
             } matching: { "\($0)".contains("resource is prepared twice") }
-            try await #expect(Dependencies.value(for: ResourceKey.self) === before)
+            try await #expect(DependencyContainer.value(for: ResourceKey.self) === before)
         }
     }
 
     @Test func `preparing after the default was used is a reported error`() async throws {
-        try await Dependencies.inProcess(.live) {
-            let used = try await Dependencies.value(for: OtherKey.self)
+        try await DependencyContainer.inProcess(.live) {
+            let used = try await DependencyContainer.value(for: OtherKey.self)
             await withKnownIssue {
                 let error = await #expect(throws: DependencyError.self) {
-                    try await Dependencies.prepare { $0.other = .named("late") }
+                    try await DependencyContainer.prepare { $0.other = .named("late") }
                 }
                 #expect(error?.code == .alreadyUsed)
             } matching: { "\($0)".contains("after it was used") }
-            try await #expect(Dependencies.value(for: OtherKey.self) === used)
+            try await #expect(DependencyContainer.value(for: OtherKey.self) === used)
         }
     }
 
     @Test func `several dependencies are prepared together or not at all, and can be retried`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let closings = Closings()
             await #expect(throws: Failure.self) {
-                try await Dependencies.prepare {
+                try await DependencyContainer.prepare {
                     $0.other = .named("other", closings)
                     $0.resource = .failing(Failure())
                 }
             }
             let error = await #expect(throws: DependencyError.self) {
-                try await Dependencies.value(for: ResourceKey.self)
+                try await DependencyContainer.value(for: ResourceKey.self)
             }
             #expect(error?.code == .notPrepared)
             // Regardless of the order: if it was created, it was closed again.
             #expect(closings.names.count <= 1)
-            try await Dependencies.prepare {
+            try await DependencyContainer.prepare {
                 $0.other = .named("other again")
                 $0.resource = .named("resource")
             }
-            try await #expect(Dependencies.value(for: OtherKey.self).name == "other again")
-            try await #expect(Dependencies.value(for: ResourceKey.self).name == "resource")
+            try await #expect(DependencyContainer.value(for: OtherKey.self).name == "other again")
+            try await #expect(DependencyContainer.value(for: ResourceKey.self).name == "resource")
         }
     }
 
     @Test func `a closure that throws prepares nothing`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             await #expect(throws: Failure.self) {
-                try await Dependencies.prepare {
+                try await DependencyContainer.prepare {
                     $0.resource = .named("a")
                     throw Failure()
                 }
             }
-            try await Dependencies.prepare { $0.resource = .named("b") }
-            try await #expect(Dependencies.value(for: ResourceKey.self).name == "b")
+            try await DependencyContainer.prepare { $0.resource = .named("b") }
+            try await #expect(DependencyContainer.value(for: ResourceKey.self).name == "b")
         }
     }
 
     @Test func `if several tasks prepare at once, one wins and the others throw`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             // Slow enough for all tasks to have begun.
             let begun = Tally()
             let slow = ResourceSource { context in
@@ -92,7 +92,7 @@ import Testing
                         group.addTask {
                             begun.add()
                             do {
-                                try await Dependencies.prepare { $0.resource = slow }
+                                try await DependencyContainer.prepare { $0.resource = slow }
                                 return nil
                             } catch {
                                 return (error as? DependencyError)?.code
@@ -108,18 +108,18 @@ import Testing
     }
 
     @Test func `a task that asks during preparation waits for the value`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let asked = Tally()
             let slow = ResourceSource { context in
                 await asked.wait()
                 return Resource("slow", context)
             }
-            async let prepared: Void = Dependencies.prepare { $0.resource = slow }
+            async let prepared: Void = DependencyContainer.prepare { $0.resource = slow }
             var found: Resource?
             while found == nil {
                 do {
                     asked.add()
-                    found = try await Dependencies.value(for: ResourceKey.self)
+                    found = try await DependencyContainer.value(for: ResourceKey.self)
                 } catch let error as DependencyError {
                     // The other task has not begun.
                     #expect(error.code == .notPrepared)
@@ -132,67 +132,67 @@ import Testing
     }
 
     @Test(.patience) func `a factory that never returns does not block a cancelled task`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in
                 started.continuation.yield()
                 try await suspendUntilCancelled()
                 return Resource("never", context)
             }
-            let preparing = Task { try await Dependencies.prepare { $0.resource = never } }
+            let preparing = Task { try await DependencyContainer.prepare { $0.resource = never } }
             await started.stream.first { _ in true }
             preparing.cancel()
             await #expect(throws: CancellationError.self) { try await preparing.value }
             // The preparation can be retried.
-            try await Dependencies.prepare { $0.resource = .named("second") }
-            try await #expect(Dependencies.value(for: ResourceKey.self).name == "second")
+            try await DependencyContainer.prepare { $0.resource = .named("second") }
+            try await #expect(DependencyContainer.value(for: ResourceKey.self).name == "second")
         }
     }
 
     @Test func `a value that is created during preparation sees the other prepared values`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let uuids = UUIDSource.counting
             _ = uuids()
-            try await Dependencies.prepare {
+            try await DependencyContainer.prepare {
                 $0.uuid = uuids
                 $0.dependent = DependentSource()
             }
-            try await #expect(Dependencies.value(for: DependentKey.self).hasSuffix("0001"))
+            try await #expect(DependencyContainer.value(for: DependentKey.self).hasSuffix("0001"))
         }
     }
 
     @Test func `in live, an unprepared dependency is an error`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) {
-                try await Dependencies.value(for: ResourceKey.self)
+                try await DependencyContainer.value(for: ResourceKey.self)
             }
             #expect(error?.code == .notPrepared)
             #expect(error?.message == "the dependency resource is used before it was prepared: prepare it")
         }
     }
 
-    @Test(arguments: [DependencyContext.test, .preview])
-    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContext) async throws {
-        try await Dependencies.inProcess(context) {
+    @Test(arguments: [DependencyContainer.Context.test, .preview])
+    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContainer.Context) async throws {
+        try await DependencyContainer.inProcess(context) {
             try await withKnownIssue {
-                _ = try await Dependencies.value(for: ResourceKey.self)
+                _ = try await DependencyContainer.value(for: ResourceKey.self)
             } matching: { "\($0)".contains("not provided: give it") }
             // Reported only once.
-            let second = try await Dependencies.value(for: ResourceKey.self)
+            let second = try await DependencyContainer.value(for: ResourceKey.self)
             #expect(second.name == "default")
             #expect(second.context == context)
         }
     }
 
     @Test func `closing starts with the last value, and allows preparing again`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let closings = Closings()
-            try await Dependencies.prepare { $0.resource = .named("first", closings) }
-            try await Dependencies.prepare { $0.other = .named("second", closings) }
-            try await Dependencies.close()
+            try await DependencyContainer.prepare { $0.resource = .named("first", closings) }
+            try await DependencyContainer.prepare { $0.other = .named("second", closings) }
+            try await DependencyContainer.close()
             #expect(closings.names == ["second", "first"])
-            try await Dependencies.prepare { $0.resource = .named("third", closings) }
-            try await #expect(Dependencies.value(for: ResourceKey.self).name == "third")
+            try await DependencyContainer.prepare { $0.resource = .named("third", closings) }
+            try await #expect(DependencyContainer.value(for: ResourceKey.self).name == "third")
         }
     }
 }
@@ -200,19 +200,19 @@ import Testing
 /// A dependency that depends on another one.
 struct DependentSource: Sendable {}
 
-enum DependentKey: DependencyKey {
+enum DependentKey: DependencyContainer.Key {
     static let name = "dependent"
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<DependentSource> {
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<DependentSource> {
         .value(DependentSource())
     }
 
-    static func makeValue(of source: DependentSource, in scope: Dependencies) async throws -> String {
+    static func makeValue(of source: DependentSource, in scope: DependencyContainer) async throws -> String {
         try await scope.value(for: UUIDKey.self)().uuidString
     }
 }
 
-extension DependencyValues {
+extension DependencyContainer.Values {
     var dependent: DependentSource? {
         get { self[DependentKey.self] }
         set { self[DependentKey.self] = newValue }

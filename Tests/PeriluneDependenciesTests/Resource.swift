@@ -4,10 +4,10 @@ import Synchronization
 /// A resource that a container creates and closes.
 final class Resource: Sendable {
     let name: String
-    let context: DependencyContext
+    let context: DependencyContainer.Context
     private let closings: Closings?
 
-    init(_ name: String, _ context: DependencyContext, _ closings: Closings? = nil) {
+    init(_ name: String, _ context: DependencyContainer.Context, _ closings: Closings? = nil) {
         self.name = name
         self.context = context
         self.closings = closings
@@ -25,7 +25,7 @@ final class Closings: Sendable {
 
 /// The configuration of a resource.
 struct ResourceSource: Sendable {
-    let make: @Sendable (DependencyContext) async throws -> Resource
+    let make: @Sendable (DependencyContainer.Context) async throws -> Resource
 
     static func named(_ name: String, _ closings: Closings? = nil) -> ResourceSource {
         ResourceSource { Resource(name, $0, closings) }
@@ -37,15 +37,15 @@ struct ResourceSource: Sendable {
 }
 
 /// A dependency similar to the default database: created by context, required in live, reported in tests.
-enum ResourceKey: DependencyKey {
+enum ResourceKey: DependencyContainer.Key {
     static let name = "resource"
     static let belongsToOneTest = true
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<ResourceSource> {
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<ResourceSource> {
         context == .live ? .none(cure: "prepare it") : .reported(.named("default"), cure: "give it")
     }
 
-    static func makeValue(of source: ResourceSource, in scope: Dependencies) async throws -> Resource {
+    static func makeValue(of source: ResourceSource, in scope: DependencyContainer) async throws -> Resource {
         try await source.make(scope.context)
     }
 
@@ -53,21 +53,21 @@ enum ResourceKey: DependencyKey {
 }
 
 /// A second dependency, without special behavior.
-enum OtherKey: DependencyKey {
+enum OtherKey: DependencyContainer.Key {
     static let name = "other"
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<ResourceSource> {
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<ResourceSource> {
         .value(.named("default other"))
     }
 
-    static func makeValue(of source: ResourceSource, in scope: Dependencies) async throws -> Resource {
+    static func makeValue(of source: ResourceSource, in scope: DependencyContainer) async throws -> Resource {
         try await source.make(scope.context)
     }
 
     static func close(_ value: Resource, of source: ResourceSource) { value.close() }
 }
 
-extension DependencyValues {
+extension DependencyContainer.Values {
     var resource: ResourceSource? {
         get { self[ResourceKey.self] }
         set { self[ResourceKey.self] = newValue }
@@ -81,13 +81,13 @@ extension DependencyValues {
 
 struct Failure: Error, Equatable {}
 
-extension Dependencies {
+extension DependencyContainer {
     /// Runs an operation in a new container, as if a program had just started in that context.
     static func inProcess<Result: Sendable>(
-        _ context: DependencyContext, identity: @escaping @Sendable () -> TestIdentity = { .notRunByTests },
+        _ context: DependencyContainer.Context, identity: @escaping @Sendable () -> TestIdentity = { .notRunByTests },
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
-        let container = Dependencies(.process(identity), context: .success(context))
-        return try await container.run(operation: operation)
+        let container = DependencyContainer(.process(identity), context: .success(context))
+        return try await container.with(operation)
     }
 }

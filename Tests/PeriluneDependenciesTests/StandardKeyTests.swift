@@ -5,13 +5,13 @@ import Testing
 @Suite struct StandardKeyTests {
     @Test func `in tests, the clock stands still, UUIDs count, and random numbers repeat`() async throws {
         func numbers() async throws -> [UInt64] {
-            try await Dependencies.withTestScope {
-                let date = try await Dependencies.value(for: DateKey.self)
+            try await DependencyContainer.withTestScope {
+                let date = try await DependencyContainer.date
                 #expect(date() == Date(timeIntervalSince1970: 946_684_800))
-                let uuid = try await Dependencies.value(for: UUIDKey.self)
+                let uuid = try await DependencyContainer.uuid
                 #expect(uuid().uuidString == "00000000-0000-0000-0000-000000000000")
                 #expect(uuid().uuidString == "00000000-0000-0000-0000-000000000001")
-                let random = try await Dependencies.value(for: RandomKey.self)
+                let random = try await DependencyContainer.random
                 return (0..<3).map { _ in random.next() }
             }
         }
@@ -21,31 +21,31 @@ import Testing
         #expect(first == [0xE220_A839_7B1D_CDAF, 0x6E78_9E6A_A1B9_65F4, 0x06C4_5D18_8009_454F])
     }
 
-    @Test(arguments: [DependencyContext.live, .preview])
-    func `in live, the sources are the machine's`(_ context: DependencyContext) async throws {
-        try await Dependencies.inProcess(context) {
-            let date = try await Dependencies.value(for: DateKey.self)
+    @Test(arguments: [DependencyContainer.Context.live, .preview])
+    func `in live, the sources are the machine's`(_ context: DependencyContainer.Context) async throws {
+        try await DependencyContainer.inProcess(context) {
+            let date = try await DependencyContainer.date
             #expect(abs(date().timeIntervalSinceNow) < 60)
-            let uuid = try await Dependencies.value(for: UUIDKey.self)
+            let uuid = try await DependencyContainer.uuid
             #expect(uuid() != uuid())
-            let random = try await Dependencies.value(for: RandomKey.self)
+            let random = try await DependencyContainer.random
             #expect(random.next() != random.next())
         }
     }
 
     @Test func `sources can be set`() async throws {
         let day = Date(timeIntervalSince1970: 86400)
-        try await Dependencies.with {
+        try await DependencyContainer.with {
             $0.date = .counting(from: day, by: 60)
             $0.uuid = .constant(UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)))
             $0.random = .seeded(7)
         } operation: {
-            let date = try await Dependencies.value(for: DateKey.self)
+            let date = try await DependencyContainer.date
             #expect(date() == day)
             #expect(date() == day + 60)
-            try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString == "01020304-0506-0708-090A-0B0C0D0E0F10")
+            try await #expect(DependencyContainer.uuid().uuidString == "01020304-0506-0708-090A-0B0C0D0E0F10")
             let other = RandomSource.seeded(7)
-            try await #expect(Dependencies.value(for: RandomKey.self).next() == other.next())
+            try await #expect(DependencyContainer.random.next() == other.next())
         }
     }
 

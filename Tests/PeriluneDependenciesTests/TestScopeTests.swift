@@ -3,25 +3,25 @@ import Testing
 
 @Suite struct TestScopeTests {
     private static func resource() async throws -> Resource {
-        try await Dependencies.value(for: ResourceKey.self)
+        try await DependencyContainer.value(for: ResourceKey.self)
     }
 
     // These two tests run in the process's container, like the tests of an app.
 
     @Test func `a test has its own value and keeps it`() async throws {
-        try await Dependencies.prepare { $0.resource = .named("one") }
+        try await DependencyContainer.prepare { $0.resource = .named("one") }
         let first = try await Self.resource()
         #expect(first.name == "one")
         #expect(first.context == .test)
         try await #expect(Self.resource() === first)
-        try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0000"))
-        try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0001"))
+        try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0000"))
+        try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0001"))
     }
 
     @Test func `another test may prepare the same dependency and counts from the start`() async throws {
-        try await Dependencies.prepare { $0.resource = .named("two") }
+        try await DependencyContainer.prepare { $0.resource = .named("two") }
         try await #expect(Self.resource().name == "two")
-        try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0000"))
+        try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0000"))
     }
 
     @Test(arguments: 1...3)
@@ -31,13 +31,13 @@ import Testing
         #expect(error?.message.contains("trait of PeriluneTestSupport") == true)
         // Values without an identity are new each time.
         for _ in 1...2 {
-            try await #expect(Dependencies.value(for: UUIDKey.self)().uuidString.hasSuffix("0000"))
+            try await #expect(DependencyContainer.uuid().uuidString.hasSuffix("0000"))
         }
     }
 
     @Test(arguments: 1...3) func `cases with their own container have their own values`(_ number: Int) async throws {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.resource = .named("\(number)") }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.resource = .named("\(number)") }
             try await #expect(Self.resource().name == "\(number)")
         }
     }
@@ -47,18 +47,18 @@ import Testing
             try await Task.detached { try await Self.resource() }.value
         }
         #expect(error?.code == .noTest)
-        #expect(error?.message.contains("Dependencies.current") == true)
+        #expect(error?.message.contains("DependencyContainer.current") == true)
         #expect(error?.message.contains("withTestScope") == true)
     }
 
     @Test func `values that the program prepares before its tests are recreated for each test`() async throws {
         let test = TestNumber()
-        try await Dependencies.inProcess(.test, identity: { test.identity }) {
-            try await Dependencies.prepare { $0.resource = .named("for all") }
-            try await Dependencies.withTestScope {
+        try await DependencyContainer.inProcess(.test, identity: { test.identity }) {
+            try await DependencyContainer.prepare { $0.resource = .named("for all") }
+            try await DependencyContainer.withTestScope {
                 let first = try await Self.resource()
                 #expect(first.name == "for all")
-                try await Dependencies.withTestScope {
+                try await DependencyContainer.withTestScope {
                     try await #expect(Self.resource() !== first)
                 }
             }
@@ -66,12 +66,12 @@ import Testing
     }
 
     @Test func `a hundred concurrent tests share no values`() async throws {
-        try await Dependencies.inProcess(.test) {
-            try await Dependencies.prepare { $0.resource = .named("template") }
+        try await DependencyContainer.inProcess(.test) {
+            try await DependencyContainer.prepare { $0.resource = .named("template") }
             let found = try await withThrowingTaskGroup(of: [Resource].self) { group in
                 for _ in 0..<100 {
                     group.addTask {
-                        try await Dependencies.withTestScope {
+                        try await DependencyContainer.withTestScope {
                             async let first = Self.resource()
                             async let second = Self.resource()
                             return try await [first, second]
@@ -86,10 +86,10 @@ import Testing
     }
 
     @Test func `a program that a test starts is one test if its environment identifies it`() async throws {
-        try await Dependencies.inProcess(.test, identity: { .notRunByTests }) {
-            try await Dependencies.prepare { $0.resource = .named("spawned") }
+        try await DependencyContainer.inProcess(.test, identity: { .notRunByTests }) {
+            try await DependencyContainer.prepare { $0.resource = .named("spawned") }
             let first = try await Self.resource()
-            let second = try await Task.detached { [current = Dependencies.current] in
+            let second = try await Task.detached { [current = DependencyContainer.current] in
                 try await current.value(for: ResourceKey.self)
             }.value
             #expect(first === second)

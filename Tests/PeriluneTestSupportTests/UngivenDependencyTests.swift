@@ -5,7 +5,7 @@ import Testing
 @Suite struct UngivenDependencyTests {
     @Test func `a test that uses a database it was not given fails, and the issue names the database`() async throws {
         try await withKnownIssue {
-            let count: Int = try await Dependencies.withTestScope {
+            let count: Int = try await DependencyContainer.withTestScope {
                 try await ScriptHost().run(source: "return db:fetch_value('SELECT COUNT(*) FROM sqlite_schema')")
             }
             #expect(count == 0)

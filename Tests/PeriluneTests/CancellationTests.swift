@@ -71,7 +71,7 @@ struct CancellationTests {
     func `a cancelled script is rolled back while it runs, calls a function or waits for its turn`(_ place: ScriptPlace) async throws {
         let host = try await ScriptHost(Self.configuration(place))
         try await Self.prepare(host)
-        let database = try await Dependencies.defaultDatabase
+        let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
             if try await cancelling(after: turns * 9, {
@@ -88,7 +88,7 @@ struct CancellationTests {
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
     func `cancelled calls of a pool and the hosts that it creates are rolled back`(_ place: ScriptPlace) async throws {
-        let database = try await Dependencies.defaultDatabase
+        let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
             let pool = try await ScriptPool(size: 2, Self.configuration(place)) { host in try await Self.prepare(host) }
@@ -107,14 +107,14 @@ struct CancellationTests {
     @Test(arguments: ScriptPlace.allCases)
     func `a task that is cancelled while it creates a host and its database gets both or neither`(_ place: ScriptPlace) async throws {
         for turns in 0..<40 {
-            try await Dependencies.withTestScope {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true) }
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true) }
                 _ = try await cancelling(after: turns) {
                     let host = try await ScriptHost(Self.configuration(place))
                     try await Self.prepare(host)
                     try await host.call("pair")
                 }
-                try await expectWhole(Dependencies.defaultDatabase)
+                try await expectWhole(DependencyContainer.defaultDatabase)
             }
         }
     }

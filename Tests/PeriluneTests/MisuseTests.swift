@@ -34,8 +34,8 @@ struct MisuseTests {
 
     @Test func `a database that is kept in a finalizer or a coroutine does not outlive its host`() async throws {
         weak var database: (any DatabaseWriter)?
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
             let host = try await ScriptHost()
             try await host.run(source: """
                 local kept = db
@@ -43,7 +43,7 @@ struct MisuseTests {
                 waiting()
                 setmetatable({}, { __gc = function() kept:fetch_value("SELECT 1") end })
                 """)
-            database = try await Dependencies.defaultDatabase
+            database = try await DependencyContainer.defaultDatabase
         }
         #expect(await eventually { database == nil })
     }
@@ -65,7 +65,7 @@ struct MisuseTests {
             return try await group.reduce(0, +)
         }
         #expect(sum == 10_100)
-        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 100)
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 100)
     }
 
     @Test(arguments: ScriptPlace.allCases, [
@@ -130,23 +130,23 @@ struct MisuseTests {
         }
     }
 
-    @Test(arguments: [DependencyContext.test, .preview])
-    func `a host from another context does not reach the live file`(_ context: DependencyContext) async throws {
+    @Test(arguments: [DependencyContainer.Context.test, .preview])
+    func `a host from another context does not reach the live file`(_ context: DependencyContainer.Context) async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabasePool(path: path)
             try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
             try live.close()
             let before = try contents(of: folder)
-            try await Dependencies.inProcess(context) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
+            try await DependencyContainer.inProcess(context) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool(path, migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
                 let pool = try await ScriptPool(size: 2)
                 try await pool.withHost { host in
                     try await host.run(source: "db:execute('DROP TABLE IF EXISTS author; DROP TABLE more; VACUUM; CREATE TABLE again (a)')")
                 }
                 let host = try await ScriptHost()
                 try await host.run(source: "perilune.record('again'):fetch_count()")
-                try await Dependencies.close()
+                try await DependencyContainer.close()
             }
             #expect(try contents(of: folder) == before)
         }

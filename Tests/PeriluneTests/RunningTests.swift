@@ -259,7 +259,7 @@ struct RunningTests {
         #expect(records.lines == ["info a\t1\tnil\ttrue", "info ", "info object"])
         configuration.output = .log
         let logged = LogRecords()
-        try await Dependencies.with { $0.logger = logged.logger } operation: {
+        try await DependencyContainer.with { $0.logger = logged.logger } operation: {
             try await place.host(configuration).run(source: source)
         }
         #expect(logged.lines == records.lines)

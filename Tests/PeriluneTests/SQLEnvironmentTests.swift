@@ -10,12 +10,12 @@ import Testing
 
     /// Runs an operation with a database whose clock is stopped at ``moment``.
     private func withDatabase(_ operation: nonisolated(nonsending) (any DatabaseWriter) async throws -> Void) async throws {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare {
                 $0.date = .constant(Self.moment)
                 $0.defaultDatabase = .inMemory()
             }
-            try await operation(Dependencies.defaultDatabase)
+            try await operation(DependencyContainer.defaultDatabase)
         }
     }
 
@@ -121,12 +121,12 @@ import Testing
 
     @Test func `random() and randomblob() follow the container's source`() async throws {
         func numbers(_ seed: UInt64) async throws -> [Int64] {
-            try await Dependencies.withTestScope {
-                try await Dependencies.prepare {
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare {
                     $0.random = .seeded(seed)
                     $0.defaultDatabase = .inMemory()
                 }
-                let database = try await Dependencies.defaultDatabase
+                let database = try await DependencyContainer.defaultDatabase
                 return try await database.read { db in
                     try Int64.fetchAll(db, sql: "SELECT random() FROM (VALUES (1), (2), (3))")
                         + [Data.fetchOne(db, sql: "SELECT randomblob(9)")!.reduce(0) { $0 &* 31 &+ Int64($1) }]
@@ -142,12 +142,12 @@ import Testing
     }
 
     @Test func `all connections of a pool follow the clock, even with an unusual file name`() async throws {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare {
                 $0.date = .constant(Self.moment)
                 $0.defaultDatabase = .pool("shop ?#%é.sqlite", usesFilesInTests: true)
             }
-            let database = try await Dependencies.defaultDatabase
+            let database = try await DependencyContainer.defaultDatabase
             #expect(database is DatabasePool)
             try await withThrowingTaskGroup { group in
                 for _ in 0..<8 {
@@ -160,12 +160,12 @@ import Testing
 
     @Test func `a clock without a valid time does no harm`() async throws {
         for seconds in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
-            try await Dependencies.withTestScope {
-                try await Dependencies.prepare {
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare {
                     $0.date = .constant(Date(timeIntervalSince1970: seconds))
                     $0.defaultDatabase = .inMemory()
                 }
-                _ = try await Dependencies.defaultDatabase.value("SELECT datetime('now')", as: String.self)
+                _ = try await DependencyContainer.defaultDatabase.value("SELECT datetime('now')", as: String.self)
                 let host = try await ScriptHost()
                 await #expect(throws: (any Error).self) { try await host.run(source: "perilune.now()") }
             }
@@ -174,13 +174,13 @@ import Testing
 
     @Test func `databases that are opened in sequence have separate clocks`() async throws {
         for year in 2001...2040 {
-            try await Dependencies.withTestScope {
+            try await DependencyContainer.withTestScope {
                 let date = Date(timeIntervalSince1970: Double(year - 1970) * 365.25 * 86400 + 40 * 86400)
-                try await Dependencies.prepare {
+                try await DependencyContainer.prepare {
                     $0.date = .constant(date)
                     $0.defaultDatabase = .inMemory()
                 }
-                let found = try await Dependencies.defaultDatabase.value("SELECT strftime('%Y')", as: String.self)
+                let found = try await DependencyContainer.defaultDatabase.value("SELECT strftime('%Y')", as: String.self)
                 #expect(found == "\(year)")
             }
         }
@@ -188,8 +188,8 @@ import Testing
 
     @Test func `databases that a host or a script opens use the host's clock`() async throws {
         try await withTemporaryFolder { folder in
-            try await Dependencies.withTestScope {
-                try await Dependencies.with { $0.date = .constant(Self.moment) } operation: {
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.with { $0.date = .constant(Self.moment) } operation: {
                     for database in [DatabaseSource.inMemory(), .queue("\(folder)/a b?.sqlite", inEveryContext: true)] {
                         var configuration = ScriptHost.Configuration(database: database)
                         configuration.allowsFiles = true

@@ -9,8 +9,8 @@ import Testing
 @Suite struct ScriptEnvironmentTests {
     @Test func `in tests, everything that varies is fixed or counted`() async throws {
         for _ in 1...2 {
-            try await Dependencies.withTestScope {
-                try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
+            try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
                 let host = try await ScriptHost()
                 try await host.run(source: """
                     assert(perilune.context == "test")
@@ -34,8 +34,8 @@ import Testing
 
     /// The values that another test finds.
     private static func numbers() async throws -> String {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
             let host = try await ScriptHost()
             return try await host.run(source: """
                 return table.concat({ perilune.random(), perilune.random(6), perilune.random(-5, 5), perilune.random(0),
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test func `in live, the environment comes from the machine`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let host = try await ScriptHost(database: .inMemory())
             try await host.run(source: """
                 assert(perilune.context == "live")
@@ -65,11 +65,11 @@ import Testing
     }
 
     @Test func `a script and its SQL share one clock, even if it was overridden after the database was opened`() async throws {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
             let outer = try await ScriptHost()
             let moment = Date(timeIntervalSince1970: 1e9)
-            try await Dependencies.with { $0.date = .constant(moment) } operation: {
+            try await DependencyContainer.with { $0.date = .constant(moment) } operation: {
                 let inner = try await ScriptHost()
                 let found: [String] = try await inner.run(source: """
                     db:execute("INSERT INTO author (name) VALUES ('Verne')")
@@ -83,10 +83,10 @@ import Testing
     }
 
     @Test func `a host keeps its environment for its lifetime`() async throws {
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.defaultDatabase = .inMemory() }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
             let host = try await ScriptHost()
-            try await Dependencies.with { $0.date = .constant(Date(timeIntervalSince1970: 0)) } operation: {
+            try await DependencyContainer.with { $0.date = .constant(Date(timeIntervalSince1970: 0)) } operation: {
                 let year: Int = try await host.run(source: "return perilune.now().year")
                 #expect(year == 2000)
             }
@@ -95,8 +95,8 @@ import Testing
 
     @Test func `log messages reach the container's logger with their fields and the line in the script`() async throws {
         let records = LogRecords()
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare {
                 $0.logger = records.logger
                 $0.defaultDatabase = .inMemory()
             }

@@ -39,12 +39,12 @@ enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-extension Dependencies {
+extension DependencyContainer {
     /// Runs an operation in a new container, as if a program had just started in that context.
     static func inProcess<Result>(
-        _ context: DependencyContext, operation: nonisolated(nonsending) () async throws -> Result
+        _ context: DependencyContainer.Context, operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
-        try await Dependencies(.process { .notRunByTests }, context: .success(context)).run(operation: operation)
+        try await DependencyContainer(.process { .notRunByTests }, context: .success(context)).with(operation)
     }
 }
 

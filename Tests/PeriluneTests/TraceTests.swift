@@ -12,7 +12,7 @@ import Testing
         let recorder = Recorder()
         let trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
         // SQLite measures time with the clock of the database, which stands still in tests.
-        let host = try await Dependencies.with {
+        let host = try await DependencyContainer.with {
             $0.date = .system
             $0.random = .system
         } operation: {
@@ -71,8 +71,8 @@ import Testing
 
     @Test func `a traced default database writes to the container's log`() async throws {
         let records = LogRecords()
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare {
                 $0.logger = records.logger
                 $0.defaultDatabase = .inMemory(trace: .log())
             }
@@ -85,8 +85,8 @@ import Testing
     @Test func `slow statements are reported with their plans, and the EXPLAIN statements are not reported`() async throws {
         let records = LogRecords()
         var recursive: [String] { records.lines.filter { $0.contains("RECURSIVE") } }
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare {
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare {
                 $0.logger = records.logger
                 $0.date = .system
                 $0.defaultDatabase = .inMemory(trace: .log([], slow: .milliseconds(1)))

@@ -17,8 +17,8 @@ struct TraitTests {
             assert(db:fetch_value("SELECT created FROM author") == "1970-01-02 00:00:00")
             assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
             """)
-        let database = try await Dependencies.defaultDatabase
-        #expect(try await Dependencies.defaultDatabase === database)
+        let database = try await DependencyContainer.defaultDatabase
+        #expect(try await DependencyContainer.defaultDatabase === database)
         // The databases are retained so that their addresses stay distinct.
         let isNew = Self.seen.withLock { $0.updateValue(database, forKey: ObjectIdentifier(database)) == nil }
         #expect(isNew)
@@ -27,25 +27,25 @@ struct TraitTests {
     @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0)))) func `inner traits win over outer ones`() async throws {
         let year: Int = try await ScriptHost().run(source: "return perilune.now().year")
         #expect(year == 1970)
-        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
     }
 
     @Test(.script("db:execute(\"INSERT INTO author (name) VALUES ('Verne'), ('Melville')\")"))
     func `a script fills the database`() async throws {
-        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 2)
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 2)
     }
 
     @Test(.defaultDatabase(.pool("nowhere/at/all.sqlite", usesFilesInTests: true)))
     func `a pool in a file is available on request, but not at the given path`() async throws {
-        let database = try await Dependencies.defaultDatabase
+        let database = try await DependencyContainer.defaultDatabase
         #expect(database is DatabasePool)
         #expect(try await database.value("PRAGMA journal_mode", as: String.self) == "wal")
         #expect(!FileManager.default.fileExists(atPath: "nowhere"))
     }
 
     @Test func `a database that an app prepares at startup does not replace the one from the trait`() async throws {
-        try await Dependencies.prepare { $0.defaultDatabase = .pool("live.sqlite") }
-        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+        try await DependencyContainer.prepare { $0.defaultDatabase = .pool("live.sqlite") }
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
         #expect(!FileManager.default.fileExists(atPath: "live.sqlite"))
     }
 

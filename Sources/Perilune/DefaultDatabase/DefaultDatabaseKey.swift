@@ -5,15 +5,14 @@ public import PeriluneDependencies
 ///
 /// Closing the container lets go of it: it is closed when the last host that uses it is gone, since nothing survives the use of
 /// a closed one.
-enum DefaultDatabaseKey: DependencyKey {
-    static let name = "defaultDatabase"
+enum DefaultDatabaseKey: DependencyContainer.Key {
     static let belongsToOneTest = true
 
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<DatabaseSource> {
+    static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<DatabaseSource> {
         switch context {
         case .live:
             .none(
-                cure: "call `try await Dependencies.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
+                cure: "call `try await DependencyContainer.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
                     + "the program, or give the host a database: `ScriptHost(database: .pool(\"app.sqlite\"))`")
         case .test:
             .reported(
@@ -25,12 +24,12 @@ enum DefaultDatabaseKey: DependencyKey {
         }
     }
 
-    static func makeValue(of source: DatabaseSource, in scope: Dependencies) async throws -> any DatabaseWriter {
+    static func makeValue(of source: DatabaseSource, in scope: DependencyContainer) async throws -> any DatabaseWriter {
         try await DatabaseMaker(source: source, environment: .resolve(in: scope)).make()
     }
 }
 
-extension DependencyValues {
+extension DependencyContainer.Values {
     /// The database that scripts see as `db`.
     public var defaultDatabase: DatabaseSource? {
         get { self[DefaultDatabaseKey.self] }
@@ -38,7 +37,7 @@ extension DependencyValues {
     }
 }
 
-extension Dependencies {
+extension DependencyContainer {
     /// The default database, as the current task sees it.
     public static var defaultDatabase: any DatabaseWriter {
         get async throws { try await value(for: DefaultDatabaseKey.self) }

@@ -89,7 +89,7 @@ extension PreviewPlan {
 
     /// Refuses, in a test or a preview, a file that may be of the program.
     private static func requireNotLive(_ path: String) throws {
-        let context = try Dependencies.current.context
+        let context = try DependencyContainer.current.context
         guard context != .live else { return }
         func resolved(_ path: String) -> String { URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path }
         if !ClusterAddress.isMeant(by: path), resolved(path).hasPrefix(resolved(NSTemporaryDirectory()) + "/") { return }

@@ -68,7 +68,7 @@ public final class ScriptPreview: Sendable {
         options: Options = Options()
     ) async throws {
         TemporaryFolder.removeAbandoned()
-        let container = Dependencies.current
+        let container = DependencyContainer.current
         var environment = try await ScriptEnvironment.resolve(in: container)
         var source = source ?? .existing(try await container.value(for: DefaultDatabaseKey.self))
         if environment.context == .test { source = source.ofTests }

@@ -4,7 +4,7 @@ package import PeriluneRecords
 
 /// The dependencies of scripts other than the database, resolved once for the lifetime of a state.
 package struct ScriptEnvironment: Sendable {
-    package var context: DependencyContext
+    package var context: DependencyContainer.Context
     package var date: DateSource
     package var uuid: UUIDSource
     package var random: RandomSource
@@ -15,7 +15,7 @@ package struct ScriptEnvironment: Sendable {
         context: .live, date: .system, uuid: .random, random: .system, logger: Logger(label: "perilune"))
 
     /// Resolves the environment in a container.
-    package static func resolve(in container: Dependencies) async throws -> ScriptEnvironment {
+    package static func resolve(in container: DependencyContainer) async throws -> ScriptEnvironment {
         ScriptEnvironment(
             context: try container.context,
             date: try await container.value(for: DateKey.self),

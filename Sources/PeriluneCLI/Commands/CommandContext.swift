@@ -5,7 +5,7 @@ internal import Perilune
 enum ContextOption: String, CaseIterable, ExpressibleByArgument, Sendable {
     case live, test, preview
 
-    var context: DependencyContext {
+    var context: DependencyContainer.Context {
         switch self {
         case .live: .live
         case .test: .test
@@ -16,7 +16,7 @@ enum ContextOption: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// The context of a command: live, test or preview.
 struct CommandContext {
-    let context: DependencyContext
+    let context: DependencyContainer.Context
     /// The source of the context; `nil` for the process environment.
     private let source: Settings.Source?
 
@@ -30,7 +30,7 @@ struct CommandContext {
             } else if let value = Settings.current[.context], case .file = value.source, let option = ContextOption(rawValue: value.text) {
                 (context, source) = (option.context, value.source)
             } else {
-                (context, source) = (try Dependencies.current.context, nil)
+                (context, source) = (try DependencyContainer.current.context, nil)
             }
         } catch {
             throw CommandFailure(ErrorReport("\(error)", kind: "usage", help: "set it to a valid context, or use --context"))
@@ -40,7 +40,7 @@ struct CommandContext {
     /// Rejects a command that would modify the original database when only copies are allowed.
     func requireLive(_ command: String, database: String) throws {
         guard context != .live else { return }
-        let origin = if case .option = source { "" } else { " (set by \(source?.text ?? DependencyContext.environmentVariable))" }
+        let origin = if case .option = source { "" } else { " (set by \(source?.text ?? DependencyContainer.Context.environmentVariable))" }
         throw CommandFailure(
             ErrorReport(
                 "`perilune \(command)` uses \(database) itself, which is not allowed in a \(context) context\(origin)",
@@ -50,6 +50,6 @@ struct CommandContext {
     /// Runs an operation within the context.
     func run<Result>(_ operation: nonisolated(nonsending) () async throws -> Result) async throws -> Result {
         guard source != nil else { return try await operation() }
-        return try await Dependencies.with(context: context) { try await operation() }
+        return try await DependencyContainer.with(context: context) { try await operation() }
     }
 }

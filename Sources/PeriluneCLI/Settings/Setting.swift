@@ -19,7 +19,7 @@ enum Setting: String, CaseIterable, Sendable {
     var variable: String? {
         switch self {
         case .database: "PERILUNE_DATABASE"
-        case .context: DependencyContext.environmentVariable
+        case .context: DependencyContainer.Context.environmentVariable
         default: nil
         }
     }
@@ -27,7 +27,7 @@ enum Setting: String, CaseIterable, Sendable {
     /// The default value; `nil` for none.
     var standard: String? {
         switch self {
-        case .context: DependencyContext.live.rawValue
+        case .context: DependencyContainer.Context.live.rawValue
         case .migrations: "migrations"
         case .scenarios: "scenarios"
         case .types: "types"

@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `the time of a transaction comes from the context's clock`() async throws {
-        try await Dependencies.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
+        try await DependencyContainer.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
             let host = try await ScriptHost(database: .existing(DatabaseQueue()))
             try await host.runChecked("db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)")
         }

@@ -9,8 +9,8 @@ import Testing
 @Suite struct DefaultDatabaseTests {
     @Test func `in live, preparing opens and migrates the file that hosts use`() async throws {
         try await withTemporaryFolder { folder in
-            try await Dependencies.inProcess(.live) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: library) }
+            try await DependencyContainer.inProcess(.live) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: library) }
                 #expect(FileManager.default.fileExists(atPath: "\(folder)/shop.sqlite"))
                 let host = try await ScriptHost()
                 try await host.run(source: "db:execute('INSERT INTO author (name) VALUES (?)', 'Melville')")
@@ -23,11 +23,11 @@ import Testing
 
     @Test func `the file is closed when the last host is gone`() async throws {
         try await withTemporaryFolder { folder in
-            try await Dependencies.inProcess(.live) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/b.sqlite", migrations: library) }
+            try await DependencyContainer.inProcess(.live) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool("\(folder)/b.sqlite", migrations: library) }
                 var host: ScriptHost? = try await ScriptHost()
                 try await host?.run(source: "db:fetch_all('SELECT * FROM author')")
-                try await Dependencies.close()
+                try await DependencyContainer.close()
                 try await host?.run(source: "db:fetch_all('SELECT * FROM author')")
                 host = nil
                 #expect(await eventually { !Self.isOpen(folder) })
@@ -44,10 +44,10 @@ import Testing
     }
 
     @Test func `a host without a prepared database is an error with the missing code`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { _ = try await ScriptHost() }
             #expect(error?.code == .notPrepared)
-            #expect(error?.message.contains("Dependencies.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }") == true)
+            #expect(error?.message.contains("DependencyContainer.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }") == true)
         }
     }
 
@@ -59,22 +59,22 @@ import Testing
     }
 
     @Test func `a file that cannot be opened leaves the database unprepared`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             await #expect(throws: DatabaseError.self) {
-                try await Dependencies.prepare { $0.defaultDatabase = .queue("/nowhere/at/all.sqlite") }
+                try await DependencyContainer.prepare { $0.defaultDatabase = .queue("/nowhere/at/all.sqlite") }
             }
-            try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
-            #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+            try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
+            #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
         }
     }
 
     @Test func `failed migrations leave the database unprepared`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let failing = Migrations.inTransaction { db in try db.execute(sql: "CREATE nonsense") }
             await #expect(throws: DatabaseError.self) {
-                try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: failing) }
+                try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: failing) }
             }
-            let error = await #expect(throws: DependencyError.self) { try await Dependencies.defaultDatabase }
+            let error = await #expect(throws: DependencyError.self) { try await DependencyContainer.defaultDatabase }
             #expect(error?.code == .notPrepared)
         }
     }
@@ -90,10 +90,10 @@ import Testing
                 }
                 try live.close()
                 let before = try contents(of: folder)
-                for context in [DependencyContext.test, .preview] {
+                for context in [DependencyContainer.Context.test, .preview] {
                     for source in [DatabaseSource.pool(path), .queue(path), .pool(path, usesFilesInTests: true)] {
-                        try await Dependencies.inProcess(context) {
-                            try await Dependencies.prepare { $0.defaultDatabase = source }
+                        try await DependencyContainer.inProcess(context) {
+                            try await DependencyContainer.prepare { $0.defaultDatabase = source }
                             let host = try await ScriptHost()
                             try await host.run(source: """
                                 db:execute("CREATE TABLE extra (a)")
@@ -119,8 +119,8 @@ import Testing
             var configuration = ScriptHost.Configuration()
             configuration.libraries = .trusted
             configuration.allowsFiles = true
-            try await Dependencies.inProcess(.preview) { [configuration] in
-                try await Dependencies.prepare { $0.defaultDatabase = .queue(path) }
+            try await DependencyContainer.inProcess(.preview) { [configuration] in
+                try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path) }
                 try await ScriptHost(configuration).run(
                     source: """
                         local path = ...
@@ -136,9 +136,9 @@ import Testing
                         """, arguments: path)
             }
             try "ATTACH '\(path)' AS live; DELETE FROM live.author;".write(toFile: "\(folder)/0001_bad.sql", atomically: true, encoding: .utf8)
-            try await Dependencies.inProcess(.preview) {
+            try await DependencyContainer.inProcess(.preview) {
                 _ = await #expect(throws: LuaError.self) {
-                    try await Dependencies.prepare { $0.defaultDatabase = .queue(path, migrations: .folder(folder)) }
+                    try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path, migrations: .folder(folder)) }
                 }
             }
             #expect(try Data(contentsOf: URL(filePath: path)) == before)
@@ -151,29 +151,29 @@ import Testing
             let live = try DatabasePool(path: path)
             try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
             try await live.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES ('Melville')") }
-            try await Dependencies.inProcess(.preview) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool(path) }
+            try await DependencyContainer.inProcess(.preview) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool(path) }
                 let host = try await ScriptHost()
                 try await host.run(source: """
                     assert(db:fetch_value("SELECT name FROM author") == "Melville")
                     db:execute("UPDATE author SET name = 'Verne'")
                     """)
-                #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
+                #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
             }
             #expect(try await live.value("SELECT name FROM author", as: String.self) == "Melville")
             try live.close()
-            try await Dependencies.inProcess(.preview) {
-                try await Dependencies.prepare { $0.defaultDatabase = .queue(path) }
-                #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Melville")
+            try await DependencyContainer.inProcess(.preview) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path) }
+                #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Melville")
             }
         }
     }
 
     @Test func `a preview of a missing file starts empty and does not create it`() async throws {
         try await withTemporaryFolder { folder in
-            try await Dependencies.inProcess(.preview) {
-                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/none.sqlite", migrations: library) }
-                #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+            try await DependencyContainer.inProcess(.preview) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = .pool("\(folder)/none.sqlite", migrations: library) }
+                #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
             }
             #expect(try contents(of: folder).isEmpty)
         }
@@ -188,14 +188,14 @@ import Testing
         let counts = try await withThrowingTaskGroup(of: String?.self) { group in
             for number in 0..<50 {
                 group.addTask {
-                    try await Dependencies.withTestScope {
-                        try await Dependencies.prepare {
+                    try await DependencyContainer.withTestScope {
+                        try await DependencyContainer.prepare {
                             $0.date = .constant(Date(timeIntervalSince1970: Double(number) * 1e7))
                             $0.defaultDatabase = .pool("never.sqlite", migrations: migrations)
                         }
                         let host = try await ScriptHost()
                         try await host.run(source: "for i = 1, 10 do db:execute('INSERT INTO t VALUES (?)', tostring(i)) end")
-                        return try await Dependencies.defaultDatabase.value(
+                        return try await DependencyContainer.defaultDatabase.value(
                             "SELECT COUNT(*) || ' ' || MAX(a) FROM t", as: String.self)
                     }
                 }
@@ -209,11 +209,11 @@ import Testing
     /// New migrations may have the addresses of migrations that no longer exist.
     @Test func `each test gets the result of its own migrations, even in sequence`() async throws {
         for number in 0..<50 {
-            let tables = try await Dependencies.withTestScope {
-                try await Dependencies.prepare {
+            let tables = try await DependencyContainer.withTestScope {
+                try await DependencyContainer.prepare {
                     $0.defaultDatabase = .inMemory(migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
                 }
-                return try await Dependencies.defaultDatabase.value("SELECT group_concat(name) FROM sqlite_schema", as: String.self)
+                return try await DependencyContainer.defaultDatabase.value("SELECT group_concat(name) FROM sqlite_schema", as: String.self)
             }
             #expect(tables == "t\(number)")
         }
@@ -223,11 +223,11 @@ import Testing
         let name = "leftover-\(UUID().uuidString)"
         weak var database: DatabasePool?
         var path = ""
-        try await Dependencies.withTestScope {
-            try await Dependencies.prepare { $0.defaultDatabase = .pool(name, usesFilesInTests: true) }
+        try await DependencyContainer.withTestScope {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .pool(name, usesFilesInTests: true) }
             let host = try await ScriptHost()
             try await host.run(source: "db:execute('CREATE TABLE t (a)')")
-            database = try await Dependencies.defaultDatabase as? DatabasePool
+            database = try await DependencyContainer.defaultDatabase as? DatabasePool
             path = try #require(database).path
             #expect(path.contains("perilune-"))
         }
@@ -237,16 +237,16 @@ import Testing
 
     @Test func `a given database is used unchanged and not closed`() async throws {
         let queue = try DatabaseQueue()
-        try await Dependencies.inProcess(.live) {
-            try await Dependencies.prepare { $0.defaultDatabase = .existing(queue) }
-            #expect(try await Dependencies.defaultDatabase === queue)
-            try await Dependencies.close()
+        try await DependencyContainer.inProcess(.live) {
+            try await DependencyContainer.prepare { $0.defaultDatabase = .existing(queue) }
+            #expect(try await DependencyContainer.defaultDatabase === queue)
+            try await DependencyContainer.close()
         }
         #expect(try await queue.value("SELECT 1", as: Int.self) == 1)
     }
 
     @Test func `a host can have its own database`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let queue = try DatabaseQueue()
             for database in [DatabaseSource.inMemory(), .existing(queue)] {
                 let host = try await ScriptHost(database: database)

@@ -5,18 +5,21 @@ import Synchronization
 import Testing
 
 // example
-enum MailerKey: DependencyKey {
-    static let name = "mailer"
-    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Mailer> {
+enum MailerKey: DependencyContainer.Key {
+    static func defaultSource(in context: Context) -> DependencyContainer.Default<Mailer> {
         context == .live ? .value(.smtp) : .value(.discarding)
     }
 }
 
-extension DependencyValues {
+extension DependencyContainer.Values {
     var mailer: Mailer? {
         get { self[MailerKey.self] }
         set { self[MailerKey.self] = newValue }
     }
+}
+
+extension DependencyContainer {
+    static var mailer: Mailer { get async throws { try await value(for: MailerKey.self) } }
 }
 // end
 
@@ -29,15 +32,15 @@ extension DependencyValues {
 
     @Test func preparing() async throws {
         // example
-        try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
-        let database = try await Dependencies.defaultDatabase
+        try await DependencyContainer.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
+        let database = try await DependencyContainer.defaultDatabase
         // end
         #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 2)
     }
 
     @Test func overrides() async throws {
         // example
-        try await Dependencies.with {
+        try await DependencyContainer.with {
             $0.date = .constant(Date(timeIntervalSince1970: 0))
             $0.defaultDatabase = .inMemory(migrations: schema)
         } operation: {
@@ -51,7 +54,7 @@ extension DependencyValues {
     @Test func `a clock that is set by hand`() async throws {
         // example
         let clock = ManualClock()
-        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
             // ... start a timer of one hour
             clock.advance(by: 3600)
         }
@@ -59,19 +62,19 @@ extension DependencyValues {
     }
 
     @Test func `dependencies of one's own`() async throws {
-        try await Dependencies.value(for: MailerKey.self).send("Verne", "discarded")
+        try await DependencyContainer.mailer.send("Verne", "discarded")
         let outbox = Outbox()
-        try await Dependencies.with { $0.mailer = outbox.mailer } operation: {
-            try await Dependencies.value(for: MailerKey.self).send("Verne", "kept")
+        try await DependencyContainer.with { $0.mailer = outbox.mailer } operation: {
+            try await DependencyContainer.mailer.send("Verne", "kept")
         }
         #expect(outbox.letters == ["Verne: kept"])
     }
 
     @Test func trace() async throws {
         let records = LogRecords()
-        try await Dependencies.prepare { $0.logger = records.logger }
+        try await DependencyContainer.prepare { $0.logger = records.logger }
         // example
-        try await Dependencies.prepare {
+        try await DependencyContainer.prepare {
             $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
         }
         // end
@@ -82,13 +85,13 @@ extension DependencyValues {
     @Test func previews() async throws {
         try await withTemporaryFolder { folder in
             try makeExampleFiles(in: folder)
-            try await Dependencies.inProcess(.live) {
-                try await Dependencies.prepare {
+            try await DependencyContainer.inProcess(.live) {
+                try await DependencyContainer.prepare {
                     $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: .folder("\(folder)/migrations"))
                 }
-                let database = try await Dependencies.defaultDatabase
+                let database = try await DependencyContainer.defaultDatabase
                 // example
-                let preview = try await ScriptPreview(of: .queue("\(folder)/shop.sqlite", inEveryContext: true))
+                let preview = try await ScriptPreview(of: .pool("\(folder)/shop.sqlite"))
                 try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
                 let (report, plan) = try await preview.finish()
                 print(report.tables.map { "\($0.name): \($0.deleted) deleted" })

@@ -19,7 +19,7 @@ struct EmbeddingExamples {
     }
 
     @Test func `a host`() async throws {
-        try await Dependencies.with { $0.logger = LogRecords().logger } operation: {
+        try await DependencyContainer.with { $0.logger = LogRecords().logger } operation: {
             // example
             var configuration = ScriptHost.Configuration()
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))

@@ -44,8 +44,7 @@ final class Outbox: Sendable {
     @Test func `the quick start`() async throws {
         let outbox = Outbox(), mailer = outbox.mailer
         // example
-        try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
-        let host = try await ScriptHost()
+        let host = try await ScriptHost(database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
         try await host.register(module: "mail") { mail in
             mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
                 try await mailer.send(to, body)
@@ -61,10 +60,9 @@ final class Outbox: Sendable {
     @Test func `the quick start, live`() async throws {
         try await withTemporaryFolder { folder in
             try makeExampleFiles(in: folder)
-            try await Dependencies.inProcess(.live) {
+            try await DependencyContainer.inProcess(.live) {
                 // example
-                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite") }
-                let host = try await ScriptHost()
+                let host = try await ScriptHost(database: .pool("\(folder)/shop.sqlite"))
                 try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM sqlite_master'))")
                 // end
                 #expect(FileManager.default.fileExists(atPath: "\(folder)/shop.sqlite"))

@@ -33,14 +33,14 @@ enum TestingExamples {
         @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
         // end
         func `a file`() async throws {
-            #expect(try await Dependencies.defaultDatabase.value("PRAGMA journal_mode", as: String.self) == "wal")
+            #expect(try await DependencyContainer.defaultDatabase.value("PRAGMA journal_mode", as: String.self) == "wal")
         }
 
         // example
         @Test(.defaultDatabase(migrations: library), .script("db:execute[[INSERT INTO author (name) VALUES ('Verne')]]"))
         // end
         func `a script`() async throws {
-            #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
+            #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
         }
 
         @Test func `stand-ins`() async throws {

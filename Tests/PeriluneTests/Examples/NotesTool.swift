@@ -25,7 +25,7 @@ enum NotesExample {
             var configuration = ScriptHost.Configuration()
             configuration.limits = LuaLimits(memoryInBytes: 32 << 20, time: .seconds(2))
             host = try await ScriptHost(configuration)
-            database = try await Dependencies.defaultDatabase
+            database = try await DependencyContainer.defaultDatabase
             if FileManager.default.fileExists(atPath: path) { try await host.run(file: path) }
         }
 
@@ -62,7 +62,7 @@ enum NotesExample {
             #expect(lines[0] == "kept: buy tea [shop]")
             #expect(lines[1].hasPrefix("not kept: ") && lines[1].hasSuffix("an empty note"))
             #expect(lines[2] == "kept: call Ada []")
-            let database = try await Dependencies.defaultDatabase
+            let database = try await DependencyContainer.defaultDatabase
             #expect(try await database.value("SELECT group_concat(text || tags) FROM note", as: String.self) == "buy teashop,call Ada")
         }
 

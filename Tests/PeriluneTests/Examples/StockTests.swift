@@ -31,7 +31,7 @@ enum StockExample {
     @Suite(.defaultDatabase(migrations: Warehouse.migrations), .script(file: "\(folder)/stock.lua"))
     struct WarehouseTests {
         @Test func `a delivery takes from the stock`() async throws {
-            try await Warehouse(database: Dependencies.defaultDatabase).deliver("tea", 3)
+            try await Warehouse(database: DependencyContainer.defaultDatabase).deliver("tea", 3)
             try await ScriptHost().run(source: """
                 local Article, Delivery = perilune.record("article"), perilune.record("delivery")
                 assert(Article:find{ name = "tea" }.count == 7)
@@ -40,7 +40,7 @@ enum StockExample {
         }
 
         @Test func `nothing is delivered that does not exist`() async throws {
-            let warehouse = Warehouse(database: try await Dependencies.defaultDatabase)
+            let warehouse = Warehouse(database: try await DependencyContainer.defaultDatabase)
             await #expect(throws: DatabaseError.self) { try await warehouse.deliver("tea", 11) }
             try await ScriptHost().run(source: "assert(perilune.record('delivery'):fetch_count() == 0)")
         }

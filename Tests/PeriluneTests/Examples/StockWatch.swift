@@ -43,7 +43,7 @@ enum StockWatchExample {
 
     @Suite(.timeLimit(.minutes(60))) struct Tests {
         @Test func `a script orders goods through a function of the program, which observes the stock`() async throws {
-            try await Dependencies.inProcess(.live) {
+            try await DependencyContainer.inProcess(.live) {
                 try await withTemporaryFolder { folder in
                     try StockWatchExample.script.write(toFile: "\(folder)/stock.lua", atomically: true, encoding: .utf8)
                     let queue = try DatabaseQueue()

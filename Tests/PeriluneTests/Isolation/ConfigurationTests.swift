@@ -88,7 +88,7 @@ import Testing
                 let open = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .existing(pool)))
                 let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(open) }
                 #expect(error?.code == .usage && error?.message.contains(word) == true, "\(error?.message ?? "")")
-                try await Dependencies.with { [configuration] in
+                try await DependencyContainer.with { [configuration] in
                     $0.defaultDatabase = .pool("\(folder)/other.sqlite", configuration: configuration, usesFilesInTests: true)
                 } operation: {
                     let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(ScriptPlace.isolated.configuration()) }
@@ -121,7 +121,7 @@ import Testing
 
     @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace) async throws {
         let log = LogLines()
-        try await Dependencies.with {
+        try await DependencyContainer.with {
             $0.defaultDatabase = .pool("x.sqlite", usesFilesInTests: true, trace: .log(showsValues: true))
             $0.logger = log.logger
         } operation: {

@@ -226,7 +226,7 @@ func makeIsolatedHost(
 
     @Test func `clock, random numbers and UUIDs come from the container`() async throws {
         func values() async throws -> [String] {
-            try await Dependencies.inProcess(.test) {
+            try await DependencyContainer.inProcess(.test) {
                 let source = "return { perilune.now():iso8601(), perilune.uuid(), tostring(math.random(1000000)) }"
                 return try await makeIsolatedHost().run(source: source)
             }
@@ -240,8 +240,8 @@ func makeIsolatedHost(
 
     @Test func `custom sources are used as in one process, in every context`() async throws {
         func values(in isolation: Isolation) async throws -> [String] {
-            try await Dependencies.inProcess(.live) {
-                try await Dependencies.with {
+            try await DependencyContainer.inProcess(.live) {
+                try await DependencyContainer.with {
                     $0.uuid = .counting
                     $0.random = .seeded(5)
                 } operation: {

@@ -66,7 +66,7 @@ import Testing
 
     @Test(arguments: ScriptPlace.allCases) func `advancing a manual clock calls the timers that are due`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
-        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
             let host = try await Self.makeHost(place)
             try await host.run(source: """
                 calls = {}
@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: ScriptPlace.allCases) func `after a clock jumps, no schedule fires twice, and missed times fire once`(_ place: ScriptPlace) async throws {
         let clock = ManualClock()
-        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
             let host = try await Self.makeHost(place)
             try await host.run(source: """
                 calls = 0
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `the time limit of a run includes its waits`(_ place: ScriptPlace) async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let host = try await Self.makeHost(place) { $0.limits = LuaLimits(time: .seconds(2)) }
             let start = ContinuousClock.now
             let error = await #expect(throws: LuaError.self) {
@@ -258,21 +258,21 @@ import Testing
         """,
     ])
     func `a host without references is released, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String) async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let left = try await leave(source, in: place)
             #expect(await eventually { left.host == nil && left.token == nil })
         }
     }
 
     @Test func `a host without references stops waiting for a Swift function`() async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let left = try await leave("perilune.spawn(function() while true do pcall(token.wait) end end)", in: .here)
             #expect(await eventually { left.host == nil && left.token == nil })
         }
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a cancelled task ends only its own run`(_ place: ScriptPlace) async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let host = try await Self.makeHost(place), begun = Tally()
             try await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
             try await host.run(source: """
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends the current run and the wait for callbacks`(_ place: ScriptPlace) async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let host = try await Self.makeHost(place)
             try await host.run(source: "perilune.every(0.01, function() perilune.sleep(60) end)")
             let isOver = Atomic(false)
@@ -308,7 +308,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a host without references ends with its timers`(_ place: ScriptPlace) async throws {
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let calls = Mutex(0)
             weak var former: ScriptHost?
             do {

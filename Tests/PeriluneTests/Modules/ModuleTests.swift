@@ -262,8 +262,8 @@ struct ModuleTests {
             mail.function("read") { () -> String in "read" }
         }
         let source = "local mail = require 'mail' mail.send('a') assert(mail.read() == 'read') mail.send('x')"
-        try await Dependencies.inProcess(.preview) {
-            try await Dependencies.prepare {
+        try await DependencyContainer.inProcess(.preview) {
+            try await DependencyContainer.prepare {
                 $0.defaultDatabase = .inMemory()
                 $0.logger = records.logger
             }

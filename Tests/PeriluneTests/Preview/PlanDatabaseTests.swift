@@ -95,8 +95,8 @@ import Testing
         try await preview.host.run(source: "db:execute('INSERT INTO t DEFAULT VALUES')")
         let plan = try #require(try await preview.finish().plan)
         let path = FileManager.default.currentDirectoryPath + "/no such folder/shop.sqlite"
-        for context in [DependencyContext.test, .preview] {
-            try await Dependencies.inProcess(context) {
+        for context in [DependencyContainer.Context.test, .preview] {
+            try await DependencyContainer.inProcess(context) {
                 let error = await #expect(throws: PlanError.self) { try await plan.apply(to: path) }
                 #expect(error?.code == .context)
                 let other = await #expect(throws: PlanError.self) { try await plan.apply(to: NSTemporaryDirectory() + "/../" + path) }
@@ -105,7 +105,7 @@ import Testing
                 #expect(allowed?.code == .file)
             }
         }
-        try await Dependencies.inProcess(.live) {
+        try await DependencyContainer.inProcess(.live) {
             let error = await #expect(throws: PlanError.self) { try await plan.apply(to: path) }
             #expect(error?.code == .file)
         }

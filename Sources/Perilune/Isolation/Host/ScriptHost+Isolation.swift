@@ -257,7 +257,7 @@ extension ScriptHost.Configuration {
     /// The default database, for another process.
     ///
     /// - Throws: `LuaError` with code `usage` for one in the memory of this process.
-    func isolatedDatabase(in container: Dependencies) async throws -> IsolatedDatabase {
+    func isolatedDatabase(in container: DependencyContainer) async throws -> IsolatedDatabase {
         guard let source = databaseToMake else { return try await isolated(container.value(for: DefaultDatabaseKey.self)) }
         let environment = try await ScriptEnvironment.resolve(in: container)
         let isLive = source.isInEveryContext || environment.context == .live

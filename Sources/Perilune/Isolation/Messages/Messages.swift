@@ -58,7 +58,7 @@ struct WorkerSetup {
     var outputLimitInBytes: Int?
     /// Whether the host wants the scripts' output.
     var prints = true
-    var context = DependencyContext.live
+    var context = DependencyContainer.Context.live
     /// Whether the host is asked for the present, UUIDs and random numbers.
     var asksForDate = false
     /// The time of a manually set clock; `nil` without one.
@@ -104,7 +104,7 @@ struct WorkerSetup {
             isCancellable: value["cancellable"]?.booleanValue == true)
         outputLimitInBytes = number("output")
         prints = value["prints"]?.booleanValue != false
-        context = value["context"]?.text.flatMap { DependencyContext(rawValue: $0) } ?? .live
+        context = value["context"]?.text.flatMap { DependencyContainer.Context(rawValue: $0) } ?? .live
         clock = value["clock"]?.integerValue
         hasModules = value["modules"]?.booleanValue == true
         isDeterministic = value["deterministic"]?.booleanValue == true

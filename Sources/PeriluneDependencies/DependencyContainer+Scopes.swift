@@ -1,5 +1,5 @@
 /// Reading dependencies and overriding them in a scope.
-extension Dependencies {
+extension DependencyContainer {
     /// Sets dependencies of the program. Each can be set once, before its first use.
     ///
     /// All values are made now. If one cannot be made, none is set, so the call can be repeated. In a test, the values belong to that
@@ -7,8 +7,8 @@ extension Dependencies {
     ///
     /// - Throws: ``DependencyError`` with code `alreadyPrepared` or `alreadyUsed`, which is also reported as an issue; or the error of
     ///   the closure or of making a value.
-    nonisolated(nonsending) public static func prepare(_ body: (inout DependencyValues) throws -> Void) async throws {
-        var values = DependencyValues()
+    nonisolated(nonsending) public static func prepare(_ body: (inout DependencyContainer.Values) throws -> Void) async throws {
+        var values = DependencyContainer.Values()
         try body(&values)
         let (container, isMaking) = try await current.containerToPrepare()
         try await container.prepare(values, isMaking: isMaking)
@@ -18,7 +18,7 @@ extension Dependencies {
     ///
     /// - Throws: ``DependencyError`` if the context has no value for it; the error of making the value; `CancellationError` if the task
     ///   is cancelled.
-    public static func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
+    public static func value<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> Key.Value {
         try await current.value(for: key)
     }
 
@@ -38,20 +38,20 @@ extension Dependencies {
     ///   - body: Sets the values.
     /// - Throws: Errors of `body` and `operation`.
     nonisolated(nonsending) public static func with<Result>(
-        context: DependencyContext? = nil, _ body: (inout DependencyValues) throws -> Void = { _ in },
+        context: DependencyContainer.Context? = nil, _ body: (inout DependencyContainer.Values) throws -> Void = { _ in },
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
         try await bind(overriding(context, body), isolation: #isolation, operation)
     }
 
     private static func overriding(
-        _ context: DependencyContext?, _ body: (inout DependencyValues) throws -> Void
-    ) throws -> Dependencies {
-        var values = DependencyValues()
+        _ context: DependencyContainer.Context?, _ body: (inout DependencyContainer.Values) throws -> Void
+    ) throws -> DependencyContainer {
+        var values = DependencyContainer.Values()
         try body(&values)
         values.context = context
         let outer = current
-        return Dependencies(.overrides(values), context: context.map { .success($0) } ?? outer.detectedContext, parent: outer)
+        return DependencyContainer(.overrides(values), context: context.map { .success($0) } ?? outer.detectedContext, parent: outer)
     }
 
     // MARK: - Tests
@@ -69,13 +69,13 @@ extension Dependencies {
     }
 
     /// Makes a container for a test that cannot use ``withTestScope(operation:)``, such as one that overrides XCTest's `invokeTest`.
-    public static func makeTestScope() -> Dependencies {
-        Dependencies(.test, context: .success(.test), parent: current)
+    public static func makeTestScope() -> DependencyContainer {
+        DependencyContainer(.test, context: .success(.test), parent: current)
     }
 
     /// Whether the current task runs in the container of a test.
     package static var isInTestScope: Bool {
-        var container: Dependencies? = current
+        var container: DependencyContainer? = current
         while let candidate = container {
             if case .test = candidate.kind { return true }
             container = candidate.parent
@@ -86,25 +86,25 @@ extension Dependencies {
     // MARK: - Other tasks
 
     /// Runs an operation in this container. Use it in detached tasks and threads, which do not inherit the container.
-    nonisolated(nonsending) public func run<Result>(
-        operation: nonisolated(nonsending) () async throws -> Result
+    nonisolated(nonsending) public func with<Result>(
+        _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await Self.bind(self, isolation: #isolation, operation)
     }
 
+    /// Runs a synchronous operation in which ``current`` is this container.
+    public nonisolated func with<Result>(_ operation: () throws -> Result) rethrows -> Result {
+        try Self.$ofTask.withValue(self, operation: operation)
+    }
+
     /// Runs an operation in a container, isolated to an actor.
     private static func bind<Result>(
-        _ container: Dependencies, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
+        _ container: DependencyContainer, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await $ofTask.withValue(container) {
             // Capturing the isolation keeps the closure, and so the operation, on the actor.
             _ = isolation
             return try await operation()
         }
-    }
-
-    /// Runs a synchronous operation in which ``current`` is this container.
-    public nonisolated func asCurrent<Result>(_ operation: () throws -> Result) rethrows -> Result {
-        try Self.$ofTask.withValue(self, operation: operation)
     }
 }

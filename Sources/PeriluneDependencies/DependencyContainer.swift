@@ -3,19 +3,19 @@
 /// A program sets its dependencies once, at its start. In a test or a preview the same code gets other values:
 ///
 /// ```swift
-/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
-/// let database = try await Dependencies.defaultDatabase
+/// try await DependencyContainer.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
+/// let database = try await DependencyContainer.defaultDatabase
 /// ```
 ///
 /// Containers nest. A value is looked up from the inside out: overrides (``with(_:operation:)``), values of the test, prepared values, the
 /// default of the context. Child tasks inherit the container; detached tasks and threads do not, so pass them ``current``.
-public actor Dependencies {
+public actor DependencyContainer {
     /// The container of the current task.
-    public static var current: Dependencies { ofTask }
-    @TaskLocal package static var ofTask = Dependencies.process
+    public static var current: DependencyContainer { ofTask }
+    @TaskLocal package static var ofTask = DependencyContainer.process
 
     /// The outermost container.
-    static let process = Dependencies(.process(TestIdentity.detect), context: DependencyContext.ofProcess)
+    static let process = DependencyContainer(.process(TestIdentity.detect), context: DependencyContainer.Context.ofProcess)
 
     package enum Kind: Sendable {
         /// The container of the process. The function returns the test that runs on the current task.
@@ -23,33 +23,33 @@ public actor Dependencies {
         /// The container of one test, or of one case of a test with arguments.
         case test
         /// A container of overridden values.
-        case overrides(DependencyValues)
+        case overrides(DependencyContainer.Values)
     }
 
     package nonisolated let kind: Kind
-    nonisolated let parent: Dependencies?
-    nonisolated let detectedContext: Result<DependencyContext, DependencyError>
+    nonisolated let parent: DependencyContainer?
+    nonisolated let detectedContext: Result<DependencyContainer.Context, DependencyError>
 
     /// The values set by ``prepare(_:)``.
-    private var prepared = DependencyValues()
+    private var prepared = DependencyContainer.Values()
     /// The preparation that is running.
     private var preparation: PendingValue?
     /// The values that have been made or are being made, in order.
-    private(set) var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
+    private(set) var made: [(key: ObjectIdentifier, entry: DependencyContainer.Values.Entry, making: PendingValue)] = []
     /// The containers of tests that run without a trait.
-    private var tests: [TestIdentity: Dependencies] = [:]
+    private var tests: [TestIdentity: DependencyContainer] = [:]
 
     /// The container that is preparing on this task. Values made there see the values that are being prepared.
-    @TaskLocal private static var preparing: Dependencies?
+    @TaskLocal private static var preparing: DependencyContainer?
 
-    package init(_ kind: Kind, context: Result<DependencyContext, DependencyError>, parent: Dependencies? = nil) {
+    package init(_ kind: Kind, context: Result<DependencyContainer.Context, DependencyError>, parent: DependencyContainer? = nil) {
         self.kind = kind
         self.parent = parent
         detectedContext = context
     }
 
     /// The context: live, test or preview.
-    public nonisolated var context: DependencyContext {
+    public nonisolated var context: DependencyContainer.Context {
         get throws { try detectedContext.get() }
     }
 
@@ -63,9 +63,9 @@ public actor Dependencies {
     /// Returns the value of a dependency and makes it on first use.
     ///
     /// - Throws: ``DependencyError``, or the error of making the value.
-    public nonisolated func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
-        var home: Dependencies?
-        var next: Dependencies? = self
+    public nonisolated func value<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> Key.Value {
+        var home: DependencyContainer?
+        var next: DependencyContainer? = self
         while let container = next {
             if home == nil, container.isHome {
                 home = try await container.homeOfCurrentTest(for: key)
@@ -82,25 +82,25 @@ public actor Dependencies {
     }
 
     /// Returns this container, or the container of the test that runs on the current task.
-    private nonisolated func homeOfCurrentTest<Key: DependencyKey>(for key: Key.Type) async throws -> Dependencies {
+    private nonisolated func homeOfCurrentTest<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> DependencyContainer {
         guard case .process(let identify) = kind, try context == .test else { return self }
         switch identify() {
         case .notRunByTests: return self
         case .test(let id): return await container(of: .test(id))
         case .cases, .unknown:
             if Key.belongsToOneTest { throw Self.noTest(Key.name, identify()) }
-            return Dependencies(.test, context: detectedContext, parent: self)
+            return DependencyContainer(.test, context: detectedContext, parent: self)
         }
     }
 
-    private func container(of test: TestIdentity) -> Dependencies {
+    private func container(of test: TestIdentity) -> DependencyContainer {
         if let container = tests[test] { return container }
-        let container = Dependencies(.test, context: detectedContext, parent: self)
+        let container = DependencyContainer(.test, context: detectedContext, parent: self)
         tests[test] = container
         return container
     }
 
-    private func source<Key: DependencyKey>(of key: Key.Type) async throws -> Key.Source? {
+    private func source<Key: DependencyContainer.Key>(of key: Key.Type) async throws -> Key.Source? {
         if case .overrides(let values) = kind, let source = values[key] { return source }
         try await waitForPreparation()
         return prepared[key]
@@ -110,12 +110,12 @@ public actor Dependencies {
         while let preparation, Self.preparing !== self { _ = try await preparation.wait() }
     }
 
-    private func value<Key: DependencyKey>(for key: Key.Type, from source: Key.Source) async throws -> Key.Value {
+    private func value<Key: DependencyContainer.Key>(for key: Key.Type, from source: Key.Source) async throws -> Key.Value {
         // The cast succeeds: only values of the key's type are stored under it.
-        try await value(for: ObjectIdentifier(key), DependencyValues.Entry(key, source)) as! Key.Value
+        try await value(for: ObjectIdentifier(key), DependencyContainer.Values.Entry(key, source)) as! Key.Value
     }
 
-    private func value(for key: ObjectIdentifier, _ entry: DependencyValues.Entry) async throws -> any Sendable {
+    private func value(for key: ObjectIdentifier, _ entry: DependencyContainer.Values.Entry) async throws -> any Sendable {
         while true {
             let making = made.first { $0.key == key }?.making ?? make(key, entry)
             do {
@@ -126,7 +126,7 @@ public actor Dependencies {
         }
     }
 
-    private func make(_ key: ObjectIdentifier, _ entry: DependencyValues.Entry) -> PendingValue {
+    private func make(_ key: ObjectIdentifier, _ entry: DependencyContainer.Values.Entry) -> PendingValue {
         let making = PendingValue(entry.name)
         made.append((key, entry, making))
         making.begin {
@@ -152,7 +152,7 @@ public actor Dependencies {
         made.removeAll { $0.making === making }
     }
 
-    private func defaultValue<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
+    private func defaultValue<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> Key.Value {
         let context = try context
         switch Key.defaultSource(in: context) {
         case .value(let source): return try await value(for: key, from: source)
@@ -171,8 +171,8 @@ public actor Dependencies {
             if case .cases = identity {
                 "the cases of a test with arguments must not share it; provide it with a trait of PeriluneTestSupport"
             } else {
-                "no test is running on this task; pass Dependencies.current of the test to detached tasks and threads, "
-                    + "or wrap an XCTest test in Dependencies.withTestScope"
+                "no test is running on this task; pass DependencyContainer.current of the test to detached tasks and threads, "
+                    + "or wrap an XCTest test in DependencyContainer.withTestScope"
             }
         return DependencyError(.noTest, "the dependency \(name) belongs to one test, and \(reason)")
     }
@@ -180,7 +180,7 @@ public actor Dependencies {
     // MARK: - Preparing
 
     /// Stores the sources and makes their values: all or none.
-    func prepare(_ values: DependencyValues, isMaking: Bool) async throws {
+    func prepare(_ values: DependencyContainer.Values, isMaking: Bool) async throws {
         try await waitForPreparation()
         try checkUnused(values)
         prepared.add(values)
@@ -202,14 +202,14 @@ public actor Dependencies {
         throw error
     }
 
-    private func checkUnused(_ values: DependencyValues) throws {
+    private func checkUnused(_ values: DependencyContainer.Values) throws {
         for (key, entry) in values.entries {
             let error: DependencyError
             if prepared.entries[key] != nil {
                 error = DependencyError(
                     .alreadyPrepared,
                     "the dependency \(entry.name) is prepared twice; prepare it once, at the start, "
-                        + "and override it in a scope with Dependencies.with")
+                        + "and override it in a scope with DependencyContainer.with")
             } else if made.contains(where: { $0.key == key }) {
                 error = DependencyError(
                     .alreadyUsed,
@@ -223,7 +223,7 @@ public actor Dependencies {
     }
 
     /// Returns the container that ``prepare(_:)`` fills, and whether it makes the values at once.
-    nonisolated func containerToPrepare() async throws -> (container: Dependencies, isMaking: Bool) {
+    nonisolated func containerToPrepare() async throws -> (container: DependencyContainer, isMaking: Bool) {
         var container = self
         while !container.isHome, let parent = container.parent { container = parent }
         guard case .process(let identify) = container.kind, try container.context == .test else { return (container, true) }
@@ -239,7 +239,7 @@ public actor Dependencies {
 
     /// Closes the values of this container, the newest first. Afterwards it can be prepared again.
     func close() async throws {
-        prepared = DependencyValues()
+        prepared = DependencyContainer.Values()
         var failure: (any Error)?
         for error in await close(where: { _ in true }) { failure = failure ?? error }
         if let failure { throw failure }
