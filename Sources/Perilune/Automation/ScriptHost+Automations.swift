@@ -61,7 +61,7 @@ extension ScriptHost {
     /// the modules.
     ///
     /// - Throws: `LuaError` if the state is closed.
-    public nonisolated func automationModulePaths() async throws -> [String] {
+    package nonisolated func automationModulePaths() async throws -> [String] {
         try await exclusively { host in try await host.callAutomations("module_paths", []) }
     }
 
@@ -69,21 +69,25 @@ extension ScriptHost {
     ///
     /// - Throws: `LuaError` if the state is closed, or the runs cannot be read.
     public nonisolated func automations() async throws -> [Automation] {
-        try await exclusively { host in try await host.callAutomations("describe", []) }
+        try await exclusively { host in
+            let rows: [Automation.Row] = try await host.callAutomations("describe", [])
+            return rows.map { Automation(row: $0) }
+        }
     }
 
     /// Runs an automation now, guard included, and waits for its end.
     ///
     /// - Parameter event: What its function finds in `context.event`.
     /// - Parameter name: Its name.
+    /// - Returns: The run, which has succeeded, was skipped or cancelled, or waits to be continued.
     /// - Throws: `LuaError` if it fails in the end, or no automation has that name.
     @discardableResult
     public nonisolated func runAutomation(
         _ name: String, event: (some Encodable & Sendable)? = String?.none
-    ) async throws -> AutomationResult {
+    ) async throws -> AutomationRun {
         try await exclusively { host in
             let event = try event.map { try host.state.encode($0) } ?? .nil
-            return try await host.callAutomations("try", [.string(LuaString(name)), event])
+            return AutomationRun(row: try await host.callAutomations("try", [.string(LuaString(name)), event]))
         }
     }
 
@@ -95,7 +99,8 @@ extension ScriptHost {
     public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
         try await exclusively { host in
             let name = name.map { LuaValue.string(LuaString($0)) } ?? .nil
-            return try await host.callAutomations("runs", [name, .integer(Int64(count))])
+            let rows: [AutomationRun.Row] = try await host.callAutomations("runs", [name, .integer(Int64(count))])
+            return rows.map { AutomationRun(row: $0) }
         }
     }
 
@@ -104,7 +109,10 @@ extension ScriptHost {
     /// - Parameter limit: A run that lasts longer is a problem.
     /// - Throws: `LuaError` if the tables cannot be read.
     public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws -> [AutomationStatus] {
-        try await exclusively { host in try await host.callAutomations("status", [.number(limit / .seconds(1))]) }
+        try await exclusively { host in
+            let rows: [AutomationStatus.Row] = try await host.callAutomations("status", [.number(limit / .seconds(1))])
+            return rows.map { AutomationStatus(row: $0) }
+        }
     }
 
     /// Runs the automations of a file until the task is cancelled: the whole life of a service.

@@ -49,7 +49,7 @@ struct AutomationLease: Sendable {
 
     private static func error(_ message: String, kind: String) -> LuaError {
         var error = LuaError(.host, message)
-        error.fields["kind"] = .string(LuaString(kind))
+        error.fields["kind"] = .string(kind)
         return error
     }
 }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Perilune
 internal import PeriluneScenarios
 
@@ -8,7 +7,9 @@ struct AutomationPage {
     let runs: [AutomationRun]
     let database: String
 
-    private static let outcomes = ["failed", "interrupted", "diverged", "cancelled", "running", "waiting", "queued", "skipped", "succeeded"]
+    private static let outcomes: [AutomationOutcome] = [
+        .failed, .interrupted, .diverged, .cancelled, .running, .waiting, .queued, .skipped, .succeeded,
+    ]
 
     var text: String {
         let counts = Self.outcomes.compactMap { outcome in
@@ -18,35 +19,26 @@ struct AutomationPage {
         var page = ReportPage(
             title: "Automations of \(database)",
             summary: runs.isEmpty ? "no runs" : "\(runs.count) runs: " + counts.map { "\($0.count) \($0.outcome)" }.joined(separator: ", "))
-        page.kinds = counts.map { ReportPage.Kind($0.outcome, $0.outcome, $0.count) }
+        page.kinds = counts.map { ReportPage.Kind($0.outcome.rawValue, $0.outcome.rawValue, $0.count) }
         page.entries = runs.map(entry)
         return page.text
     }
 
     private func entry(_ run: AutomationRun) -> ReportPage.Entry {
-        var details = [run.startedAt]
-        // Any program may have changed the journal table.
-        if let duration = run.durationInMilliseconds, let microseconds = Int64(exactly: (duration * 1000).rounded()) {
-            details.append(TimeText.text(.microseconds(microseconds)))
-        }
-        if let next = run.wakesAt { details.append("continues at \(next)") }
+        var details = [run.row.started_at]
+        if let duration = run.duration { details.append(TimeText.text(duration)) }
+        if let next = run.row.wakes_at { details.append("continues at \(next)") }
         if run.attempts > 1 { details.append("\(run.attempts) attempts") }
         if let reason = run.reason { details.append(reason) }
         let sections = [
             ReportPage.section("error", ReportPage.text(run.error ?? "")),
             ReportPage.section("traceback", ReportPage.text(run.traceback ?? "")),
             ReportPage.section("output", ReportPage.text(run.output ?? "")),
-            ReportPage.section("trigger", ReportPage.text(run.trigger)),
-            ReportPage.section("statements", ReportPage.text(statements(of: run).joined(separator: "\n"))),
+            ReportPage.section("trigger", ReportPage.text(run.row.trigger)),
+            ReportPage.section("statements", ReportPage.text(run.statements.joined(separator: "\n"))),
         ]
         return ReportPage.Entry(
-            kind: run.outcome, mark: run.outcome.uppercased(), title: run.automation, details: details, isOpen: run.error != nil,
+            kind: run.outcome.rawValue, mark: run.outcome.rawValue.uppercased(), title: run.automation, details: details, isOpen: run.error != nil,
             body: sections.joined())
-    }
-
-    /// Returns the SQL statements, each on its own lines.
-    private func statements(of run: AutomationRun) -> [String] {
-        guard let text = run.statements else { return [] }
-        return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? [text]
     }
 }

@@ -126,7 +126,7 @@ import Testing
             try await program.load("it", isLive: false)
             #expect(await program.host.isIdle)
             #expect(try await program.versions() == "")
-            #expect(try await program.host.runAutomation("x").outcome == "succeeded")
+            #expect(try await program.host.runAutomation("x").outcome == .succeeded)
             #expect(try await program.host.call("take") == "it")
         }
     }

@@ -28,7 +28,7 @@ import Testing
                 return count
                 """)
             #expect(count == 0)
-            #expect(try await host.automationRuns(of: "a").map(\.outcome) == ["succeeded"])
+            #expect(try await host.automationRuns(of: "a").map(\.outcome) == [.succeeded])
         }
     }
 

@@ -16,9 +16,9 @@ import Testing
             perilune.sleep(1)
             """)
         #expect(states.map(\.name) == ["a", "b"])
-        #expect(states.map(\.state) == ["ready", "disabled"])
+        #expect(states.map(\.state) == [.ready, .disabled])
         #expect(states.map(\.problem) == [nil, nil])
-        #expect(states[0].lastSuccess == "2000-01-01 00:00:00.000" && states[0].lastFailure == nil)
+        #expect(states[0].lastSuccess == DateSource.year2000() && states[0].lastFailure == nil)
         #expect(states[0].trigger == "event e")
     }
 
@@ -60,7 +60,7 @@ import Testing
             "run 1 is dead: its process has ended", "it is late: it was due at 1999-12-31 23:59:00.000", "no process runs it",
         ])
         #expect(states[3].problem?.wholeMatch(of: /run 2 has been running for [0-9]+ s/) != nil, "\(states[3])")
-        #expect(states[3].runningSince == "2000-01-01 00:00:00.000")
+        #expect(states[3].runningSince == DateSource.year2000())
     }
 
     @Test func `dead jobs, and jobs without a handler, are problems`() async throws {

@@ -35,7 +35,7 @@ import Testing
     // MARK: - Handlers in Swift
 
     @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let mails = host.jobs("mail")
         let sent = Mutex<[String]>([])
         let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) { job in
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `a job whose payload has another type is dead, with the reason`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let handler = try await host.jobs("mail").handle(Mail.self, .init(attempts: 1)) { _ in }
         try await host.jobs("mail").enqueue(["from": "ada"])
         let outcome = await handler.outcomes.first { _ in true }
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `outcomes end when the handler is stopped, and jobs wait`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let mails = host.jobs("mail")
         let handler = try await mails.handle(Mail.self) { _ in }
         try await mails.enqueue(Mail(to: "ada"))
@@ -87,7 +87,7 @@ import Testing
     }
 
     @Test func `an invalid option of a Swift handler is reported`() async throws {
-        let host = try await ScriptHost(.init(database: .inMemory))
+        let host = try await ScriptHost(database: .inMemory())
         let error = await #expect(throws: LuaError.self) {
             _ = try await host.jobs("mail").handle(Mail.self, .init(attempts: 0)) { _ in }
         }

@@ -56,8 +56,8 @@ import Testing
         let runs = try await host.automationRuns(of: "restock", last: 5)
         try await host.stopAutomations()
         // end
-        #expect(result.outcome == "succeeded")
-        #expect(runs.contains { $0.outcome == "succeeded" })
+        #expect(result.outcome == .succeeded && result.trigger == "manual" && result.duration != nil)
+        #expect(runs.contains { $0.outcome == .succeeded && $0.startedAt > .distantPast })
         #expect(try await host.automations().isEmpty)
         #expect(await host.isIdle)
     }

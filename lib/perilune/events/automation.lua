@@ -861,19 +861,20 @@ local function start_by_hand(self, trigger, on_end)
 end
 
 --- Runs an automation now, including its guard, and waits for the end of the run. Raises the error of a failed run.
--- @return the result of the run: outcome, reason, attempts, duration
+-- @return the run, as in `runs`
 function automations.try(name, data)
   local names = {}
   for index, self in ipairs(list) do
     if self.name == name then
       local place, result = native.make_place(), nil
-      start_by_hand(self, { kind = "manual", data = data }, function(details)
+      local trigger = { kind = "manual", data = data }
+      start_by_hand(self, trigger, function(details)
         result = details
         native.release(place)
       end)
       while not result do native.wait(place) end
       if result.outcome == "failed" then error(result.error, 0) end
-      return { outcome = result.outcome, reason = result.reason, attempts = result.attempts, duration = result.duration }
+      return runs.row(self, trigger, result)
     end
     names[index] = self.name
   end

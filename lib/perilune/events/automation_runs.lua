@@ -70,6 +70,18 @@ local function to_json(value)
   return is_ok and text or nil
 end
 
+--- Returns a run that has ended in the form of a row of the table.
+-- @tparam table details the details of its end; a suspended run has few
+function runs.row(automation, trigger, details)
+  local function text(value) return value ~= nil and value ~= "" and tostring(value) or nil end
+  return {
+    automation = automation.name, started_at = tostring(details.started_at or perilune.now()), duration_ms = details.duration * 1000,
+    attempts = details.attempts, outcome = details.outcome, reason = text(details.reason), error = text(details.error),
+    traceback = text(details.traceback), output = text(details.output), wakes_at = text(details.wakes_at), interruptions = 0,
+    trigger = to_json(trigger) or '"?"', statements = details.statements and to_json(details.statements),
+  }
+end
+
 local function text_of(value)
   return value ~= nil and value ~= "" and tostring(value) or perilune.null
 end

@@ -1,0 +1,76 @@
+/// How a run of an automation has ended, or what it is doing. More outcomes may be added.
+public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The word in the table of runs.
+    public let rawValue: String
+
+    /// Makes an outcome of the word in the table of runs.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// The run succeeded.
+    public static let succeeded = AutomationOutcome(rawValue: "succeeded")
+    /// The last attempt failed.
+    public static let failed = AutomationOutcome(rawValue: "failed")
+    /// The run did not start, for the reason that the run has.
+    public static let skipped = AutomationOutcome(rawValue: "skipped")
+    /// The run was ended from outside.
+    public static let cancelled = AutomationOutcome(rawValue: "cancelled")
+    /// The process ended before the run did.
+    public static let interrupted = AutomationOutcome(rawValue: "interrupted")
+    /// The script of a durable run no longer makes the calls that were recorded.
+    public static let diverged = AutomationOutcome(rawValue: "diverged")
+    /// The run is active.
+    public static let running = AutomationOutcome(rawValue: "running")
+    /// The run waits for its next attempt.
+    public static let waiting = AutomationOutcome(rawValue: "waiting")
+    /// The run waits for its first attempt.
+    public static let queued = AutomationOutcome(rawValue: "queued")
+
+    public var description: String { rawValue }
+}
+
+/// How an automation handles a trigger while it runs. More modes may be added.
+public struct AutomationMode: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The word of the option `mode`.
+    public let rawValue: String
+
+    /// Makes a mode of the word of the option `mode`.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// The trigger is skipped.
+    public static let single = AutomationMode(rawValue: "single")
+    /// The active run is cancelled, and a new one begins.
+    public static let restart = AutomationMode(rawValue: "restart")
+    /// The new run waits for the active one.
+    public static let queued = AutomationMode(rawValue: "queued")
+    /// The runs overlap.
+    public static let parallel = AutomationMode(rawValue: "parallel")
+
+    public var description: String { rawValue }
+}
+
+/// What an automation or a queue of jobs does now. More states may be added.
+public struct AutomationState: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The word that `perilune automations status` shows.
+    public let rawValue: String
+
+    /// Makes a state of the word that `perilune automations status` shows.
+    public init(rawValue: String) { self.rawValue = rawValue }
+    public init(stringLiteral value: String) { rawValue = value }
+
+    /// It waits for its trigger.
+    public static let ready = AutomationState(rawValue: "ready")
+    /// A run is active.
+    public static let running = AutomationState(rawValue: "running")
+    /// A script or a person has disabled the automation.
+    public static let disabled = AutomationState(rawValue: "disabled")
+    /// The queue is paused.
+    public static let paused = AutomationState(rawValue: "paused")
+    /// No process runs it.
+    public static let stopped = AutomationState(rawValue: "stopped")
+    /// Only its runs are recorded.
+    public static let unknown = AutomationState(rawValue: "unknown")
+
+    public var description: String { rawValue }
+}
