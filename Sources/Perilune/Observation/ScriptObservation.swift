@@ -13,9 +13,9 @@ internal import Synchronization
 /// ```
 ///
 /// The function is called once for all loops, and only while loops exist. A loop that begins later begins with the last value. In other
-/// respects it behaves like ``ScriptHost/values(of:as:duplicates:)``.
+/// respects it behaves like ``ScriptHost/values(of:as:removesDuplicates:)``.
 public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
-    private typealias Continuation = AsyncStream<Result<Value, any Error>>.Continuation
+    private typealias Continuation = AsyncStream<Result<Value, LuaError>>.Continuation
 
     private struct State {
         var continuations: [Int: Continuation] = [:]
@@ -31,16 +31,19 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     }
 
     private let host: ScriptHost
-    private let duplicates: Bool
+    private let removesDuplicates: Bool
     private let state: Mutex<State>
 
-    init(of function: String, in host: ScriptHost, duplicates: Bool) {
-        (self.host, self.duplicates) = (host, duplicates)
+    init(of function: String, in host: ScriptHost, removesDuplicates: Bool) {
+        (self.host, self.removesDuplicates) = (host, removesDuplicates)
         state = Mutex(State(function: function))
     }
 
-    /// The values, for one loop: each loop needs its own.
-    public var values: Values { Values(observation: self) }
+    /// The values, for one loop: each loop needs its own. The loop ends after the first error.
+    public var values: Values { Values(results: results) }
+
+    /// The values and failures, for one loop, which continues after a failure.
+    public var results: Results { Results(observation: self) }
 
     /// Calls the function no more until ``resume()``.
     ///
@@ -76,7 +79,9 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     private func begun() async throws -> ObservedFunction {
         let task = state.withLock { state in
             if let observed = state.observed { return observed }
-            let task = Task { [host, duplicates, function = state.function] in try await host.observe(function, duplicates: duplicates) }
+            let task = Task { [host, removesDuplicates, function = state.function] in
+                try await host.observe(function, removesDuplicates: removesDuplicates)
+            }
             state.observed = task
             return task
         }
@@ -90,8 +95,8 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 
     // MARK: - Loops
 
-    fileprivate func begin() -> AsyncStream<Result<Value, any Error>> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Result<Value, any Error>.self, bufferingPolicy: .bufferingNewest(1))
+    fileprivate func begin() -> AsyncStream<Result<Value, LuaError>> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Result<Value, LuaError>.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.nextNumber += 1
             state.continuations[state.nextNumber] = continuation
@@ -131,16 +136,12 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
             } catch {
                 return finish(with: error)
             }
-            do {
-                if let value: Value = try await host.takeValue(of: observed) { send(.success(value)) }
-            } catch {
-                // The next change may cure it.
-                if !Task.isCancelled { send(.failure(error)) }
-            }
+            // The next change may cure a failure.
+            if let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
         }
     }
 
-    private func send(_ result: Result<Value, any Error>) {
+    private func send(_ result: Result<Value, LuaError>) {
         let continuations = state.withLock { state in
             if case .success(let value) = result { state.last = value }
             return Array(state.continuations.values)
@@ -156,24 +157,46 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
             return Array(state.continuations.values)
         }
         for continuation in continuations {
-            continuation.yield(.failure(error))
+            continuation.yield(.failure(LuaError(wrapping: error)))
             continuation.finish()
         }
     }
 
     /// The values of a ``ScriptObservation``, for one loop.
     public struct Values: AsyncSequence, Sendable {
+        let results: Results
+
+        public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
+
+        public struct AsyncIterator: AsyncIteratorProtocol {
+            /// `nil` after the end.
+            var base: Results.AsyncIterator?
+
+            /// Waits for the next value.
+            ///
+            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return `nil`.
+            public mutating func next() async throws -> Value? {
+                do {
+                    return try await base?.next()?.get()
+                } catch {
+                    base = nil
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// The values and failures of a ``ScriptObservation``, for one loop.
+    public struct Results: AsyncSequence, Sendable {
         let observation: ScriptObservation
 
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: observation.begin().makeAsyncIterator()) }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
-            var base: AsyncStream<Result<Value, any Error>>.Iterator
+            var base: AsyncStream<Result<Value, LuaError>>.Iterator
 
-            /// Waits for the next value.
-            ///
-            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. The next call continues.
-            public mutating func next() async throws -> Value? { try await base.next()?.get() }
+            /// Waits for the next value or failure.
+            public mutating func next() async -> Result<Value, LuaError>? { await base.next() }
         }
     }
 }
@@ -184,11 +207,11 @@ extension ScriptHost {
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
     /// - Parameter type: What the values are decoded as.
-    /// - Parameter duplicates: Whether values that are equal to the one before are given too.
+    /// - Parameter removesDuplicates: Whether a value that equals the one before is left out.
     public nonisolated func observation<Value: Decodable & Sendable>(
-        of function: String, as type: Value.Type = Value.self, duplicates: Bool = false
+        of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptObservation<Value> {
-        ScriptObservation(of: function, in: self, duplicates: duplicates)
+        ScriptObservation(of: function, in: self, removesDuplicates: removesDuplicates)
     }
 
     /// Calls a method of an observation that is true or false, with another function to observe.

@@ -14,41 +14,78 @@ internal import PeriluneLua
 /// ```
 ///
 /// A value that equals the previous one is left out. While the loop is busy, only the latest value is kept. The function is called when
-/// no script runs in the host. The sequence ends when its task is cancelled.
+/// no script runs in the host. The sequence ends when its task is cancelled, and after the first error. For a loop that continues after
+/// an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
 public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let results: ScriptResults<Value>
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        /// `nil` after the end.
+        var base: ScriptResults<Value>.AsyncIterator?
+
+        /// Waits for the next value.
+        ///
+        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return `nil`.
+        public mutating func next() async throws -> Value? {
+            do {
+                return try await base?.next()?.get()
+            } catch {
+                base = nil
+                throw error
+            }
+        }
+    }
+}
+
+/// The results of a script function, with an element for each failure, too.
+///
+/// A failure is a `LuaError`: of the function, or with code `conversion` for a value of another type. The next change may cure it. If the
+/// function does not exist, that is the only element.
+public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
-    let duplicates: Bool
+    let removesDuplicates: Bool
 
     public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(host: host, function: function, duplicates: duplicates)
+        AsyncIterator(host: host, function: function, removesDuplicates: removesDuplicates)
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let host: ScriptHost
         let function: String
-        let duplicates: Bool
+        let removesDuplicates: Bool
         private var observed: ObservedFunction?
+        private var isAtEnd = false
 
-        init(host: ScriptHost, function: String, duplicates: Bool) {
-            (self.host, self.function, self.duplicates) = (host, function, duplicates)
+        init(host: ScriptHost, function: String, removesDuplicates: Bool) {
+            (self.host, self.function, self.removesDuplicates) = (host, function, removesDuplicates)
         }
 
-        /// Waits for the next value.
-        ///
-        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. The next call continues.
-        public mutating func next() async throws -> Value? {
-            if observed == nil { observed = try await host.observe(function, duplicates: duplicates) }
-            guard let observed else { return nil }
-            while true {
-                do {
+        /// Waits for the next value or failure.
+        public mutating func next() async -> Result<Value, LuaError>? {
+            guard !isAtEnd else { return nil }
+            do {
+                if observed == nil { observed = try await host.observe(function, removesDuplicates: removesDuplicates) }
+                guard let observed else { return nil }
+                while true {
                     try await observed.waitForChange()
-                } catch is CancellationError {
-                    return nil
+                    if let result: Result<Value, LuaError> = try await host.takeResult(of: observed) { return result }
                 }
-                if let value: Value = try await host.takeValue(of: observed) { return value }
+            } catch {
+                (isAtEnd, observed) = (true, nil)
+                return error is CancellationError ? nil : .failure(LuaError(wrapping: error))
             }
         }
+    }
+}
+
+extension LuaError {
+    /// The error itself, or one with code `host` for an error of another type.
+    init(wrapping error: any Error) {
+        self = error as? LuaError ?? LuaError(.host, "\(error)")
+        if !(error is LuaError) { underlying = error }
     }
 }
 
@@ -58,35 +95,51 @@ extension ScriptHost {
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
     /// - Parameter type: What the values are decoded as.
-    /// - Parameter duplicates: Whether values that are equal to the one before are given too.
+    /// - Parameter removesDuplicates: Whether a value that equals the one before is left out.
     public nonisolated func values<Value: Decodable & Sendable>(
-        of function: String, as type: Value.Type = Value.self, duplicates: Bool = false
+        of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptValues<Value> {
-        ScriptValues(host: self, function: function, duplicates: duplicates)
+        ScriptValues(results: results(of: function, removesDuplicates: removesDuplicates))
     }
 
-    nonisolated func observe(_ function: String, duplicates: Bool) async throws -> ObservedFunction {
+    /// The results and failures of a function that a script has stored in a global variable, as a sequence that continues after a failure.
+    ///
+    /// The parameters are those of ``values(of:as:removesDuplicates:)``.
+    public nonisolated func results<Value: Decodable & Sendable>(
+        of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
+    ) -> ScriptResults<Value> {
+        ScriptResults(host: self, function: function, removesDuplicates: removesDuplicates)
+    }
+
+    nonisolated func observe(_ function: String, removesDuplicates: Bool) async throws -> ObservedFunction {
         try await exclusively { host in
             try host.requireOwnState(for: "observations by Swift")
             let value = try host.function(host.resolve(function).0, named: function)
             let begin = try host.state.load(
                 "local fetch, duplicates = ... return db:observe(fetch, { duplicates = duplicates })", named: "=host")
-            guard case .table(let observation)? = try begin.call([.function(value), .boolean(duplicates)]).first else {
+            guard case .table(let observation)? = try begin.call([.function(value), .boolean(!removesDuplicates)]).first else {
                 throw LuaError(.usage, "values: \(function) cannot be observed")
             }
             return try ObservedFunction(function, observation, of: host)
         }
     }
 
-    /// The value, if it is a new one.
-    nonisolated func takeValue<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Value? {
-        try await exclusively { host in
-            let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
-            let results = try await take.callAsync([.table(observed.observation)])
-            guard case .boolean(true)? = results.first else { return nil }
-            // The explicit type is needed: decoded as an optional, Lua's nil would count as a missing value.
-            let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
-            return value
+    /// Takes a new value or a failure; `nil` if there is none.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<Value, LuaError>? {
+        do {
+            return try await exclusively { host in
+                let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
+                let results = try await take.callAsync([.table(observed.observation)])
+                guard case .boolean(true)? = results.first else { return nil }
+                // The explicit type is needed: decoded as an optional, Lua's nil would count as a missing value.
+                let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
+                return .success(value)
+            }
+        } catch {
+            if error is CancellationError || Task.isCancelled { throw CancellationError() }
+            return .failure(LuaError(wrapping: error))
         }
     }
 

@@ -185,22 +185,14 @@ import Testing
         #expect(totals == [Total(count: 0, sum: nil), Total(count: 1, sum: 1), Total(count: 2, sum: 6), Total(count: 3, sum: 7)])
     }
 
-    @Test func `a sequence ends with its task and throws the function's error`() async throws {
+    @Test func `a sequence of results ends with its task and continues after the function's error`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
         try await host.run(source: "function count(db) local n = db:fetch_value('SELECT COUNT(*) FROM item') if n == 1 then error('one', 0) end return n end")
         let (received, continuation) = AsyncStream<Int>.makeStream()
         let task = Task {
-            var iterator = host.values(of: "count", as: Int.self).makeAsyncIterator()
-            while true {
-                do {
-                    guard let value = try await iterator.next() else { break }
-                    continuation.yield(value)
-                } catch {
-                    continuation.yield(-1)
-                }
-            }
+            for await result in host.results(of: "count", as: Int.self) { continuation.yield((try? result.get()) ?? -1) }
             continuation.finish()
         }
         var iterator = received.makeAsyncIterator()
@@ -212,6 +204,21 @@ import Testing
         task.cancel()
         #expect(await iterator.next() == nil)
         await #expect(throws: LuaError.self) { for try await _ in host.values(of: "nothing", as: Int.self) {} }
+        var missing = host.results(of: "nothing", as: Int.self).makeAsyncIterator()
+        #expect(await { if case .failure? = $0 { true } else { false } }(missing.next()))
+        #expect(await missing.next() == nil)
+    }
+
+    @Test func `a sequence of values throws the function's error and has ended then`() async throws {
+        let host = try await makeHost(over: DatabaseQueue())
+        try await host.run(source: "function fails(db) db:fetch_value('SELECT 1 FROM sqlite_master') error('no', 0) end")
+        var values = host.values(of: "fails", as: Int.self).makeAsyncIterator()
+        await #expect(throws: LuaError.self) { try await values.next() }
+        try await host.run(source: "db:execute('CREATE TABLE other (a)') function fails() return 1 end")
+        #expect(try await values.next() == nil)
+        var shared = host.observation(of: "fails", as: String.self).values.makeAsyncIterator()
+        await #expect(throws: LuaError.self) { try await shared.next() }
+        #expect(try await shared.next() == nil)
     }
 
     // MARK: - Shared by several loops
@@ -293,16 +300,16 @@ import Testing
 
     @Test func `all loops get the function's error and continue, and a missing function ends them`() async throws {
         let (host, queue) = try await makeCountingHost()
-        let values = host.observation(of: "fails", as: Int.self, duplicates: true)
-        var first = values.values.makeAsyncIterator(), second = values.values.makeAsyncIterator()
-        #expect(try await first.next() == 7)
-        #expect(try await second.next() == 7)
+        let values = host.observation(of: "fails", as: Int.self, removesDuplicates: false)
+        var first = values.results.makeAsyncIterator(), second = values.results.makeAsyncIterator()
+        #expect(try await first.next()?.get() == 7)
+        #expect(try await second.next()?.get() == 7)
         try await insert(1, into: queue)
-        await #expect(throws: LuaError.self) { try await first.next() }
-        await #expect(throws: LuaError.self) { try await second.next() }
+        await #expect(throws: LuaError.self) { try await first.next()?.get() }
+        await #expect(throws: LuaError.self) { try await second.next()?.get() }
         try await insert(1, into: queue)
-        #expect(try await first.next() == 7)
-        #expect(try await second.next() == 7)
+        #expect(try await first.next()?.get() == 7)
+        #expect(try await second.next()?.get() == 7)
         var none = host.observation(of: "nothing", as: Int.self).values.makeAsyncIterator()
         await #expect(throws: LuaError.self) { try await none.next() }
         #expect(try await none.next() == nil)

@@ -29,7 +29,7 @@ import Testing
         try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)") }
         let host = try await ScriptHost(database: .existing(queue))
         try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM book') end")
-        var values = host.values(of: "count", as: Int.self, duplicates: true).makeAsyncIterator()
+        var values = host.values(of: "count", as: Int.self, removesDuplicates: false).makeAsyncIterator()
         #expect(try await values.next() == 0)
         try await queue.write { db in try db.execute(sql: "INSERT INTO book (title) VALUES ('x')") }
         #expect(try await values.next() == 1)
