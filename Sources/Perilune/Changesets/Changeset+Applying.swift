@@ -5,6 +5,7 @@ internal import PeriluneRecords
 /// A conflict that prevents a change.
 public struct ChangesetConflict: Sendable, Equatable {
     /// The kinds of conflicts.
+    @nonexhaustive
     public enum Kind: String, Sendable {
         /// The row is there, with other values than the change has found.
         case data
@@ -21,7 +22,7 @@ public struct ChangesetConflict: Sendable, Equatable {
     /// The change.
     public let change: ChangesetRow
     /// The values of the conflicting row, for kinds that have one.
-    public let found: [PreviewValue]?
+    public let found: [StoredValue]?
 }
 
 extension Changeset {

@@ -7,24 +7,24 @@ public struct ChangesetRow: Sendable, Equatable {
     /// The positions of the key's columns, in the order of the table.
     public let keyColumns: [Int]
     /// The values before, one for each column: `nil` for columns that an update did not change. Empty for an inserted row.
-    public let old: [PreviewValue?]
+    public let before: [StoredValue?]
     /// The values afterwards, one for each column: `nil` for columns that an update did not change. Empty for a deleted row.
-    public let new: [PreviewValue?]
+    public let after: [StoredValue?]
 
     init(_ change: Changeset.Change) {
         let columns = 0..<change.columnCount
         table = change.table
         kind = change.kind
         keyColumns = change.keyColumns
-        old = kind == .inserted ? [] : columns.map { change.old($0) }
-        new = kind == .deleted ? [] : columns.map { change.new($0) }
+        before = kind == .inserted ? [] : columns.map { change.old($0) }
+        after = kind == .deleted ? [] : columns.map { change.new($0) }
     }
 
-    var columnCount: Int { max(old.count, new.count) }
+    var columnCount: Int { max(before.count, after.count) }
 
     /// The values of the key's columns.
-    public var key: [PreviewValue] {
-        keyColumns.map { (kind == .inserted ? new[$0] : old[$0]) ?? .null }
+    public var key: [StoredValue] {
+        keyColumns.map { (kind == .inserted ? after[$0] : before[$0]) ?? .null }
     }
 
     /// The row for messages: `row 3 of author`.

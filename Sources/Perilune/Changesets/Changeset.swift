@@ -102,8 +102,8 @@ public struct Changeset: Sendable, Equatable {
         func isKey(_ column: Int) -> Bool { keyFlags[column] != 0 }
 
         /// The value before; nil for inserted rows, and for columns that an update did not change. Key columns always have one.
-        func old(_ column: Int) -> PreviewValue? {
-            oldValue(column).map { PreviewValue($0) }
+        func old(_ column: Int) -> StoredValue? {
+            oldValue(column).map { StoredValue($0) }
         }
 
         /// The value before as an SQLite object.
@@ -112,8 +112,8 @@ public struct Changeset: Sendable, Equatable {
         }
 
         /// The value afterwards; nil for deleted rows, and for columns that an update did not change.
-        func new(_ column: Int) -> PreviewValue? {
-            newValue(column).map { PreviewValue($0) }
+        func new(_ column: Int) -> StoredValue? {
+            newValue(column).map { StoredValue($0) }
         }
 
         /// The value afterwards as an SQLite object.
@@ -122,8 +122,8 @@ public struct Changeset: Sendable, Equatable {
         }
 
         /// The value of the row that conflicts with this change, if the conflict has one.
-        func found(_ column: Int) -> PreviewValue? {
-            value(column, sqlite3changeset_conflict).map { PreviewValue($0) }
+        func found(_ column: Int) -> StoredValue? {
+            value(column, sqlite3changeset_conflict).map { StoredValue($0) }
         }
 
         private func value(
@@ -134,7 +134,7 @@ public struct Changeset: Sendable, Equatable {
         }
 
         /// The values of the key's columns.
-        var key: [PreviewValue] {
+        var key: [StoredValue] {
             keyColumns.map { (kind == .inserted ? new($0) : old($0)) ?? .null }
         }
     }

@@ -115,8 +115,8 @@ private struct ColumnNames {
         let keyTable = try state.makeTable()
         for (place, value) in zip(row.keyColumns, row.key) { try keyTable.rawSet(name(place, of: row), luaValue(value, in: state)) }
         try table.rawSet("key", .table(keyTable))
-        if !row.old.isEmpty { try table.rawSet("old", values(row.old, of: row, in: state)) }
-        if !row.new.isEmpty { try table.rawSet("new", values(row.new, of: row, in: state)) }
+        if !row.before.isEmpty { try table.rawSet("old", values(row.before, of: row, in: state)) }
+        if !row.after.isEmpty { try table.rawSet("new", values(row.after, of: row, in: state)) }
         return table
     }
 
@@ -127,7 +127,7 @@ private struct ColumnNames {
         return table
     }
 
-    private func values(_ values: [PreviewValue?], of row: ChangesetRow, in state: LuaState) throws -> LuaValue {
+    private func values(_ values: [StoredValue?], of row: ChangesetRow, in state: LuaState) throws -> LuaValue {
         let table = try state.makeTable()
         for (place, value) in values.enumerated() {
             if let value { try table.rawSet(name(place, of: row), luaValue(value, in: state)) }
@@ -140,7 +140,7 @@ private struct ColumnNames {
         return .string(LuaString(names[place]))
     }
 
-    private func luaValue(_ value: PreviewValue, in state: LuaState) throws -> LuaValue {
+    private func luaValue(_ value: StoredValue, in state: LuaState) throws -> LuaValue {
         switch value {
         case .null: try state.makeNull()
         case .integer(let value): .integer(value)

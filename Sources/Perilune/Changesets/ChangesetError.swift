@@ -3,8 +3,8 @@ public import PeriluneLua
 /// Why changes cannot be recorded, read or applied.
 public struct ChangesetError: Error, CustomStringConvertible, Sendable {
     /// A code that identifies the failure, for programs.
-    public struct Code: Sendable, Equatable {
-        private enum Value { case malformed, unrecordable, tooLarge, schema, conflict, foreignKey, resolution }
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case malformed, unrecordable, tooLarge = "too_large", schema, conflict, foreignKey = "foreign_key", resolution }
         private let value: Value
 
         /// The bytes are not a changeset.
@@ -33,6 +33,8 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
             case .resolution: "argument"
             }
         }
+
+        public var description: String { value.rawValue }
     }
 
     /// Identifies the failure, for programs.
@@ -55,12 +57,12 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
 extension ChangesetError: LuaErrorDescribing {
     public var luaKind: String { code.kind }
     public var luaMessage: String { message }
-    public var luaFields: [String: LuaScalar] {
-        var fields: [String: LuaScalar] = [:]
-        if let table { fields["table"] = .string(LuaString(table)) }
+    public var luaFields: [String: ScriptValue] {
+        var fields: [String: ScriptValue] = [:]
+        if let table { fields["table"] = .string(table) }
         if let conflict {
-            fields["conflict"] = .string(LuaString(conflict.kind.rawValue))
-            fields["operation"] = .string(LuaString(conflict.change.kind.verb))
+            fields["conflict"] = .string(conflict.kind.rawValue)
+            fields["operation"] = .string(conflict.change.kind.verb)
         }
         return fields
     }

@@ -27,7 +27,7 @@ struct ChangesetWriter {
     /// - Parameters:
     ///   - isIndirect: Whether only triggers and foreign keys made it.
     ///   - rows: The values of the row. An update has the values before, then the values after; `nil` means omitted.
-    mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [PreviewValue?]...) {
+    mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [StoredValue?]...) {
         beginChange(kind, isIndirect: isIndirect)
         for value in rows.joined() { append(value) }
     }
@@ -40,7 +40,7 @@ struct ChangesetWriter {
     }
 
     /// Adds the value of a column; `nil` where it is left out.
-    mutating func append(_ value: PreviewValue?) {
+    mutating func append(_ value: StoredValue?) {
         switch value {
         case nil: leaveOut()
         case .null: bytes.append(UInt8(SQLITE_NULL))

@@ -54,7 +54,7 @@ extension TableChanges {
             try statement.setArguments(StatementArguments(places.map { after[$0].databaseValue }))
             let cursor = try Row.fetchCursor(statement)
             guard try cursor.next() != nil else { continue }
-            let row = columns.indices.map { PreviewValue(statement.sqliteStatement, column: $0) }
+            let row = columns.indices.map { StoredValue(statement.sqliteStatement, column: $0) }
             // Equal values mean that the column was not changed there.
             rows[index].before = before.indices.map { before[$0] == after[$0] ? row[$0] : before[$0] }
             rows[index].after = row

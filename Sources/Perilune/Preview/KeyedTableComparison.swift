@@ -86,12 +86,12 @@ struct KeyedTableComparison {
         changes.begin(table)
     }
 
-    private static func values(_ row: PlanChangesWriter.Row) -> [PreviewValue] {
-        row.map { PreviewValue($0!) }
+    private static func values(_ row: PlanChangesWriter.Row) -> [StoredValue] {
+        row.map { StoredValue($0!) }
     }
 
-    private static func values(_ row: PlanChangesWriter.Row, _ columns: [Int]) -> [PreviewValue] {
-        columns.map { PreviewValue(row[row.startIndex + $0]!) }
+    private static func values(_ row: PlanChangesWriter.Row, _ columns: [Int]) -> [StoredValue] {
+        columns.map { StoredValue(row[row.startIndex + $0]!) }
     }
 
     // MARK: - SQL

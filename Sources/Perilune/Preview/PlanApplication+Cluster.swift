@@ -71,20 +71,20 @@ struct ClusterPlanApplication {
         }
 
         /// The columns that are known of a row, and their values.
-        private func known(_ values: [PreviewValue?], _ names: [String]) -> (names: [String], values: [PreviewValue]) {
+        private func known(_ values: [StoredValue?], _ names: [String]) -> (names: [String], values: [StoredValue]) {
             let pairs = zip(names, values).compactMap { name, value in value.map { (name, $0) } }
             return (pairs.map(\.0), pairs.map(\.1))
         }
 
         private func requireUnchanged(_ row: ChangesetRow) throws {
-            let (names, values) = known(row.old, try columns(of: row))
+            let (names, values) = known(row.before, try columns(of: row))
             let isThere = try run("SELECT 1 FROM \(row.table.quotedName) WHERE \(Self.condition(names))", values, row) == SQLITE_ROW
             guard isThere else { throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made") }
         }
 
         private func apply(_ row: ChangesetRow) throws {
             let names = try columns(of: row), table = row.table.quotedName
-            let (old, former) = known(row.old, names), (new, later) = known(row.new, names)
+            let (old, former) = known(row.before, names), (new, later) = known(row.after, names)
             switch row.kind {
             case .inserted:
                 let places = new.map { _ in "?" }.joined(separator: ", ")
@@ -98,7 +98,7 @@ struct ClusterPlanApplication {
 
         private static func condition(_ names: [String]) -> String { names.map { "\($0) IS ?" }.joined(separator: " AND ") }
 
-        private func change(_ sql: String, _ values: [PreviewValue], _ row: ChangesetRow) throws {
+        private func change(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws {
             _ = try run(sql, values, row)
             guard cluster.session.changes.pointee == 1 else {
                 throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made, or no longer exists")
@@ -106,7 +106,7 @@ struct ClusterPlanApplication {
         }
 
         /// Steps a statement once. Returns SQLite's code.
-        private func run(_ sql: String, _ values: [PreviewValue], _ row: ChangesetRow) throws -> CInt {
+        private func run(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws -> CInt {
             let prepared = try cluster.prepare(sql, in: db)
             return try withExtendedLifetime(prepared) {
                 let handle = prepared.statement.sqliteStatement

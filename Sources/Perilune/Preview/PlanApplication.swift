@@ -22,16 +22,33 @@ extension PreviewPlan {
     ///
     /// - Parameters:
     ///   - path: The file, which must exist; or the URL of a database in a cluster, where tables that have triggers are refused.
-    ///   - comparison: Which columns must be unchanged, or match the plan's result if the plan is undone.
-    ///   - isUndoing: Makes the inverse changes: takes the plan back.
+    ///   - comparison: Which columns must be unchanged.
     ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is. By default these write only to files in
     ///     the temporary folder of the system.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(
-        to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false, inEveryContext: Bool = false
+        to path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
+    ) async throws {
+        try await run(in: path, changes.changeset, comparison, inEveryContext)
+    }
+
+    /// Undoes the changes of the plan in a database: all of them, or none.
+    ///
+    /// - Parameters:
+    ///   - path: The file or the URL of a database in a cluster, as in `apply(to:)`.
+    ///   - comparison: Which columns must still be as the plan has left them.
+    ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is.
+    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    public func revert(
+        in path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
+    ) async throws {
+        try await run(in: path, changes.changeset.inverted(), comparison, inEveryContext)
+    }
+
+    private func run(
+        in path: String, _ changeset: ChangesetStream, _ comparison: Comparison, _ inEveryContext: Bool
     ) async throws {
         if !inEveryContext { try Self.requireNotLive(path) }
-        let changeset = isUndoing ? changes.changeset.inverted() : changes.changeset
         let seen = comparison == .allColumns ? changes.seen : nil
         if ClusterAddress.isMeant(by: path) {
             let application = ClusterPlanApplication(
@@ -60,16 +77,28 @@ extension PreviewPlan {
     ///
     /// - Parameters:
     ///   - database: Not one in a cluster. It is used in every context.
-    ///   - comparison: Which columns must be unchanged, or match the plan's result if the plan is undone.
-    ///   - isUndoing: Makes the inverse changes: takes the plan back.
+    ///   - comparison: Which columns must be unchanged.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
     public func apply(
-        to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false
+        to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns
     ) async throws {
+        try await run(in: database, changes.changeset, comparison)
+    }
+
+    /// Undoes the changes of the plan in an open database: all of them, or none. Observers of this database object are notified.
+    ///
+    /// - Parameters:
+    ///   - database: Not one in a cluster. It is used in every context.
+    ///   - comparison: Which columns must still be as the plan has left them.
+    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    public func revert(in database: any DatabaseWriter, comparing comparison: Comparison = .allColumns) async throws {
+        try await run(in: database, changes.changeset.inverted(), comparison)
+    }
+
+    private func run(in database: any DatabaseWriter, _ changeset: ChangesetStream, _ comparison: Comparison) async throws {
         if let cluster = ClusterDatabase.of(database) {
             throw PlanError(.file, "apply: name a database in a cluster by its URL, \(cluster.address)")
         }
-        let changeset = isUndoing ? changes.changeset.inverted() : changes.changeset
         try await run(on: database, changeset, comparison == .allColumns ? changes.seen : nil)
     }
 
@@ -173,7 +202,7 @@ private struct ConflictReport {
     }
 }
 
-extension PreviewValue {
+extension StoredValue {
     /// The value for messages, on one line.
     package var shortText: String {
         switch self {

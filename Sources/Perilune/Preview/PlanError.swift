@@ -1,8 +1,8 @@
 /// Why a plan cannot be read, written or applied.
 public struct PlanError: Error, CustomStringConvertible, Sendable {
     /// A code that identifies the failure, for programs.
-    public struct Code: Sendable, Equatable {
-        private enum Value { case file, format, schema, conflict, foreignKey, context }
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String { case file, format, schema, conflict, foreignKey = "foreign_key", context }
         private let value: Value
 
         /// The plan's file cannot be read or written.
@@ -17,6 +17,8 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         public static let foreignKey = Code(value: .foreignKey)
         /// The database may be a live one, and the context is not `live`.
         public static let context = Code(value: .context)
+
+        public var description: String { value.rawValue }
     }
 
     /// Identifies the failure, for programs.
@@ -44,11 +46,11 @@ public struct PlanConflict: Sendable, Equatable {
     /// The names of the columns that differ.
     public let columns: [String]
     /// The values of the columns of the key.
-    public let key: [PreviewValue]
+    public let key: [StoredValue]
     /// The values that the plan expected, one for each column; `nil` for columns that it does not specify.
-    public let expected: [PreviewValue?]
+    public let expected: [StoredValue?]
     /// The values found; `nil` if the row does not exist or is not known.
-    public let found: [PreviewValue]?
+    public let found: [StoredValue]?
     /// Whether only columns differ that the plan does not change.
     public var isInUnchangedColumns = false
     /// `the row of book with id = 1`.
@@ -56,8 +58,8 @@ public struct PlanConflict: Sendable, Equatable {
 
     /// - Parameter kind: What the plan would do, if it is not the kind of the change.
     init(
-        _ change: Changeset.Change, in schema: SchemaSnapshot, kind: RowChange.Kind? = nil, expected: [PreviewValue?],
-        found: [PreviewValue]?
+        _ change: Changeset.Change, in schema: SchemaSnapshot, kind: RowChange.Kind? = nil, expected: [StoredValue?],
+        found: [StoredValue]?
     ) {
         let columns = schema.table(change.table)?.columns.map(\.name) ?? []
         let key = zip(change.keyColumns, change.key).map { column, value in

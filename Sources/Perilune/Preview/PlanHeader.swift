@@ -16,7 +16,7 @@ struct PlanHeader: Codable {
     let effects: [PreviewEffect]
 
     init(_ plan: PreviewPlan) {
-        (format, version, origin, created) = (plan.format, plan.version, plan.origin, plan.created)
+        (format, version, origin, created) = (plan.format, plan.version, plan.origin, plan.creationDate)
         (scripts, effects) = (plan.scripts, plan.effects)
     }
 

@@ -26,19 +26,19 @@ public struct PreviewPlan: Sendable {
     }
 
     /// The format name of plan files.
-    public static let formatName = "perilune plan"
+    package static let formatName = "perilune plan"
     /// The version of the format that this version of Perilune writes and reads. Version 1 did not keep the columns that updates
     /// leave alone.
     public static let currentVersion = 2
 
     /// Distinguishes a plan from any other file.
-    public let format: String
+    package let format: String
     /// The version of the file format.
     public let version: Int
     /// The database that the plan was made for.
     public let origin: Origin
     /// When the plan was made.
-    public let created: Date
+    public let creationDate: Date
     /// The scripts whose changes the plan has.
     public var scripts: [Script] = []
     /// The scripts' effects outside of the database, which were not executed.
@@ -50,14 +50,14 @@ public struct PreviewPlan: Sendable {
         format = Self.formatName
         version = Self.currentVersion
         self.origin = origin
-        created = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
+        creationDate = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         self.effects = effects
         self.changes = changes
     }
 
     init(_ header: PlanHeader, changes: PlanChanges) {
         (format, version) = (header.format, header.version)
-        (origin, created, scripts, effects) = (header.origin, header.created, header.scripts, header.effects)
+        (origin, creationDate, scripts, effects) = (header.origin, header.created, header.scripts, header.effects)
         self.changes = changes
     }
 

@@ -50,7 +50,7 @@ extension RowChange {
 }
 
 /// The value as an SQL literal; long text and blobs are cut.
-extension PreviewValue: CustomStringConvertible {
+extension StoredValue: CustomStringConvertible {
     public var description: String {
         switch self {
         case .null: "NULL"

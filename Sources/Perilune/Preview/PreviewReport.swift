@@ -3,20 +3,20 @@ internal import Foundation
 /// The changes that a script would make.
 public struct PreviewReport: Codable, Sendable, Equatable {
     /// The version of this format, for programs.
-    public var version = 1
+    public package(set) var version = 1
     /// The tables whose rows would change, by name.
-    public var tables: [TableChanges] = []
+    public package(set) var tables: [TableChanges] = []
     /// The objects of the schema that would be added, removed or changed.
-    public var schema: [SchemaChange] = []
+    public package(set) var schema: [SchemaChange] = []
     /// The script's effects outside of the database, in order, which were not executed.
-    public var effects: [PreviewEffect] = []
+    public package(set) var effects: [PreviewEffect] = []
     /// Notes about the report for its reader.
-    public var warnings: [String] = []
+    public package(set) var warnings: [String] = []
     /// Why there can be no plan; empty if there can.
-    public var obstacles: [String] = []
+    public package(set) var obstacles: [String] = []
 
     /// Makes a report without changes.
-    public init() {}
+    package init() {}
 
     /// Whether anything would be different.
     public var hasChanges: Bool {
@@ -37,26 +37,26 @@ public struct PreviewReport: Codable, Sendable, Equatable {
 /// The changes of the rows of one table.
 public struct TableChanges: Codable, Sendable, Equatable {
     /// The name of the table.
-    public var name: String
+    public package(set) var name: String
     /// The names of the columns, in which the values of rows stand.
-    public var columns: [String] = []
+    public package(set) var columns: [String] = []
     /// The columns that identify rows; empty if that is their row id or their content.
-    public var key: [String] = []
+    public package(set) var key: [String] = []
     /// How many rows are inserted.
-    public var inserted = 0
+    public package(set) var inserted = 0
     /// How many rows are updated.
-    public var updated = 0
+    public package(set) var updated = 0
     /// How many rows are deleted.
-    public var deleted = 0
+    public package(set) var deleted = 0
     /// Some of the rows, sorted by key; at most as many of each kind as the preview was asked for.
-    public var rows: [RowChange] = []
+    public package(set) var rows: [RowChange] = []
     /// Why the table cannot be recorded, so that no plan can hold its changes; `nil` if they can.
-    public var unrecordable: String?
+    public package(set) var unrecordable: String?
     /// Whether the numbers are known. If not, the table was written to.
-    public var isCounted = true
+    public package(set) var isCounted = true
 
     /// Makes an empty set of changes for a table.
-    public init(name: String) {
+    package init(name: String) {
         self.name = name
     }
 
@@ -90,6 +90,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
 /// A row before and after.
 public struct RowChange: Codable, Sendable, Equatable {
     /// How a row changes.
+    @nonexhaustive
     public enum Kind: String, Codable, Sendable {
         /// The row is inserted, updated or deleted.
         case inserted, updated, deleted
@@ -105,14 +106,14 @@ public struct RowChange: Codable, Sendable, Equatable {
     }
 
     /// How the row changes.
-    public var kind: Kind
+    public package(set) var kind: Kind
     /// `nil` for inserted rows.
-    public var before: [PreviewValue]?
+    public package(set) var before: [StoredValue]?
     /// `nil` for deleted rows.
-    public var after: [PreviewValue]?
+    public package(set) var after: [StoredValue]?
 
     /// Makes the change of a row.
-    public init(kind: Kind, before: [PreviewValue]? = nil, after: [PreviewValue]? = nil) {
+    package init(kind: Kind, before: [StoredValue]? = nil, after: [StoredValue]? = nil) {
         self.kind = kind
         self.before = before
         self.after = after
@@ -145,21 +146,22 @@ extension RowChange {
 /// A change of the schema.
 public struct SchemaChange: Codable, Sendable, Equatable {
     /// How a part of the schema changes.
+    @nonexhaustive
     public enum Kind: String, Codable, Sendable {
         /// The part is added, removed or changed.
         case added, removed, changed
     }
 
     /// How the part of the schema changes.
-    public var kind: Kind
+    public package(set) var kind: Kind
     /// `table`, `index`, `view` or `trigger`; or `pragma`, for `user_version` and `application_id`.
-    public var type: String
+    public package(set) var type: String
     /// The name of the table, index, view or trigger.
-    public var name: String
+    public package(set) var name: String
     /// The table that an index or trigger belongs to.
-    public var table: String
+    public package(set) var table: String
     /// The SQL that made it, before and after; the value of a pragma.
-    public var before: String?
+    public package(set) var before: String?
     /// The SQL that makes it afterwards; `nil` if it is removed.
-    public var after: String?
+    public package(set) var after: String?
 }

@@ -1,5 +1,5 @@
 internal import Foundation
-public import GRDB
+internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
@@ -70,8 +70,12 @@ public final class ScriptPreview: Sendable {
         TemporaryFolder.removeAbandoned()
         let container = DependencyContainer.current
         var environment = try await ScriptEnvironment.resolve(in: container)
-        var source = source ?? .existing(try await container.value(for: DefaultDatabaseKey.self))
-        if environment.context == .test { source = source.ofTests }
+        let source =
+            if let source {
+                environment.context == .test ? source.ofTests : source
+            } else {
+                DatabaseSource.existing(try await container.value(for: DefaultDatabaseKey.self))
+            }
         environment.context = .preview
         let trace = source.trace?.make(environment).0
         let copy = try PreviewCopy(

@@ -44,7 +44,7 @@ struct SeenRows {
             guard isDifferent else { return }
             let columns = finder.isKey.indices
             conflict = PlanConflict(
-                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) }, found: columns.map { PreviewValue(finder.value($0)) })
+                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) }, found: columns.map { StoredValue(finder.value($0)) })
         }
         return conflict
     }

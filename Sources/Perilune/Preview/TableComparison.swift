@@ -211,12 +211,12 @@ struct TableComparison {
         try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(source)") ?? 0
     }
 
-    private mutating func read(_ sql: String, if count: Int, _ makeChange: ([PreviewValue]) -> RowChange) throws {
+    private mutating func read(_ sql: String, if count: Int, _ makeChange: ([StoredValue]) -> RowChange) throws {
         guard count > 0, rowLimit > 0 else { return }
         let statement = try db.makeStatement(sql: "\(sql) LIMIT \(rowLimit)")
         let cursor = try Row.fetchCursor(statement)
         while try cursor.next() != nil {
-            let row = (0..<statement.columnCount).map { PreviewValue(statement.sqliteStatement, column: $0) }
+            let row = (0..<statement.columnCount).map { StoredValue(statement.sqliteStatement, column: $0) }
             result.rows.append(makeChange(row))
         }
     }

@@ -1,7 +1,7 @@
 /// Counts the changes of a table, and keeps the first rows of each kind.
 struct TableSummary {
     private struct Sample {
-        let key: [PreviewValue]
+        let key: [StoredValue]
         let change: RowChange
     }
 
@@ -23,7 +23,7 @@ struct TableSummary {
     /// - Parameters:
     ///   - key: The values of the key, in the order of the columns.
     ///   - change: The row, which is only asked for if it is kept.
-    mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [PreviewValue], _ change: @autoclosure () -> RowChange) {
+    mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [StoredValue], _ change: @autoclosure () -> RowChange) {
         switch kind {
         case .inserted: changes.inserted += 1
         case .updated: changes.updated += 1

@@ -85,7 +85,8 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
 
     private func apply(_ plan: PreviewPlan, to path: String) async throws {
         do {
-            try await plan.apply(to: path, comparing: changedColumnsOnly ? .changedColumns : .allColumns, isUndoing: undo)
+            let comparison = changedColumnsOnly ? PreviewPlan.Comparison.changedColumns : .allColumns
+            if undo { try await plan.revert(in: path, comparing: comparison) } else { try await plan.apply(to: path, comparing: comparison) }
         } catch let error as DatabaseError {
             var report = ErrorReport(error)
             report.message = "cannot apply to the database \(path): \(report.message)"

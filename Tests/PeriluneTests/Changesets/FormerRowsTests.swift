@@ -44,7 +44,7 @@ import Testing
 }
 
 @Suite struct ChangesetValuesTests {
-    private static let values: [PreviewValue] = [
+    private static let values: [StoredValue] = [
         .null, .integer(.min), .integer(-1), .integer(.max), .real(-0.5), .real(.infinity), .text([]), .text(Array("a\0b".utf8)),
         .text(Array(repeating: 97, count: 127)), .text(Array(repeating: 97, count: 128)), .blob(Array(repeating: 0, count: 20_000)), .blob([]),
     ]

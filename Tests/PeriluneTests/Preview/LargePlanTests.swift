@@ -36,7 +36,7 @@ import Testing
         try await read.apply(to: folder.database)
         #expect(try folder.values(Self.sum) != before)
         #expect(try folder.values("SELECT COUNT(*) FROM t WHERE id > 100000 AND b LIKE 'text %!'") == ["4500"])
-        try await read.apply(to: folder.database, isUndoing: true)
+        try await read.revert(in: folder.database)
         #expect(try folder.values(Self.sum) == before)
 
         try folder.execute("UPDATE t SET b = 'other' WHERE id = 14999")
@@ -154,7 +154,7 @@ import Testing
             let plan = try #require(try await folder.preview(moved) { $0.recordingLimitInBytes = limit }.plan)
             try await plan.apply(to: folder.database)
             #expect(try folder.values("SELECT id || ' ' || a FROM t ORDER BY id") == ["2 1", "3 3", "9 2"])
-            try await plan.apply(to: folder.database, isUndoing: true)
+            try await plan.revert(in: folder.database)
             #expect(try folder.values("SELECT id || ' ' || a FROM t ORDER BY id") == ["1 1", "2 2", "3 3"])
         }
     }

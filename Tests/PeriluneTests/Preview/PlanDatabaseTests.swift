@@ -80,7 +80,7 @@ import Testing
             #expect(try await database.value("PRAGMA foreign_keys", as: Int.self) == 1)
             let error = await #expect(throws: PlanError.self) { try await plan.apply(to: database) }
             #expect(error?.code == .conflict)
-            try await plan.apply(to: database, isUndoing: true)
+            try await plan.revert(in: database)
             #expect(try await database.value("SELECT count(*) FROM sale", as: Int.self) == 1)
             #expect(seen.withLock { $0.first } == 1)
             await host.endCallbacks()

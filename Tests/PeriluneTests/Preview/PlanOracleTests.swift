@@ -27,7 +27,7 @@ import Testing
         for plan in [first, second, try reread(second, folder)] {
             try await plan.apply(to: folder.database)
             #expect(try dump(folder.database) == after)
-            try await plan.apply(to: folder.database, isUndoing: true)
+            try await plan.revert(in: folder.database)
             #expect(try dump(folder.database) == before)
         }
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(try folder.values("SELECT id FROM book ORDER BY id") == ["1", "2", "9", "20"])
         #expect(try folder.values("SELECT title FROM book WHERE id = 1") == ["Typee"])
         #expect(try folder.values("SELECT COUNT(*) FROM book WHERE pages IN (326, 322)") == ["0"])
-        try await plan.apply(to: folder.database, isUndoing: true)
+        try await plan.revert(in: folder.database)
         #expect(
             try folder.values("SELECT title || coalesce(pages, '?') FROM book ORDER BY id") == [
                 "Typee326", "Omoo322", "Mardi?", "other1",
@@ -103,9 +103,9 @@ import Testing
         try await read.apply(to: folder.database, comparing: .changedColumns)
         #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza1"])
 
-        let undo = await #expect(throws: PlanError.self) { try await read.apply(to: folder.database, isUndoing: true) }
+        let undo = await #expect(throws: PlanError.self) { try await read.revert(in: folder.database) }
         #expect(undo?.message == message)
-        try await read.apply(to: folder.database, comparing: .changedColumns, isUndoing: true)
+        try await read.revert(in: folder.database, comparing: .changedColumns)
         #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza322"])
     }
 
@@ -208,7 +208,7 @@ import Testing
         #expect(read.origin == plan.origin)
         #expect(read.origin.path == folder.database.replacing("//", with: "/"))
         #expect(read.scripts.first?.hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
-        #expect(read.created == plan.created)
+        #expect(read.creationDate == plan.creationDate)
         #expect(read.summary().map(\.counts) == [[0, 0, 1]])
         try await read.apply(to: folder.database)
         #expect(try folder.values("SELECT id FROM book") == ["1", "3"])

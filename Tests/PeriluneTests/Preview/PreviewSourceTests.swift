@@ -164,7 +164,7 @@ import Testing
     @Test func `a database that the program has open is copied`() async throws {
         let queue = try DatabaseQueue()
         try await queue.write { db in try db.execute(sql: Self.one) }
-        let report = try await preview(.database(queue), "db:execute('DELETE FROM t')")
+        let report = try await preview(.existing(queue), "db:execute('DELETE FROM t')")
         #expect(report["t"]?.counts == [0, 0, 1])
         #expect(try await queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } == 1)
     }

@@ -80,7 +80,7 @@ extension TableChanges {
     var counts: [Int] { [inserted, updated, deleted] }
 }
 
-extension PreviewValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
+extension StoredValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
     ExpressibleByNilLiteral
 {
     public init(integerLiteral value: Int64) { self = .integer(value) }

@@ -3,7 +3,7 @@ import Perilune
 import Testing
 
 @Suite struct PreviewValueTests {
-    private static let values: [PreviewValue] = [
+    private static let values: [StoredValue] = [
         .null, .integer(.min), .integer(.max), .real(0.1), .real(-.infinity), .real(.infinity), "", "é\0x",
         .text([0xFF, 0xFE]),
         .blob([]), .blob([0, 255]),
@@ -11,7 +11,7 @@ import Testing
 
     @Test func `values round-trip through JSON`() throws {
         let data = try JSONEncoder().encode(Self.values)
-        #expect(try JSONDecoder().decode([PreviewValue].self, from: data) == Self.values)
+        #expect(try JSONDecoder().decode([StoredValue].self, from: data) == Self.values)
     }
 
     @Test func `JSON values have the types that programs expect`() throws {
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `values are sorted as by SQLite`() {
-        let values: [PreviewValue] = [.null, -1, .real(-0.5), 0, .real(0.5), 1, "", "a", "b", .blob([]), .blob([0])]
+        let values: [StoredValue] = [.null, -1, .real(-0.5), 0, .real(0.5), 1, "", "a", "b", .blob([]), .blob([0])]
         #expect(values.shuffled().sorted() == values)
     }
 }

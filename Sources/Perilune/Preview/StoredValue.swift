@@ -1,12 +1,13 @@
 internal import CPeriluneRows
 internal import Foundation
-internal import GRDB
+public import GRDB
 
 /// A value of a row, as SQLite stored it.
 ///
 /// In JSON a blob is `{"$blob": "<base64>"}`, text that is not UTF-8 `{"$text": "<base64>"}`, an infinite number
 /// `{"$real": "inf"}` or `{"$real": "-inf"}`.
-public enum PreviewValue: Sendable, Hashable {
+@nonexhaustive
+public enum StoredValue: Sendable, Hashable {
     /// NULL.
     case null
     /// An INTEGER.
@@ -66,6 +67,22 @@ public enum PreviewValue: Sendable, Hashable {
         }
     }
 
+    /// Copies a value of GRDB.
+    public init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let value): self = .text(Array(value.utf8))
+        case .blob(let value): self = .blob(Array(value))
+        }
+    }
+
+    /// The text, with replacements for bytes that are not UTF-8; `nil` for other types.
+    public var string: String? {
+        if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
+    }
+
     var databaseValue: DatabaseValue {
         switch self {
         case .null: .null
@@ -77,9 +94,9 @@ public enum PreviewValue: Sendable, Hashable {
     }
 }
 
-extension PreviewValue: Comparable {
+extension StoredValue: Comparable {
     /// Compares in SQLite's order: NULL, numbers, text, blobs.
-    public static func < (left: PreviewValue, right: PreviewValue) -> Bool {
+    public static func < (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right
         case (.integer(let left), .real(let right)): Double(left) < right
@@ -101,7 +118,7 @@ extension PreviewValue: Comparable {
     }
 }
 
-extension PreviewValue: Codable {
+extension StoredValue: Codable {
     private enum Tag: String, CodingKey {
         case blob = "$blob"
         case text = "$text"
