@@ -5,8 +5,8 @@ public import Perilune
 ///
 /// ```swift
 /// let mail = CallRecorder()
-/// let host = try await ScriptHost.inMemory(migrations: schema)
-/// try await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+/// let host = try await ScriptHost.forTest(migrations: schema)
+/// try await host.register(module: "mail") { $0.record("count", in: mail, returning: 3) }
 /// let count: Int = try await host.run(source: "return require('mail').count('inbox')")
 /// #expect(count == 3)
 /// #expect(mail.calls.first?.description == "count(\"inbox\")")
@@ -35,15 +35,15 @@ public final class CallRecorder: Sendable {
 
 extension ScriptModule {
     /// Adds a function that records its calls and returns nothing.
-    public func recording(_ name: String, in recorder: CallRecorder) {
-        recording(name, in: recorder, returning: ScriptValue.nil)
+    public func record(_ name: String, in recorder: CallRecorder) {
+        record(name, in: recorder, returning: ScriptValue.nil)
     }
 
     /// Adds a function that records its calls and always returns the same value.
-    public func recording<Result: Encodable & Sendable>(
+    public func record<Result: Encodable & Sendable>(
         _ name: String, in recorder: CallRecorder, returning result: Result
     ) {
-        variadicFunction(name) { (arguments: [ScriptValue]) -> Result in
+        function(variadic: name) { (arguments: [ScriptValue]) -> Result in
             recorder.add(CallRecorder.Call(function: name, arguments: arguments))
             return result
         }

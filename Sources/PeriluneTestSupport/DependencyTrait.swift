@@ -9,7 +9,7 @@ public import Testing
 /// @Test(.defaultDatabase(migrations: "migrations"), .script(file: "seed.lua"))
 /// func `closing a month sends a letter for each sale`() async throws {
 ///     let mail = CallRecorder(), host = try await ScriptHost()
-///     try await host.register(module: "mail") { $0.recording("send", in: mail) }
+///     try await host.register(module: "mail") { $0.record("send", in: mail) }
 ///     try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
 ///     #expect(mail.calls.map(\.function) == ["send", "send"])
 /// }

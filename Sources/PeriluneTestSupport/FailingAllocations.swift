@@ -1,14 +1,14 @@
-public import PeriluneLua
+package import PeriluneLua
 
 /// Failing allocations, for tests of running out of memory.
 extension LuaState {
     /// Makes one allocation fail. The number counts the allocations that may fail from now on, starting at 0. `nil` cancels it.
-    public func failAllocation(at number: Int?) {
+    package func failAllocation(at number: Int?) {
         core.failAllocation(at: number)
     }
 
     /// Whether the failure has not happened yet.
-    public var isAllocationToFail: Bool { core.isAllocationToFail }
+    package var isAllocationToFail: Bool { core.isAllocationToFail }
 
     /// Runs an operation with the first allocation failing, then the second, and so on, each time in a new state, until the operation needs
     /// fewer allocations than that.
@@ -19,7 +19,7 @@ extension LuaState {
     /// - Returns: The number of failed allocations.
     /// - Throws: Errors of `makeState`, and errors of `operation` when no allocation fails.
     @discardableResult
-    public static func failingEachAllocation(
+    package static func failingEachAllocation(
         of makeState: () throws -> LuaState, _ operation: (LuaState) throws -> Void
     ) throws -> Int {
         var number = 0

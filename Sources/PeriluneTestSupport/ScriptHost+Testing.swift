@@ -8,7 +8,7 @@ extension ScriptHost {
     ///   - migrations: The migrations of the database. Without them it is empty.
     ///   - configuration: The configuration of the host. Its database is ignored.
     /// - Throws: Errors of the migrations.
-    public static func inMemory(
+    public static func forTest(
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
     ) async throws -> ScriptHost {
         try await DependencyContainer.withTestScope {

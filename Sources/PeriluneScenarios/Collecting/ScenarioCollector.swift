@@ -83,7 +83,7 @@ extension ScenarioFailure {
             if let error = error as? any LuaErrorDescribing { message = error.luaMessage }
             return
         }
-        self.init(error.message, kind: error.kind ?? error.code.description, file: error.file ?? file, line: error.line)
+        self.init(error.message, kind: error.kind?.rawValue ?? error.code.description, file: error.file ?? file, line: error.line)
         traceback = error.traceback
     }
 }

@@ -5,9 +5,9 @@ internal import PeriluneLua
 internal import PeriluneRecords
 
 /// Types for editors (LuaCATS): the scripts' API, the scenario language, and the tables of a project.
-public struct ScenarioTypes: Sendable {
+package struct ScenarioTypes: Sendable {
     /// Text by the name of the file that it belongs into.
-    public let files: [String: String]
+    package let files: [String: String]
     /// The tables and views that cannot be used and are left out, for people.
     package private(set) var flaws: [String] = []
 
@@ -25,7 +25,7 @@ public struct ScenarioTypes: Sendable {
     ///
     /// - Returns: The paths of those that were not the same already.
     /// - Throws: What `FileManager` throws if the folder or a file cannot be written.
-    public func write(to folder: String) throws -> [String] {
+    package func write(to folder: String) throws -> [String] {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return try outdated(in: folder).map { path, text in
             try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
@@ -97,7 +97,7 @@ extension ScenarioRun {
     /// Finds the scenarios and makes their types.
     ///
     /// - Throws: ``ScenarioUsageError`` if there is no scenario.
-    public func types() async throws -> ScenarioTypes {
+    package func types() async throws -> ScenarioTypes {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
         return try await Self.onLargeStack {

@@ -1,5 +1,5 @@
 /// The contents of a run: the selected scenarios in the order in which they begin, and the files that do not load.
-public struct SelectedScenarios: Sendable {
+package struct SelectedScenarios: Sendable {
     /// A scenario to run, with its sources.
     struct Entry: Sendable {
         var scenario: Scenario
@@ -10,13 +10,13 @@ public struct SelectedScenarios: Sendable {
     /// Scenarios that cannot be run, reported as failed.
     var broken: [ScenarioResult] = []
     /// The number of found scenarios, selected or not.
-    public private(set) var foundCount = 0
+    package private(set) var foundCount = 0
     /// How many files of scenarios were not looked into, as the selection does not name them.
     private(set) var unreadCount = 0
     /// Whether some are left out because of `scenario.only`.
-    public private(set) var isFocused = false
+    package private(set) var isFocused = false
     /// The focused scenarios.
-    public private(set) var focused: [Scenario] = []
+    package private(set) var focused: [Scenario] = []
     /// The folders of projects, which contain scripts and modules, and their scenario folders.
     private(set) var projects: Set<ProjectFolder> = []
     /// The folders that were given.
@@ -27,13 +27,13 @@ public struct SelectedScenarios: Sendable {
     var isWhole: Bool { unreadCount == 0 && broken.isEmpty && entries.count == foundCount }
 
     /// The chosen scenarios, in the order of files and lines.
-    public var scenarios: [Scenario] {
+    package var scenarios: [Scenario] {
         entries.map(\.scenario).sorted { ($0.file, $0.line, $0.id) < ($1.file, $1.line, $1.id) }
     }
     /// Why files or scenarios cannot be run.
-    public var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
+    package var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
     /// Whether no scenario will run.
-    public var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
+    package var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
 
     /// Loads the files and chooses.
     ///

@@ -74,7 +74,7 @@ struct RecordedChanges {
         return entry
     }
 
-    private func fields(_ values: [PreviewValue], of table: TableChanges, in state: LuaState) throws -> LuaTable {
+    private func fields(_ values: [StoredValue], of table: TableChanges, in state: LuaState) throws -> LuaTable {
         let fields = try state.makeTable(fieldCount: values.count)
         for (name, value) in zip(table.columns, values) {
             let isBoolean = booleans[table.name]?.contains(name) == true
@@ -83,7 +83,7 @@ struct RecordedChanges {
         return fields
     }
 
-    private static func value(_ value: PreviewValue, isBoolean: Bool, in state: LuaState) throws -> LuaValue {
+    private static func value(_ value: StoredValue, isBoolean: Bool, in state: LuaState) throws -> LuaValue {
         switch value {
         case .null: .nil
         case .integer(let number): isBoolean ? .boolean(number != 0) : .integer(number)

@@ -193,10 +193,10 @@ final class ScriptRun {
     /// Adds fields with the position, since the value itself stays in the state of the script.
     private func described(_ error: LuaError) -> LuaError {
         var error = error
-        error.fields["file"] = error.fields["file"] ?? error.file.map { .string(LuaString($0)) }
+        error.fields["file"] = error.fields["file"] ?? error.file.map { .string($0) }
         error.fields["line"] = error.fields["line"] ?? error.line.map { .integer(Int64($0)) }
-        error.fields["traceback"] = error.traceback.map { .string(LuaString($0)) }
-        error.fields["kind"] = error.fields["kind"] ?? .string(LuaString(error.code.description))
+        error.fields["traceback"] = error.traceback.map { .string($0) }
+        error.fields["kind"] = error.fields["kind"] ?? .string(error.code.description)
         return error
     }
 

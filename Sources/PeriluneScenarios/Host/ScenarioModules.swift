@@ -126,7 +126,7 @@ struct ScenarioModuleFolders {
             return BindingError("module_not_found", "\(message); looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
         }
         return BindingError(
-            "module_not_found", "\(message); did you mean `\(nearest)`?", fields: ["suggestion": .string(LuaString(nearest))])
+            "module_not_found", "\(message); did you mean `\(nearest)`?", fields: ["suggestion": .string(nearest)])
     }
 
     /// The names of the files that are modules, without those in folders of these folders.

@@ -53,7 +53,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     var ordinal: Int?
     /// Whether a definition of its file is refused, which the file catches: it is there only where all of them are checked.
     var isBesideRefused = false
-    /// Which one of several that are defined at its line it is, from 1; `nil` if it is alone there.
+    /// The position, from 1, among several scenarios that are defined at the same line; `nil` if it is alone there.
     public internal(set) var positionAtLine: Int?
 
     /// The option `crash`.

@@ -1,4 +1,5 @@
 /// How a scenario ended.
+@nonexhaustive
 public enum ScenarioOutcome: String, Sendable, Codable {
     /// Everything that it states is true.
     case passed

@@ -24,7 +24,7 @@ public struct ScenarioResult: Codable, Sendable {
     public var steps: [ScenarioStep] = []
     /// The remarks of `t.note`.
     public var notes: [String] = []
-    /// Why its outcome may mean less than it seems to.
+    /// Reasons to doubt the outcome, such as an assertion that checked no rows.
     public var warnings: [String] = []
     /// How much it has stated: each `check`, matcher and `expect_error`, and counts of stubs and queries.
     public internal(set) var checkCount = 0

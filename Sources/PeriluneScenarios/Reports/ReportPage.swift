@@ -161,7 +161,7 @@ package struct ReportPage {
         return rows.isEmpty ? more : self.table([""] + order.map { table.columns[$0] }, rows) + more
     }
 
-    private static func value(_ value: PreviewValue) -> String {
+    private static func value(_ value: StoredValue) -> String {
         switch value {
         case .null: "<span class=\"dim\">NULL</span>"
         case .integer(let value): "\(value)"

@@ -1,21 +1,21 @@
 internal import Foundation
 
 /// The reports of a run, each with where it goes. One that cannot be written does not stop the others.
-public final class ReportSet: @unchecked Sendable {
+package final class ReportSet: @unchecked Sendable {
     /// A report that is asked for: `junit:report.xml`.
-    public struct Request: Sendable, Equatable {
+    package struct Request: Sendable, Equatable {
         /// The format of the report.
-        public var format: ScenarioReportFormat
+        package var format: ScenarioReportFormat
         /// `nil` for standard output.
-        public var path: String?
+        package var path: String?
 
         /// Asks for a report in a file, or without a path on standard output.
-        public init(_ format: ScenarioReportFormat, path: String? = nil) {
+        package init(_ format: ScenarioReportFormat, path: String? = nil) {
             (self.format, self.path) = (format, path)
         }
 
         /// Reads `FORMAT`, `FORMAT:FILE` or `FILE.html`; `nil` if there is no such format.
-        public init?(_ text: String) {
+        package init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
                 guard text.lowercased().hasSuffix(".html") else { return nil }
@@ -36,7 +36,7 @@ public final class ReportSet: @unchecked Sendable {
     ///   - style: The style of reports to standard output; files have no colors.
     ///   - write: Writes to standard output.
     ///   - requests: The reports that are asked for.
-    public init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
+    package init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
         var plain = style
         plain.isColored = false
         let sinks = requests.map { ReportSink(path: $0.path, write) }
@@ -47,7 +47,7 @@ public final class ReportSet: @unchecked Sendable {
     }
 
     /// Passes an event to all reports.
-    public func receive(_ event: ScenarioEvent) {
+    package func receive(_ event: ScenarioEvent) {
         lock.withLock {
             for report in reports { report.receive(event) }
             guard case .ended = event else { return }
@@ -56,7 +56,7 @@ public final class ReportSet: @unchecked Sendable {
     }
 
     /// Messages about reports that could not be written.
-    public var failures: [String] {
+    package var failures: [String] {
         lock.withLock { sinks.compactMap(\.failure) }
     }
 }

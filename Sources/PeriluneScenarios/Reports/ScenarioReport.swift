@@ -5,6 +5,7 @@ public protocol ScenarioReport: AnyObject {
 }
 
 /// The formats of reports.
+@nonexhaustive
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
     /// The formats of the option `--report`: for people, a character for each scenario, TAP 13 and 14, JSON lines, JUnit's XML.
     case pretty, dots, tap, tap14, jsonl, junit

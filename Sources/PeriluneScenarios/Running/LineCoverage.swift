@@ -4,14 +4,14 @@ internal import PeriluneLua
 internal import Synchronization
 
 /// How often lines of Lua have run: of scripts and modules, not of the scenarios themselves.
-public struct LineCoverage: Sendable {
+package struct LineCoverage: Sendable {
     /// The counts by file and line: 0 for lines that could have run.
-    public internal(set) var files: [String: [Int: Int]] = [:]
+    package internal(set) var files: [String: [Int: Int]] = [:]
 }
 
 extension LineCoverage {
     /// A table for people: how many lines of each file have run.
-    public var table: String {
+    package var table: String {
         let rows = files.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.values.count { $0 > 0 }) }
         let all = ("in \(rows.count) \(rows.count == 1 ? "file" : "files")", rows.reduce(0) { $0 + $1.1 }, rows.reduce(0) { $0 + $1.2 })
         let lines = (rows + [all]).map { name, count, run in

@@ -1,4 +1,5 @@
 /// The events that reports receive, in this order.
+@nonexhaustive
 public enum ScenarioEvent: Sendable {
     /// The run begins.
     case started(ScenarioRunInformation)
@@ -40,12 +41,12 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var obsoleteSnapshots: [String] = []
     /// The removed ones among them.
     public internal(set) var removedSnapshots: [String] = []
-    /// How many there are, chosen or not.
+    /// The number of scenarios that were found, selected or not.
     public internal(set) var foundCount = 0
     /// How many files were not loaded, because the selection excludes them.
     var unreadCount = 0
     /// How many lines of Lua have run how often, by file.
-    public internal(set) var coverage = LineCoverage()
+    package internal(set) var coverage = LineCoverage()
 
     init(seed: RunSeed) {
         self.seed = seed

@@ -39,19 +39,25 @@ public final class ScenarioRun: Sendable {
     }
 
     /// Objects shared by several runs of one process: templates and compiled files.
-    public final class Cache: Sendable {
+    package final class Cache: Sendable {
         let chunks = ChunkCache()
         let store = TemplateStore()
 
         /// Makes an empty cache.
-        public init() {}
+        package init() {}
     }
 
-    /// - Parameter receive: Called with each event, never from two threads at once.
-    /// - Parameter cache: What was made for earlier runs.
+    /// Prepares a run.
+    ///
     /// - Parameter options: What is run, and how.
-    public init(
-        _ options: ScenarioOptions, cache: Cache = Cache(), receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
+    /// - Parameter receive: Called with each event, never from two threads at once.
+    public convenience init(_ options: ScenarioOptions, receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }) {
+        self.init(options, cache: Cache(), receive: receive)
+    }
+
+    /// - Parameter cache: What was made for earlier runs.
+    package init(
+        _ options: ScenarioOptions, cache: Cache, receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
     ) {
         self.options = options
         coverage = options.coversLines ? CoverageCollector() : nil
@@ -64,7 +70,7 @@ public final class ScenarioRun: Sendable {
     /// Finds the scenarios.
     ///
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong, or an extension cannot be loaded.
-    public func selectScenarios() async throws -> SelectedScenarios {
+    package func selectScenarios() async throws -> SelectedScenarios {
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
         do {
             _ = try SQLiteExtensions(checking: options.extensions)
@@ -91,7 +97,7 @@ public final class ScenarioRun: Sendable {
     }
 
     /// Runs the selected scenarios.
-    public func perform(_ selected: SelectedScenarios) async -> ScenarioSummary {
+    package func perform(_ selected: SelectedScenarios) async -> ScenarioSummary {
         let start = ContinuousClock.now
         let jobs = (1...max(1, options.rounds)).flatMap { round in selected.entries.map { (round, $0) } }
         let workers = max(1, min(options.workers, jobs.count))
