@@ -19,10 +19,10 @@ extension SQLTrace {
     ///
     /// - Returns: A trace with a closure, and the watcher for slow statements.
     func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
-        guard case .log(let slow) = destination else { return (self, nil) }
+        guard case .log(let limit) = destination else { return (self, nil) }
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
-        let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
+        let slow = limit.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
         // The duration is known only at the end.
         let reported = events
         let trace = SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in

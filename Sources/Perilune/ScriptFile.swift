@@ -2,7 +2,7 @@ internal import Foundation
 
 /// A script file that cannot be read.
 public struct ScriptFileError: Error, CustomStringConvertible {
-    /// The file.
+    /// The path of the file, as the program gave it.
     public let path: String
     /// The system's message.
     public let reason: String

@@ -1,4 +1,4 @@
-public import GRDB
+internal import GRDB
 package import PeriluneBindings
 internal import PeriluneDependencies
 public import PeriluneLua
@@ -43,7 +43,7 @@ extension ScriptHost {
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
         package var willLookForModule: (@Sendable (String) -> Void)?
         /// The process in which scripts run: by default the host's.
-        public var isolation = Isolation.none
+        public var isolation = ScriptIsolation.none
         /// Whether `BEGIN` and `SAVEPOINT` open a transaction of the default database that lasts until SQL ends it, as at a prompt. For a
         /// database that the host opens, and for previews.
         package var keepsTransactions = false

@@ -117,22 +117,22 @@ extension ScriptHost {
     ///
     /// - Parameter arguments: What the script sees as `...` and in the table `arg`.
     /// - Parameter path: The path of the file.
-    /// - Throws: `LuaError` if the file cannot be read, does not compile, raises, or exceeds a limit.
-    public nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
+    /// - Throws: ``ScriptFileError`` if the file cannot be read; `LuaError` if it does not compile, raises, or exceeds a limit.
+    package nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
         try await run(bytes: ScriptFile.read(path), named: path, commandLine: arguments)
     }
 
     /// Runs source text as the stand-alone interpreter does, with the table `arg`.
     ///
     /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
-    public nonisolated func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
+    package nonisolated func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
         try await run(bytes: Array(source.utf8), named: name, commandLine: arguments)
     }
 
     /// Runs source text given as bytes.
     ///
     /// - Throws: `LuaError` if the text does not compile, raises, or exceeds a limit.
-    public nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
+    package nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
         try await run(bytes: bytes, named: name, commandLineBytes: arguments.map { Array($0.utf8) })
     }
 
@@ -165,7 +165,7 @@ extension ScriptHost {
     /// Makes runs without limits cancellable in the middle of a loop.
     ///
     /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every host of the process. Its handler is replaced.
-    public func listen(for signal: Int32) {
+    package func listen(for signal: Int32) {
         state.listen(for: signal)
     }
 

@@ -29,7 +29,9 @@ public actor ScriptPool {
         /// Whether the call, or one inside it, has passed a limit. The host's state is then unreliable.
         var hasPassedLimit: Bool { limit.load(ordering: .acquiring) }
 
-        func perform<Result: Sendable>(_ operation: @Sendable (ScriptHost) async throws -> Result) async throws -> Result {
+        nonisolated(nonsending) func perform<Result>(
+            _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
+        ) async throws -> Result {
             do {
                 return try await operation(host)
             } catch {
@@ -112,20 +114,47 @@ public actor ScriptPool {
 
     /// Runs an operation with exclusive use of a host; waits until one is free.
     ///
+    /// The operation runs where the caller does, so it may use values that are not `Sendable`.
+    ///
     /// - Throws: Any error of the operation; `CancellationError` if the task is cancelled before its turn.
-    public func withHost<Result: Sendable>(
-        _ operation: @Sendable (ScriptHost) async throws -> Result
+    nonisolated(nonsending) public func withHost<Result>(
+        _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
         if let loan = Self.loans[id], loan.use.isGoingOn { return try await loan.perform(operation) }
+        let loan = try await lend()
+        do {
+            let result = try await Self.lending(loan, of: id, isolation: #isolation, operation)
+            await takeBack(loan)
+            return result
+        } catch {
+            await takeBack(loan)
+            throw error
+        }
+    }
+
+    /// Runs an operation in which calls of the pool get the host that it has, isolated to an actor.
+    private static func lending<Result>(
+        _ loan: Loan, of id: ObjectIdentifier, isolation: isolated (any Actor)?,
+        _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
+    ) async throws -> Result {
+        try await $loans.withValue(loans.merging([id: loan]) { $1 }) {
+            // Capturing the isolation keeps the closure, and so the operation, on the actor.
+            _ = isolation
+            return try await loan.perform(operation)
+        }
+    }
+
+    private func lend() async throws -> Loan {
         let loan = Loan(host: try await takeHost())
         lent[ObjectIdentifier(loan.host)] = loan.host
-        defer {
-            loan.use.end()
-            lent[ObjectIdentifier(loan.host)] = nil
-            giveBack(loan.hasPassedLimit ? nil : loan.host)
-        }
-        return try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await loan.perform(operation) }
+        return loan
+    }
+
+    private func takeBack(_ loan: Loan) {
+        loan.use.end()
+        lent[ObjectIdentifier(loan.host)] = nil
+        giveBack(loan.hasPassedLimit ? nil : loan.host)
     }
 
     /// Closes the pool and its hosts, once the calls that run have ended. Calls that wait for a host, and those to come, get a `LuaError` with

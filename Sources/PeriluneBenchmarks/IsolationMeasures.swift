@@ -18,7 +18,7 @@ struct IsolationMeasures: TimedMeasures {
         try await measureWork(isolated, own)
     }
 
-    private func host(_ isolation: Isolation, _ name: String) async throws -> ScriptHost {
+    private func host(_ isolation: ScriptIsolation, _ name: String) async throws -> ScriptHost {
         var configuration = ScriptHost.Configuration(database: .queue(folder.appending(path: "\(name).sqlite").path, inEveryContext: true))
         configuration.isolation = isolation
         return try await ScriptHost(configuration)

@@ -4,9 +4,9 @@ package import PeriluneLua
 package struct BindingError: LuaErrorDescribing {
     package let luaKind: String
     package let luaMessage: String
-    package let luaFields: [String: LuaScalar]
+    package let luaFields: [String: ScriptValue]
 
-    package init(_ kind: String, _ message: String, fields: [String: LuaScalar] = [:]) {
+    package init(_ kind: String, _ message: String, fields: [String: ScriptValue] = [:]) {
         luaKind = kind
         luaMessage = message
         luaFields = fields

@@ -1,5 +1,6 @@
 internal import CPeriluneRecords
 internal import CPeriluneRows
+internal import Foundation
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -164,7 +165,7 @@ final class ScriptLibrary {
     }
 
     private func defineConversions(in values: LuaTable) throws {
-        state.plainMeaning = Self.plainMeaning
+        state.libraryValues = LibraryValues(read: Self.plainValue) { state throws(LuaError) in try state.makeNull() }
         try values.set("null", perilune.get("null"))
         try set(["plain": pdb_plain_value, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
         try values.setFunction("read_date") { [dates] arguments in
@@ -184,9 +185,11 @@ final class ScriptLibrary {
         }
     }
 
-    /// `perilune.null` stands for `nil`, and a blob for its bytes.
-    private static func plainMeaning(of value: LuaValue) -> LuaValue? {
-        value.isNull ? .nil : value.blobBytes.map { .string(LuaString($0)) }
+    /// The value of `perilune.null`, a blob or a date.
+    private static func plainValue(of value: LuaValue) -> ScriptValue? {
+        if value.isNull { return .null }
+        if let bytes = value.blobBytes { return .bytes(Data(bytes)) }
+        return (try? Date.fromLua(value)).map { .date($0) }
     }
 
     /// Replaces Lua library functions that have one of these effects by functions that refuse.
@@ -205,10 +208,10 @@ extension BindingError {
     /// The error for a name that does not exist, with the nearest that does.
     package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
         var message = "no \(what) `\(name)`"
-        var fields: [String: LuaScalar] = ["name": .string(LuaString(name))]
+        var fields: [String: ScriptValue] = ["name": .string(name)]
         if let nearest = nearestName(to: name, among: names) {
             message += "; did you mean `\(nearest)`?"
-            fields["suggestion"] = .string(LuaString(nearest))
+            fields["suggestion"] = .string(nearest)
         } else {
             message += "."
         }

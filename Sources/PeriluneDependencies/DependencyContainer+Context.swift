@@ -3,6 +3,7 @@ internal import Synchronization
 
 extension DependencyContainer {
     /// The purpose for which code runs.
+    @nonexhaustive
     public enum Context: String, Sendable, CaseIterable {
         /// For users: dependencies that the program has prepared.
         case live

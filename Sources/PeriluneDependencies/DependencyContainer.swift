@@ -49,6 +49,8 @@ public actor DependencyContainer {
     }
 
     /// The context: live, test or preview.
+    ///
+    /// - Throws: ``DependencyError`` with code `unknownContext` if the environment variable has another value.
     public nonisolated var context: DependencyContainer.Context {
         get throws { try detectedContext.get() }
     }

@@ -91,7 +91,7 @@ struct CancellationTests {
         let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
-            let pool = try await ScriptPool(size: 2, Self.configuration(place)) { host in try await Self.prepare(host) }
+            let pool = try await ScriptPool(size: 2, configuration: Self.configuration(place)) { host in try await Self.prepare(host) }
             if try await cancelling(after: turns * 10, {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 { group.addTask { try await pool.call("waiting") } }

@@ -93,7 +93,7 @@ struct MisuseTests {
             m.function("beyond") { () -> UInt64 in .max }
         }
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
-        #expect(error?.kind == kind)
+        #expect(error?.kind?.rawValue == kind)
         #expect(error?.message == message)
     }
 

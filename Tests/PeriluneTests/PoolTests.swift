@@ -165,3 +165,20 @@ private final class PoolHolder: Sendable {
         set { held.withLock { $0 = newValue } }
     }
 }
+
+extension PoolTests {
+    /// A value that belongs to one task.
+    private final class Sum {
+        var value = 0
+    }
+
+    @Test func `an operation runs where the caller does and may use values that are not Sendable`() async throws {
+        let pool = try await ScriptPool(size: 1, database: .inMemory())
+        let sum = Sum()
+        for number in 1...3 {
+            try await pool.withHost { host in sum.value += try await host.run(source: "return ...", arguments: number) }
+        }
+        #expect(sum.value == 6)
+        await pool.close()
+    }
+}

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Perilune
+import PeriluneLua
 import PeriluneTestSupport
 import Synchronization
 import Testing
@@ -64,8 +65,8 @@ struct TraitTests {
 
 @Suite struct SupportTests {
     @Test func `a host in memory needs no setup`() async throws {
-        let host = try await ScriptHost.inMemory(migrations: library)
-        let other = try await ScriptHost.inMemory(migrations: library)
+        let host = try await ScriptHost.forTest(migrations: library)
+        let other = try await ScriptHost.forTest(migrations: library)
         try await host.run(source: "db:execute(\"INSERT INTO author (name) VALUES ('x')\") assert(perilune.now().year == 2000)")
         let count: Int = try await other.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
         #expect(count == 0)
@@ -73,10 +74,10 @@ struct TraitTests {
 
     @Test func `recorders replace functions`() async throws {
         let mail = CallRecorder()
-        let host = try await ScriptHost.inMemory()
+        let host = try await ScriptHost.forTest()
         try await host.register(module: "mail") {
-            $0.recording("send", in: mail)
-            $0.recording("count", in: mail, returning: 7)
+            $0.record("send", in: mail)
+            $0.record("count", in: mail, returning: 7)
         }
         try await host.run(source: """
             local mail = require "mail"
@@ -95,11 +96,11 @@ struct TraitTests {
             try "return function(db) db:execute('INSERT INTO a VALUES (7)') end"
                 .write(toFile: "\(folder)/0002_fill.lua", atomically: true, encoding: .utf8)
             let migrations = Migrations.folder(folder)
-            let host = try await ScriptHost.inMemory(migrations: migrations)
+            let host = try await ScriptHost.forTest(migrations: migrations)
             let seven: Int = try await host.run(source: "return db:fetch_value('SELECT x FROM a')")
             #expect(seven == 7)
             try "CREATE TABLE b (y);".write(toFile: "\(folder)/0003_b.sql", atomically: true, encoding: .utf8)
-            let later = try await ScriptHost.inMemory(migrations: migrations)
+            let later = try await ScriptHost.forTest(migrations: migrations)
             try await later.run(source: "assert(db:table_exists('b'))")
         }
     }

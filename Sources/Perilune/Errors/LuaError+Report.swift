@@ -37,7 +37,7 @@ extension ErrorReport {
     ///
     /// - Parameter texts: Those in which the line is that the error is blamed on.
     package init(_ error: LuaError, source texts: SourceTexts? = nil) {
-        self.init(error.message, kind: error.kind ?? error.code.description)
+        self.init(error.message, kind: error.kind?.rawValue ?? error.code.description)
         if let limit = error.code.isLimit ? error.code : nil { kind = limit.description }
         file = error.file
         line = error.line
@@ -105,18 +105,7 @@ extension LuaError {
     /// The fields of a raised table, as Lua would write them.
     fileprivate var fieldList: String {
         let limit = 8
-        let shown = fields.sorted { $0.key < $1.key }.prefix(limit).map { "\($0.key) = \($0.value.literal)" }
+        let shown = fields.sorted { $0.key < $1.key }.prefix(limit).map { "\($0.key) = \($0.value)" }
         return "{ " + shown.joined(separator: ", ") + (fields.count > limit ? ", ..." : "") + " }"
-    }
-}
-
-extension LuaScalar {
-    fileprivate var literal: String {
-        switch self {
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .number(let value): "\(value)"
-        case .string(let value): "\"\(value)\""
-        }
     }
 }

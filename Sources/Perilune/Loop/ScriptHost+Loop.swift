@@ -57,12 +57,12 @@ extension ScriptHost {
     ///
     /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
     /// - Returns: Whether a script does.
-    public nonisolated func deliver(signal name: String) -> Bool {
+    package nonisolated func deliver(signal name: String) -> Bool {
         worker?.deliver(signal: name) ?? loopSignals.deliver(name)
     }
 
     /// Removes and returns the first unhandled error of a called function, if the configuration says ``CallbackErrors/fail``.
-    public func takeCallbackFailure() async -> (any Error)? {
+    package func takeCallbackFailure() async -> (any Error)? {
         if let worker {
             let failure = try? await request(.takeFailure, [], of: worker).first
             return failure.map { LuaError($0) }
@@ -93,7 +93,7 @@ extension ScriptHost {
 
     func report(callbackFailure error: LuaError) {
         if case .handle(let handle) = callbackErrors { return handle(error) }
-        var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]
+        var metadata: Logger.Metadata = ["kind": "\(error.kind?.rawValue ?? error.code.description)"]
         // The error of an observation that could not be fetched.
         if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
         environment.logger.error("\(error)", metadata: metadata, source: "script")

@@ -13,27 +13,49 @@ public struct RegisteredModule: Sendable {
 
     /// A file of LuaCATS annotations, by which editors know the module.
     public var annotations: String {
-        var lines = ["---@meta \(name)", ""]
-        lines += comment(documentation)
-        lines += ["local module = {}"]
+        var lines = ["---@meta \(name)", ""] + LuaAnnotations.comment(documentation) + ["local module = {}"]
         for function in functions {
-            lines.append("")
-            lines += comment(function.documentation)
-            let names = function.parameters.map { LuaNames.identifier($0.name) }
-            lines += zip(names, function.parameters).map { "---@param \($0) \($1.type)" }
-            if let result = function.result { lines.append("---@return \(result)") }
-            lines.append("\(Self.assignment(of: function.name))(\(names.joined(separator: ", "))) end")
+            lines += LuaAnnotations.function(
+                LuaNames.isIdentifier(function.name) ? "function module.\(function.name)" : "module[\(LuaNames.literal(function.name))] = function",
+                function.documentation, function.parameters, function.result)
         }
         return (lines + ["", "return module", ""]).joined(separator: "\n")
     }
+}
 
-    private func comment(_ text: String) -> [String] {
+/// A property or method of a ``ScriptObject``, for people and editors.
+struct ScriptMember {
+    let name: String
+    let documentation: String
+    let parameters: [ScriptModule.Parameter]
+    let result: String?
+    let isProperty: Bool
+}
+
+/// Text in the notation of LuaCATS.
+enum LuaAnnotations {
+    static func comment(_ text: String) -> [String] {
         text.split(whereSeparator: \.isNewline).map { "--- \($0)" }
     }
 
-    /// `function module.send`, or an equivalent for a name that is not an identifier.
-    private static func assignment(of name: String) -> String {
-        LuaNames.isIdentifier(name) ? "function module.\(name)" : "module[\(LuaNames.literal(name))] = function"
+    /// A function with an empty body, after an empty line.
+    static func function(_ head: String, _ documentation: String, _ parameters: [ScriptModule.Parameter], _ result: String?) -> [String] {
+        let names = parameters.map { LuaNames.identifier($0.name) }
+        return [""] + comment(documentation) + zip(names, parameters).map { "---@param \($0) \($1.type)" }
+            + (result.map { ["---@return \($0)"] } ?? []) + ["\(head)(\(names.joined(separator: ", "))) end"]
+    }
+
+    static func text(ofClass name: String, _ members: [ScriptMember]) -> String {
+        var lines = ["---@meta", "", "---@class \(name)"]
+        for member in members where member.isProperty {
+            let text = member.documentation.split(whereSeparator: \.isNewline).joined(separator: " ")
+            lines.append("---@field \(member.name) \(member.result ?? "any")" + (text.isEmpty ? "" : " \(text)"))
+        }
+        lines.append("local object = {}")
+        for member in members where !member.isProperty {
+            lines += function("function object:\(member.name)", member.documentation, member.parameters, member.result)
+        }
+        return (lines + [""]).joined(separator: "\n")
     }
 }
 

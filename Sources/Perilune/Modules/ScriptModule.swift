@@ -6,6 +6,7 @@ internal import PeriluneLua
 /// passes an unsuitable value gets an error that names the function, the argument, and the expected type.
 public final class ScriptModule {
     /// A function's effect besides returning a result.
+    @nonexhaustive
     public enum Effect: String, Sendable {
         /// Nothing that matters outside of the program and its database.
         case none
@@ -16,14 +17,22 @@ public final class ScriptModule {
         case undeclared
     }
 
+    /// A parameter of a function, for people and editors.
+    public struct Parameter: Hashable, Codable, Sendable {
+        /// Its name.
+        public let name: String
+        /// Its type in the notation of LuaCATS.
+        public let type: String
+    }
+
     /// The documentation of a function.
     public struct Function: Sendable {
         /// The name that scripts use.
         public let name: String
         /// Its purpose, for people.
         public let documentation: String
-        /// The names of its parameters, with their types in the notation of LuaCATS.
-        public let parameters: [(name: String, type: String)]
+        /// Its parameters.
+        public let parameters: [Parameter]
         /// The type of its result in the notation of LuaCATS; `nil` if it has none.
         public let result: String?
         /// Its effect.
@@ -71,6 +80,13 @@ public final class ScriptModule {
     }
 
     /// Adds a function without a result.
+    ///
+    /// - Parameters:
+    ///   - name: The name that scripts use, a field of the module.
+    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - parameters: The names of its parameters, for people too.
+    ///   - effect: Its effect outside of the database, if any.
+    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) throws -> Void
@@ -83,6 +99,14 @@ public final class ScriptModule {
     }
 
     /// Adds an asynchronous function. The script that calls it waits, and no thread does.
+    ///
+    /// - Parameters:
+    ///   - name: The name that scripts use, a field of the module.
+    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - parameters: The names of its parameters, for people too.
+    ///   - effect: Its effect outside of the database, if any.
+    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
+    ///   - preview: Returns the result in a preview, for a function with external effects.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
@@ -95,7 +119,14 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds an asynchronous function without a result.
+    /// Adds an asynchronous function without a result. The script that calls it waits, and no thread does.
+    ///
+    /// - Parameters:
+    ///   - name: The name that scripts use, a field of the module.
+    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - parameters: The names of its parameters, for people too.
+    ///   - effect: Its effect outside of the database, if any.
+    ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
@@ -107,9 +138,20 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds a function that takes any number of arguments.
-    public func variadicFunction<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
-        _ name: String, _ documentation: String = "", effect: Effect = .none,
+    /// Adds a function that takes any number of arguments of one type.
+    ///
+    /// ```swift
+    /// mail.function(variadic: "join") { (parts: [String]) in parts.joined(separator: "+") }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - name: The name that scripts use, a field of the module.
+    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - effect: Its effect outside of the database, if any.
+    ///   - body: Receives all decoded arguments.
+    ///   - preview: Returns the result in a preview, for a function with external effects.
+    public func function<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        variadic name: String, _ documentation: String = "", effect: Effect = .none,
         _ body: @escaping @Sendable ([Argument]) throws -> Result, preview: (@Sendable ([Argument]) throws -> Result)? = nil
     ) {
         add(name, documentation, ["..."], (Argument.self), Result.self, effect) { state, fullName in
@@ -136,11 +178,8 @@ public final class ScriptModule {
         recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction,
         checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
     ) {
-        var described: [(name: String, type: String)] = []
-        for type in repeat each type {
-            let name = described.count < parameters.count ? parameters[described.count] : "argument\(described.count + 1)"
-            described.append((name, TypeNames.name(of: type)))
-        }
+        precondition(!functions.contains { $0.name == name }, "the module \(self.name) has two functions named \(name)")
+        let described = Parameter.list(parameters, repeat each type)
         functions.append(
             Function(
                 name: name, documentation: documentation, parameters: described,
@@ -156,5 +195,17 @@ public final class ScriptModule {
             var arguments = DecodedArguments(name: fullName, values: values)
             repeat _ = try arguments.next((each Argument).self)
         }
+    }
+}
+
+extension ScriptModule.Parameter {
+    /// The parameters of given names, as far as there are names, and types.
+    static func list<each Argument>(_ names: [String], _ type: repeat (each Argument).Type) -> [ScriptModule.Parameter] {
+        var list: [ScriptModule.Parameter] = []
+        for type in repeat each type {
+            let name = list.count < names.count ? names[list.count] : "argument\(list.count + 1)"
+            list.append(ScriptModule.Parameter(name: name, type: TypeNames.name(of: type)))
+        }
+        return list
     }
 }

@@ -12,8 +12,8 @@ public import PeriluneLua
 ///     init(to: String) { self.to = to }
 ///
 ///     static func describe(_ letter: ScriptObjectType<Letter>) {
-///         letter.property("to") { $0.to }
-///         letter.method("greeting", effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
+///         letter.property("to", "The recipient.") { $0.to }
+///         letter.method("greeting", "The first line.", parameters: ["title"], effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
 ///     }
 /// }
 /// ```
@@ -57,6 +57,18 @@ extension ScriptObject {
     }
 }
 
+extension ScriptObject {
+    /// Returns a file of LuaCATS annotations, by which editors know the members of these objects.
+    ///
+    /// - Throws: `LuaError` if the description of the type fails.
+    public static func annotations() throws -> String {
+        let type = ScriptObjectType<Self>(try LuaState(libraries: []).makeUserdataType(scriptName, of: Self.self))
+        describe(type)
+        if let failure = type.failure { throw failure }
+        return LuaAnnotations.text(ofClass: scriptName, type.members)
+    }
+}
+
 /// A ``ScriptObject`` that cannot be serialized: a client, a connection, an object of closures.
 ///
 /// A ``ScriptObject`` whose members are `Codable` is `Codable` like any other type, to JSON and to GRDB for example. Use this protocol
@@ -83,9 +95,21 @@ public final class ScriptObjectType<Object: ScriptObject> {
     private let type: LuaUserdataType<Object>
     /// The error while the type was made: memory ran out.
     private(set) var failure: LuaError?
+    /// The members, for people and editors.
+    private(set) var members: [ScriptMember] = []
 
     init(_ type: LuaUserdataType<Object>) {
         self.type = type
+    }
+
+    private func note<each Argument>(
+        _ name: String, _ documentation: String, _ names: [String] = [], _ type: repeat (each Argument).Type, result: Any.Type?,
+        isProperty: Bool = false
+    ) {
+        members.append(
+            ScriptMember(
+                name: name, documentation: documentation, parameters: ScriptModule.Parameter.list(names, repeat each type),
+                result: result.map { TypeNames.name(of: $0) }, isProperty: isProperty))
     }
 
     private func attempt(_ body: (_ state: LuaState) throws -> Void) {
@@ -103,13 +127,15 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use.
+    ///   - documentation: Its meaning, for people who write scripts.
     ///   - effect: The effect of reading it outside of the program, if any.
     ///   - get: Returns the value.
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
     public func property<Value: Encodable>(
-        _ name: String, effect: ScriptModule.Effect = .none, _ get: @escaping (Object) throws -> Value,
+        _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .none, _ get: @escaping (Object) throws -> Value,
         preview: ((Object) throws -> Value)? = nil
     ) {
+        note(name, documentation, result: Value.self, isProperty: true)
         attempt { state in try type.property(name, getter(of: name, effect, get, preview, in: state)) }
     }
 
@@ -117,15 +143,17 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use.
+    ///   - documentation: Its meaning, for people who write scripts.
     ///   - effect: The effect of reading and setting it outside of the program. If undeclared, reading has none, and a preview refuses
     ///     setting.
     ///   - get: Returns the value.
-    ///   - set: Is given the decoded value.
+    ///   - set: Receives the decoded value.
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
     public func property<Value: Codable>(
-        _ name: String, effect: ScriptModule.Effect = .undeclared, _ get: @escaping (Object) throws -> Value,
-        set: @escaping (Object, Value) throws -> Void, preview: ((Object) throws -> Value)? = nil
+        _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .undeclared,
+        _ get: @escaping (Object) throws -> Value, set: @escaping (Object, Value) throws -> Void, preview: ((Object) throws -> Value)? = nil
     ) {
+        note(name, documentation, result: Value.self, isProperty: true)
         let (typeName, fullName) = (type.name, "\(type.name).\(name)")
         attempt { state in
             try type.property(name, getter(of: name, effect == .undeclared ? .none : effect, get, preview, in: state)) { [unowned state] object, value in
@@ -158,14 +186,18 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use: `letter:send(address)`.
+    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - parameters: The names of its parameters, for people too.
     ///   - effect: Its effect outside of the program and its database. If undeclared, a preview refuses the call.
     ///   - body: Receives the object and the decoded arguments. Its result is encoded; its error becomes the error of the call.
     ///   - preview: Returns the result in a preview, for a method with external effects. Without it, a script that uses the result fails
     ///     in previews.
     public func method<each Argument: Decodable & Sendable, Result: Encodable>(
-        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping (Object, repeat each Argument) throws -> Result,
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping (Object, repeat each Argument) throws -> Result,
         preview: ((Object, repeat each Argument) throws -> Result)? = nil
     ) {
+        note(name, documentation, parameters, repeat (each Argument).self, result: Result.self)
         let (typeName, fullName) = (type.name, "\(type.name):\(name)")
         attempt { _ in
             try type.method(name) { object, arguments in
@@ -184,8 +216,10 @@ public final class ScriptObjectType<Object: ScriptObject> {
 
     /// Adds a method without a result.
     public func method<each Argument: Decodable & Sendable>(
-        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping (Object, repeat each Argument) throws -> Void
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping (Object, repeat each Argument) throws -> Void
     ) {
+        note(name, documentation, parameters, repeat (each Argument).self, result: nil)
         let (typeName, fullName) = (type.name, "\(type.name):\(name)")
         attempt { _ in
             try type.method(name) { object, arguments in
@@ -200,10 +234,11 @@ public final class ScriptObjectType<Object: ScriptObject> {
 
     /// Adds an asynchronous method. The script that calls it waits, and no thread does.
     public func method<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
-        _ name: String, effect: ScriptModule.Effect = .undeclared,
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
         _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
         preview: (@Sendable (Object, repeat each Argument) throws -> Result)? = nil
     ) {
+        note(name, documentation, parameters, repeat (each Argument).self, result: Result.self)
         attempt { state in
             let fullName = "\(type.name):\(name)"
             try addAsync(name, effect, in: state, body) { [unowned state] held, call in
@@ -216,8 +251,10 @@ public final class ScriptObjectType<Object: ScriptObject> {
 
     /// Adds an asynchronous method without a result.
     public func method<each Argument: Decodable & Sendable>(
-        _ name: String, effect: ScriptModule.Effect = .undeclared, _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Void
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
+        _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Void
     ) {
+        note(name, documentation, parameters, repeat (each Argument).self, result: nil)
         attempt { state in
             try addAsync(name, effect, in: state, body) { held, _ in held } results: { _ in [] }
         }

@@ -7,7 +7,7 @@ extension ScriptHost {
     /// ```swift
     /// let sale = host.record("Sale", key: 1)
     /// let label: String = try await sale.call("label")
-    /// let row = try await sale.decoded(as: SaleRow.self)
+    /// let row = try await sale.fetch(as: SaleRow.self)
     /// ```
     ///
     /// - Parameters:
@@ -20,7 +20,7 @@ extension ScriptHost {
     /// A request that a script has named. Nothing is fetched yet.
     ///
     /// ```swift
-    /// let ofVerne = host.request("Sale:of", "Verne").named("order", "day")
+    /// let ofVerne = host.request("Sale:of", "Verne").calling("order", "day")
     /// let rows: [SaleRow] = try await ofVerne.fetchAll()
     /// ```
     ///
@@ -62,7 +62,7 @@ extension ScriptHost {
         /// Fetches the record: its columns by name, and the values that its class computes by `types`.
         ///
         /// - Throws: `LuaError` if the record is gone, or does not decode as `Value`.
-        public func decoded<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
+        public func fetch<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }
 
@@ -80,7 +80,7 @@ extension ScriptHost {
         let steps: ScriptSteps
 
         /// The request that a method derives from this one: a request named by a script, or a library method such as `limit` or `order`.
-        public func named<each Argument: Encodable & Sendable>(
+        public func calling<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {
             Request(host: host, steps: steps.adding(.init(method, repeat each argument)))

@@ -88,5 +88,5 @@ extension ClusterDatabase {
 extension ClusterFailure: LuaErrorDescribing {
     package var luaKind: String { kind.rawValue }
     package var luaMessage: String { message }
-    package var luaFields: [String: LuaScalar] { [:] }
+    package var luaFields: [String: ScriptValue] { [:] }
 }

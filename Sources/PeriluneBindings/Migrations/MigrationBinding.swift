@@ -66,5 +66,5 @@ extension MigrationFolderError: LuaErrorDescribing {
         }
     }
     package var luaMessage: String { message }
-    package var luaFields: [String: LuaScalar] { ["path": .string(LuaString(path))] }
+    package var luaFields: [String: ScriptValue] { ["path": .string(path)] }
 }

@@ -82,9 +82,9 @@ private struct MessageError: LuaErrorDescribing {
 
     var luaKind: String { error.code.description }
     var luaMessage: String { error.message }
-    var luaFields: [String: LuaScalar] {
-        var fields: [String: LuaScalar] = [:]
-        if let file = error.file { fields["file"] = .string(LuaString(file)) }
+    var luaFields: [String: ScriptValue] {
+        var fields: [String: ScriptValue] = [:]
+        if let file = error.file { fields["file"] = .string(file) }
         if let line = error.line { fields["line"] = .integer(Int64(line)) }
         return fields
     }
@@ -100,7 +100,7 @@ private struct BrokenReferences: LuaErrorDescribing {
         "the migration `\(migration)` leaves rows that refer to missing rows: \(error.summary)"
             + (error.hasMore ? "; and more" : "")
     }
-    var luaFields: [String: LuaScalar] {
+    var luaFields: [String: ScriptValue] {
         ["code": .integer(19), "extended_code": .integer(787), "name": "SQLITE_CONSTRAINT_FOREIGNKEY"]
     }
 }

@@ -33,7 +33,7 @@ struct MigrationRunner {
         guard sqlite3_get_autocommit(step.db.sqliteConnection) == 0 else {
             throw BindingError(
                 "abort", "the migration `\(migration.name)` was rolled back by an error that it caught",
-                fields: ["migration": .string(LuaString(migration.name))])
+                fields: ["migration": .string(migration.name)])
         }
         if let cluster = database.cluster {
             try ClusterDatabase.asDatabaseErrors {

@@ -130,9 +130,9 @@ struct OpeningError: LuaErrorDescribing {
 
     var luaKind: String { "cannot_open" }
     var luaMessage: String { error.reason }
-    var luaFields: [String: LuaScalar] {
+    var luaFields: [String: ScriptValue] {
         [
-            "path": .string(LuaString(path)),
+            "path": .string(path),
             "code": .integer(Int64(error.resultCode.rawValue)),
             "extended_code": .integer(Int64(error.extendedResultCode.rawValue)),
         ]

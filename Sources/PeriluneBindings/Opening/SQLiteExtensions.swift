@@ -93,6 +93,6 @@ package struct ExtensionError: LuaErrorDescribing, CustomStringConvertible {
 
     package var luaKind: String { "cannot_load" }
     package var luaMessage: String { "cannot load the extension \(path): \(reason)" }
-    package var luaFields: [String: LuaScalar] { ["path": .string(LuaString(path))] }
+    package var luaFields: [String: ScriptValue] { ["path": .string(path)] }
     package var description: String { luaMessage }
 }

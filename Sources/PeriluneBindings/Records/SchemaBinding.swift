@@ -136,5 +136,5 @@ enum SchemaBinding {
 extension RequestError: LuaErrorDescribing {
     package var luaKind: String { kind }
     package var luaMessage: String { message }
-    package var luaFields: [String: LuaScalar] { fields.mapValues { .string(LuaString($0)) } }
+    package var luaFields: [String: ScriptValue] { fields.mapValues { .string($0) } }
 }

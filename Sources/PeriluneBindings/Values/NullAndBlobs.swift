@@ -17,7 +17,7 @@ extension LuaValue {
 
     private func onStack<Result>(_ look: (OpaquePointer, Int32) -> Result?) -> Result? {
         // States without databases have neither.
-        guard case .userdata(let userdata) = self, let state = userdata.state, state.plainMeaning != nil else { return nil }
+        guard case .userdata(let userdata) = self, let state = userdata.state, state.libraryValues != nil else { return nil }
         return try? state.withUnsafeStack([self], look)
     }
 }
@@ -25,7 +25,7 @@ extension LuaValue {
 extension LuaState {
     /// Returns `perilune.null`; `nil` in states without databases.
     package func makeNull() throws(LuaError) -> LuaValue {
-        guard plainMeaning != nil else { return .nil }
+        guard libraryValues != nil else { return .nil }
         return try makeValue(c: pdb_push_null)
     }
 

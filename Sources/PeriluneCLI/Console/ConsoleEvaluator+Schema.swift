@@ -16,13 +16,13 @@ extension ConsoleEvaluator {
             return db:fetch_values([[
               SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND lower(tbl_name) = lower(?) OR lower(name) = lower(?1) AND sql IS NOT NULL
               ORDER BY type <> 'table', type <> 'view', name]], name)
-            """, [.string(LuaString(table))])
+            """, [.string(table)])
     }
 
     /// Returns the number of rows of a table.
     func count(of table: String) async throws -> Int {
         let quoted = "\"" + table.replacing("\"", with: "\"\"") + "\""
-        let value = try await value("return db:fetch_value(...)", [.string(LuaString("SELECT count(*) FROM \(quoted)"))])
+        let value = try await value("return db:fetch_value(...)", [.string("SELECT count(*) FROM \(quoted)")])
         guard case .integer(let count) = value else { throw LuaError(.host, "the count of rows is not a number") }
         return Int(count)
     }
@@ -34,7 +34,7 @@ extension ConsoleEvaluator {
             return db:fetch_values([[
               SELECT DISTINCT t.name FROM sqlite_schema AS t, pragma_foreign_key_list(t.name) AS k
               WHERE t.type = 'table' AND lower(k."table") = lower(?) AND lower(t.name) <> lower(k."table") ORDER BY 1]], ...)
-            """, [.string(LuaString(table))])
+            """, [.string(table)])
     }
 
     /// Returns the table classes with their associations.
@@ -59,7 +59,7 @@ extension ConsoleEvaluator {
     /// Returns the query plan of a statement or request.
     func plan(of text: String, isSQL: Bool) async throws -> String {
         if isSQL {
-            guard case .string(let plan) = try await value("return tostring(db:explain(...))", [.string(LuaString(text))]) else { return "" }
+            guard case .string(let plan) = try await value("return tostring(db:explain(...))", [.string(text)]) else { return "" }
             return plan.description
         }
         return try await host.withState { _, state, library in
@@ -87,28 +87,28 @@ extension ConsoleEvaluator {
     }
 
     /// Calls a function of the `console` module and describes the values it returns.
-    private func call(_ name: String, _ arguments: [LuaScalar]) async throws -> [ConsoleValue] {
-        try await host.withState { _, _, library in
-            let values = try await Self.function(name, of: library).callAsync(arguments.map(\.value))
+    private func call(_ name: String, _ arguments: [ScriptValue]) async throws -> [ConsoleValue] {
+        try await host.withState { _, state, library in
+            let values = try await Self.function(name, of: library).callAsync(arguments.map { try $0.toLua(in: state) })
             return try await Self.describe(values, .all, in: library)
         }
     }
 
     /// Returns the result of a chunk called with some arguments.
-    private func value(_ source: String, _ arguments: [LuaScalar]) async throws -> LuaScalar? {
+    private func value(_ source: String, _ arguments: [ScriptValue]) async throws -> ScriptValue? {
         try await host.withState { _, state, _ in
-            let value = try await state.load(source, named: "console").callAsync(arguments.map(\.value)).first ?? .nil
+            let value = try await state.load(source, named: "console").callAsync(arguments.map { try $0.toLua(in: state) }).first ?? .nil
             switch value {
             case .integer(let value): return .integer(value)
-            case .string(let value): return .string(value)
+            case .string(let value): return .string(value.description)
             default: return nil
             }
         }
     }
 
-    private func values(_ source: String, _ arguments: [LuaScalar]) async throws -> [String] {
+    private func values(_ source: String, _ arguments: [ScriptValue]) async throws -> [String] {
         try await host.withState { _, state, _ in
-            guard case .table(let list)? = try await state.load(source, named: "console").callAsync(arguments.map(\.value)).first else { return [] }
+            guard case .table(let list)? = try await state.load(source, named: "console").callAsync(arguments.map { try $0.toLua(in: state) }).first else { return [] }
             return try list.array().compactMap { if case .string(let text) = $0 { text.description } else { nil } }
         }
     }

@@ -74,9 +74,7 @@ struct MigrationCommandRunner {
         }
         let copy = try makeCopy(isNew: isNew)
         defer { if let copy { Self.remove(copy) } }
-        let database: DatabaseSource =
-            request.isDryRun ? copy.map { .file($0) } ?? .inMemory : .file(request.database)
-        let session = try await open(database, texts)
+        let session = try await open(.command(request.isDryRun ? copy : request.database), texts)
         let status = try await session.status()
         try check(status)
         noteEdited(status)

@@ -167,7 +167,7 @@ extension SchemaChange {
 }
 
 extension Cell {
-    init(_ value: PreviewValue) {
+    init(_ value: StoredValue) {
         switch value {
         case .null: self = .null
         case .integer(let value): self = .integer(value)

@@ -22,7 +22,7 @@ public struct LuaError: Error {
         public static let errorHandling = Code(value: .errorHandling)
         /// The time limit was passed.
         public static let timeout = Code(value: .timeout)
-        /// The host ended the run, or its task was cancelled.
+        /// The host ended the run. If its task was cancelled, the call throws `CancellationError` instead.
         public static let cancelled = Code(value: .cancelled)
         /// The instruction limit was passed.
         public static let budget = Code(value: .budget)
@@ -55,7 +55,66 @@ public struct LuaError: Error {
         }
     }
 
-    /// The kind of the error.
+    /// The kind of an error object, which identifies it for programs and scripts. Scripts and Swift functions may define their own.
+    ///
+    /// The page LuaErrors of the reference lists the kinds of the library.
+    public struct Kind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+        /// The text of the field `kind`.
+        public let rawValue: String
+
+        /// Makes a kind of its text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public init(stringLiteral value: String) { rawValue = value }
+
+        /// Another connection holds the lock on the database.
+        public static let busy = Kind(rawValue: "busy")
+        /// The task, the run, or the file that started it was cancelled.
+        public static let cancelled = Kind(rawValue: "cancelled")
+        /// An argument or an option is not valid.
+        public static let argument = Kind(rawValue: "argument")
+        /// No row has the key.
+        public static let recordNotFound = Kind(rawValue: "record_not_found")
+        /// A record does not meet the rules of its class; the field `errors` lists them.
+        public static let validation = Kind(rawValue: "validation")
+        /// Another row has the values of a unique key; the field `columns` lists its columns.
+        public static let uniqueConstraint = Kind(rawValue: "constraint_unique")
+        /// Another row has the primary key.
+        public static let primaryKeyConstraint = Kind(rawValue: "constraint_primary_key")
+        /// A column that must not be NULL would be NULL.
+        public static let notNullConstraint = Kind(rawValue: "constraint_not_null")
+        /// A row refers to a row that is missing, or a row still refers to it.
+        public static let foreignKeyConstraint = Kind(rawValue: "constraint_foreign_key")
+        /// A row does not meet a CHECK of its table.
+        public static let checkConstraint = Kind(rawValue: "constraint_check")
+        /// A trigger has refused the change with RAISE.
+        public static let triggerConstraint = Kind(rawValue: "constraint_trigger")
+        /// A value is not of the requested type.
+        public static let conversion = Kind(rawValue: "conversion")
+        /// The database, the transaction or the value may only be read.
+        public static let readonly = Kind(rawValue: "readonly")
+        /// Scripts may not do this in this host.
+        public static let forbidden = Kind(rawValue: "forbidden")
+        /// A preview does not do this, because it could not be undone.
+        public static let preview = Kind(rawValue: "preview")
+        /// A Swift function has thrown an error that has no kind.
+        public static let host = Kind(rawValue: "host")
+        /// Another host runs the automations of the file.
+        public static let alreadyRunning = Kind(rawValue: "already_running")
+        /// The database has no such table.
+        public static let unknownTable = Kind(rawValue: "unknown_table")
+        /// The table has no such column.
+        public static let unknownColumn = Kind(rawValue: "unknown_column")
+        /// `require` finds no module of this name.
+        public static let moduleNotFound = Kind(rawValue: "module_not_found")
+        /// The script has printed more than it may.
+        public static let output = Kind(rawValue: "output")
+        /// The database has reached its quota, or the disk is full.
+        public static let full = Kind(rawValue: "full")
+
+        public var description: String { rawValue }
+    }
+
+    /// The class of the error.
     public let code: Code
     /// Describes the error for people, without the position.
     public package(set) var message: String
@@ -65,8 +124,15 @@ public struct LuaError: Error {
     public var line: Int?
     /// Lua's traceback at the point of failure.
     public var traceback: String?
-    /// The fields of an error object, including `kind` and `message`. Values that are not plain are left out.
-    public var fields: [String: LuaScalar] = [:]
+    /// The fields of an error object, including `kind` and `message`: text, numbers, dates, and lists and tables of these.
+    ///
+    /// ```swift
+    /// let columns = error.fields["columns"]?.array?.compactMap(\.string)
+    /// ```
+    ///
+    /// Functions and other values that are not plain are left out, as is what is more than ten tables deep, or more than 1,000 values
+    /// in tables.
+    public var fields: [String: ScriptValue] = [:]
     /// The error that a Swift function threw.
     public var underlying: (any Error)?
 
@@ -82,20 +148,21 @@ public struct LuaError: Error {
     ///   - code: The class of the error.
     ///   - message: Describes the error for people, without the position.
     ///   - fields: The fields of the error object, such as `kind`.
-    public init(_ code: Code, _ message: String, fields: [String: LuaScalar] = [:]) {
+    public init(_ code: Code, _ message: String, fields: [String: ScriptValue] = [:]) {
         self.code = code
         self.message = message
         self.fields = fields
     }
 
-    /// The field `kind` of an error object, which identifies it for programs: `constraint_unique` for example.
-    public var kind: String? {
-        if case .string(let kind) = fields["kind"] { kind.description } else { nil }
+    /// The field `kind` of an error object, which identifies it for programs: `constraint_unique` for example. The page LuaErrors of the
+    /// reference lists the kinds.
+    public var kind: Kind? {
+        fields["kind"]?.text.map { Kind(rawValue: $0) }
     }
 
     /// The SQL that failed, if SQL did; bound values are not part of it.
     public var sql: String? {
-        if case .string(let sql) = fields["sql"] { sql.description } else { nil }
+        fields["sql"]?.text
     }
 }
 
@@ -131,11 +198,11 @@ public protocol LuaErrorDescribing: Error {
     /// The message for people, without position.
     var luaMessage: String { get }
     /// Further fields of the error object.
-    var luaFields: [String: LuaScalar] { get }
+    var luaFields: [String: ScriptValue] { get }
 }
 
 extension LuaErrorDescribing {
-    public var luaFields: [String: LuaScalar] { [:] }
+    public var luaFields: [String: ScriptValue] { [:] }
 }
 
 extension LuaState {

@@ -92,12 +92,6 @@ extension LuaError {
     }
 }
 
-extension LuaScalar: ExpressibleByStringLiteral {
-    public init(stringLiteral value: String) {
-        self = .string(LuaString(value))
-    }
-}
-
 // MARK: - Making functions
 
 extension LuaState {

@@ -118,7 +118,7 @@ extension LuaState {
 
     private func moduleError(_ kind: String, _ message: String) -> LuaError {
         var error = LuaError(.runtime, message)
-        error.fields["kind"] = .string(LuaString(kind))
+        error.fields["kind"] = .string(kind)
         return error
     }
 }

@@ -37,9 +37,9 @@ extension LuaState {
     }
 
     /// A function that returns the plain value of a library's userdata: `nil` or a string. It returns `nil` for other userdata.
-    package var plainMeaning: ((LuaValue) -> LuaValue?)? {
-        get { core.plainMeaning }
-        set { core.plainMeaning = newValue }
+    package var libraryValues: LibraryValues? {
+        get { core.libraryValues }
+        set { core.libraryValues = newValue }
     }
 }
 

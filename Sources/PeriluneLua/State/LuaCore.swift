@@ -1,4 +1,9 @@
 internal import CPeriluneShim
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
 import Synchronization
 
 /// The state behind ``LuaState`` and its handles: the `lua_State`, the conversion of values between Swift and Lua, and the references to
@@ -28,8 +33,8 @@ package final class LuaCore: @unchecked Sendable {
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
     /// The operation that an asynchronous function has started, for the driver.
     var pendingOperation: PendingOperation?
-    /// Converts a library's userdata to a plain value for Swift: `nil`, or a string; returns `nil` for other values.
-    package var plainMeaning: ((LuaValue) -> LuaValue?)?
+    /// The plain values of the libraries for databases.
+    package var libraryValues: LibraryValues?
     /// How many bytes the copy of a value that is being made may still have; `nil` while none is made.
     var copyAllowance: Int?
     /// The state, for Swift functions that want it; it is there whenever one runs.
@@ -245,8 +250,8 @@ package final class LuaCore: @unchecked Sendable {
             return error
         }
         if lua_type(L, index) == LUA_TTABLE {
-            let fields = scalars(ofTableAt: index)
-            let message = if case .string(let text) = fields["message"] { text.description } else { describe(at: index) }
+            let fields = errorFields(ofTableAt: index)
+            let message = fields["message"]?.text ?? describe(at: index)
             var error = LuaError(code, message)
             error.fields = fields
             return error
@@ -268,9 +273,9 @@ package final class LuaCore: @unchecked Sendable {
     private func makeError(ofErrorObjectWith payload: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> LuaError {
         let thrown = payload.pointee.map { Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue() }
         plua_push_error_fields(L, -1)
-        let fields = scalars(ofTableAt: -1)
+        let fields = errorFields(ofTableAt: -1)
         plua_pop(L, 1)
-        let message = if case .string(let text) = fields["message"] { text.description } else { "" }
+        let message = fields["message"]?.text ?? ""
         var error = LuaError(thrown == nil ? .runtime : .host, message)
         if let inner = thrown?.error as? LuaError {
             // An error of the embedding itself: it was thrown by a function called from Lua.
@@ -279,33 +284,70 @@ package final class LuaCore: @unchecked Sendable {
             error.underlying = thrown?.error
         }
         error.fields = fields
-        if case .string(let file) = fields["file"] { error.file = file.description }
+        if let file = fields["file"]?.text { error.file = file }
         if case .integer(let line) = fields["line"] { error.line = Int(exactly: line) }
         error.value = LuaReference(takingTopOf: self)
         return error
     }
 
+    /// How many values, and how deep, the fields of an error are read: a script can raise a table of any size.
+    private static let fieldLimit = (count: 1000, depth: 10)
+
     /// Reads the plain values under string keys of a table, without metamethods.
-    private func scalars(ofTableAt index: CInt) -> [String: LuaScalar] {
-        var result: [String: LuaScalar] = [:]
+    private func errorFields(ofTableAt index: CInt) -> [String: ScriptValue] {
+        var count = Self.fieldLimit.count
+        let fields = plainTable(at: index, depth: 0, &count).fields
+        return fields.filter { if case .other = $0.value { false } else { true } }
+    }
+
+    /// Reads the values of a table under string keys, and its list. The count is that of the values that may still be read in tables.
+    private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (fields: [String: ScriptValue], list: [ScriptValue]?) {
+        var fields: [String: ScriptValue] = [:], elements: [Int: ScriptValue] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
         // A raw iteration over a table that does not change in the meantime: lua_next cannot raise.
         while lua_next(L, table) != 0 {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
-                result[key.description] = scalar(at: -1)
+                fields[key.description] = plainValue(at: -1, depth: depth, &count)
+            } else if depth > 0, lua_isinteger(L, -2) != 0, count > 0 {
+                elements[integer(at: -2)] = plainValue(at: -1, depth: depth, &count)
             }
             plua_pop(L, 1)
         }
-        return result
+        guard fields.isEmpty else { return (fields, nil) }
+        let list = (0..<elements.count).compactMap { elements[$0 + 1] }
+        return (fields, list.count == elements.count ? list : nil)
     }
 
-    private func scalar(at index: CInt) -> LuaScalar? {
+    private func plainValue(at index: CInt, depth: Int, _ count: inout Int) -> ScriptValue {
+        if depth > 0 { count -= 1 }
         switch lua_type(L, index) {
-        case LUA_TBOOLEAN: .boolean(lua_toboolean(L, index) != 0)
-        case LUA_TNUMBER: lua_isinteger(L, index) != 0 ? .integer(Int64(integer(at: index))) : .number(lua_tonumberx(L, index, nil))
-        case LUA_TSTRING: cutString(at: index).map { .string($0) }
-        default: nil
+        case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
+        case LUA_TNUMBER:
+            return lua_isinteger(L, index) != 0 ? .integer(Int64(integer(at: index))) : .number(lua_tonumberx(L, index, nil))
+        case LUA_TSTRING:
+            guard let bytes = cutString(at: index)?.bytes else { break }
+            return String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .bytes(Data(bytes))
+        case LUA_TTABLE where depth < Self.fieldLimit.depth && count > 0 && lua_checkstack(L, 5) != 0:
+            let (fields, list) = plainTable(at: index, depth: depth + 1, &count)
+            return list.map { .list($0) } ?? .fields(fields)
+        case LUA_TUSERDATA where libraryValues != nil && lua_checkstack(L, 5) != 0:
+            lua_pushvalue(L, index)
+            if let value = takeValues(1)[0].libraryValue { return value }
+        default: break
+        }
+        return .other(typeName(at: index))
+    }
+
+    /// The Lua value of an error's field; `nil` for one that has none here.
+    private func luaValue(of field: ScriptValue) -> LuaValue {
+        switch field {
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .string(let value): .string(LuaString(value))
+        case .bytes(let value): .string(LuaString(value))
+        case .nil, .null, .date, .list, .fields, .other: state.flatMap { try? field.toLua(in: $0) } ?? .nil
         }
     }
 
@@ -333,14 +375,14 @@ package final class LuaCore: @unchecked Sendable {
     private func pushErrorObject(for error: any Error) {
         let kind: String
         let message: String
-        var fields: [String: LuaScalar] = [:]
+        var fields: [String: ScriptValue] = [:]
         switch error {
         case let error as any LuaErrorDescribing:
             (kind, message, fields) = (error.luaKind, error.luaMessage, error.luaFields)
         case let error as LuaError:
-            (kind, message, fields) = (error.kind ?? error.code.description, error.message, error.fields)
+            (kind, message, fields) = (error.kind?.rawValue ?? error.code.description, error.message, error.fields)
             if let file = error.file, fields["file"] == nil {
-                fields["file"] = .string(LuaString(file))
+                fields["file"] = .string(file)
                 fields["line"] = error.line.map { .integer(Int64($0)) }
             }
         case is CancellationError:
@@ -349,10 +391,10 @@ package final class LuaCore: @unchecked Sendable {
             (kind, message) = ("host", ErrorMessage.of(error))
         }
         plua_push_empty_error(L)
-        fields["kind"] = .string(LuaString(kind))
-        fields["message"] = .string(LuaString(message))
+        fields["kind"] = .string(kind)
+        fields["message"] = .string(message)
         for (name, value) in fields {
-            push(value.value)
+            push(luaValue(of: value))
             plua_set_error_field(L, name)
         }
         plua_add_position(L)

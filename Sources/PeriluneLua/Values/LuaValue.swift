@@ -55,7 +55,17 @@ extension LuaValue {
     /// The plain value that a library's userdata represents, such as NULL or bytes; other values themselves.
     var plain: LuaValue {
         guard case .userdata(let userdata) = self else { return self }
-        return userdata.reference.core.plainMeaning?(self) ?? self
+        return switch userdata.reference.core.libraryValues?.read(self) {
+        case .null: .nil
+        case .bytes(let bytes): .string(LuaString(bytes))
+        default: self
+        }
+    }
+
+    /// The value of a library's userdata: null, a blob or a date; `nil` for other values.
+    var libraryValue: ScriptValue? {
+        guard case .userdata(let userdata) = self else { return nil }
+        return userdata.reference.core.libraryValues?.read(self)
     }
 }
 
@@ -89,36 +99,4 @@ extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(floatLiteral value: Double) { self = .number(value) }
     public init(stringLiteral value: String) { self = .string(LuaString(value)) }
-}
-
-/// A plain Lua value that can leave its state, such as the field of an error.
-public enum LuaScalar: Hashable, Sendable {
-    /// A boolean.
-    case boolean(Bool)
-    /// An integer.
-    case integer(Int64)
-    /// A float.
-    case number(Double)
-    /// A string of bytes.
-    case string(LuaString)
-
-    /// The scalar as a Lua value.
-    public var value: LuaValue {
-        switch self {
-        case .boolean(let value): .boolean(value)
-        case .integer(let value): .integer(value)
-        case .number(let value): .number(value)
-        case .string(let value): .string(value)
-        }
-    }
-
-    init?(_ value: LuaValue) {
-        switch value {
-        case .boolean(let value): self = .boolean(value)
-        case .integer(let value): self = .integer(value)
-        case .number(let value): self = .number(value)
-        case .string(let value): self = .string(value)
-        default: return nil
-        }
-    }
 }

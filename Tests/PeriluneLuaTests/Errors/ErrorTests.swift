@@ -54,7 +54,7 @@ import Testing
         #expect(error.message == "no credit")
         #expect(error.fields["amount"] == .integer(12))
         #expect(error.fields["ok"] == .boolean(false))
-        #expect(error.fields["deep"] == nil)
+        #expect(error.fields["deep"] == [])
         #expect(error.file == "test.lua")
         #expect(error.line == 2)
         #expect(error.traceback?.contains("test.lua:2") == true)
@@ -183,7 +183,7 @@ import Testing
         struct Missing: LuaErrorDescribing {
             var luaKind: String { "record_not_found" }
             var luaMessage: String { "there is no user 7" }
-            var luaFields: [String: LuaScalar] { ["id": .integer(7)] }
+            var luaFields: [String: ScriptValue] { ["id": .integer(7)] }
         }
         try state.define("find") { _ in throw Missing() }
         let values = try state.run("local _, e = pcall(find) return e.kind, e.id, e.message")

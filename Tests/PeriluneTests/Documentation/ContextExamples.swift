@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Perilune
 import PeriluneTestSupport
 import Synchronization
@@ -70,6 +71,24 @@ extension DependencyContainer {
         #expect(outbox.letters == ["Verne: kept"])
     }
 
+    @Test func `a program with swift-dependencies`() async throws {
+        try await DependencyContainer.inProcess(.live) {
+            // example
+            @Dependency(\.defaultDatabase) var database
+            @Dependency(\.date) var date
+            @Dependency(\.uuid) var uuid
+            try await DependencyContainer.prepare { [date, uuid, database] in
+                $0.defaultDatabase = .existing(database)
+                $0.date = DateSource { date.now }
+                $0.uuid = UUIDSource { uuid() }
+            }
+            // end
+            let host = try await ScriptHost()
+            let found: [String] = try await host.run(source: "return { tostring(perilune.now()), perilune.uuid():lower(), db:fetch_value('SELECT a FROM other') }")
+            #expect(found == ["1970-01-01 00:00:05.000", "00000000-0000-0000-0000-000000000007", "theirs"])
+        }
+    }
+
     @Test func trace() async throws {
         let records = LogRecords()
         try await DependencyContainer.prepare { $0.logger = records.logger }
@@ -115,4 +134,31 @@ extension DependencyContainer {
         assert(error.code == .timeout || error.code == .budget)
         // end
     }
+}
+
+// MARK: - A stand-in for swift-dependencies
+
+/// The part of the interface of swift-dependencies and SQLiteData that the recipe for such programs uses.
+private struct DependencyValues {
+    struct DateGenerator: Sendable {
+        var now: Date { Date(timeIntervalSince1970: 5) }
+    }
+
+    struct UUIDGenerator: Sendable {
+        func callAsFunction() -> UUID { UUID(uuidString: "00000000-0000-0000-0000-000000000007")! }
+    }
+
+    let date = DateGenerator(), uuid = UUIDGenerator()
+    let defaultDatabase: any DatabaseWriter = {
+        let queue = try! DatabaseQueue()
+        try! queue.write { db in try db.execute(sql: "CREATE TABLE other AS SELECT 'theirs' AS a") }
+        return queue
+    }()
+}
+
+/// The property wrapper of swift-dependencies.
+@propertyWrapper private struct Dependency<Value> {
+    let wrappedValue: Value
+
+    init(_ property: KeyPath<DependencyValues, Value>) { wrappedValue = DependencyValues()[keyPath: property] }
 }

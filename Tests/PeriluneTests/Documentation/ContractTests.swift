@@ -28,6 +28,16 @@ import Testing
         for (path, declaration) in throwing { #expect(declaration.saysWhatItThrows, "\(path):\(declaration)") }
     }
 
+    @Test func `no public type hides a module or a type of swift-dependencies`() {
+        let theirs: Set = [
+            "Dependencies", "Dependency", "DependencyKey", "TestDependencyKey", "DependencyValues", "DependencyContext", "DependencyClient",
+        ]
+        let types: Set = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        for (path, declaration) in Self.declarations where declaration.owner.isEmpty && types.contains(declaration.keyword) {
+            #expect(!theirs.contains(declaration.name), "\(path):\(declaration)")
+        }
+    }
+
     @Test func `each file begins with its purpose`() {
         for (path, text) in Self.files { #expect(Self.beginsWithPurpose(text), "\(path)") }
         for file in Documentation.files(in: "Sources", ["c", "h"]) {

@@ -64,7 +64,7 @@ import Testing
         var configuration = ScriptHost.Configuration()
         configuration.moduleSources = [.folder("\(folder)/library")]
         configuration.output = .closure { line in printed.withLock { $0.append(line) } }
-        let host = try await ScriptHost.inMemory(migrations: .folder("\(folder)/library/migrations"), configuration)
+        let host = try await ScriptHost.forTest(migrations: .folder("\(folder)/library/migrations"), configuration)
         for name in ["library/add_books.lua", "library/best.lua", "library/forget.lua"] {
             let block = try #require(Documentation.catalog.first { $0.fileName == name })
             try await host.run(file: "\(folder)/\(name)")

@@ -21,7 +21,7 @@ struct EmbeddingExamples {
     @Test func `a host`() async throws {
         try await DependencyContainer.with { $0.logger = LogRecords().logger } operation: {
             // example
-            var configuration = ScriptHost.Configuration()
+            var configuration = ScriptHost.Configuration(database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
             configuration.moduleSources = [.folder("\(folder)/scripts")]
             configuration.output = .log
@@ -61,16 +61,28 @@ struct EmbeddingExamples {
         #expect(copy == report && copy == ["total": 12.5, "lines": ["tea", 2]])
     }
 
+    @Test func `lists in the fields of an error`() async throws {
+        let host = try await ScriptHost()
+        let error = try #require(await #expect(throws: LuaError.self) {
+            try await host.run(source: """
+                db:execute("CREATE UNIQUE INDEX one_a_day ON sale (customer, day)")
+                for i = 1, 2 do db:execute("INSERT INTO sale (customer, total, day) VALUES ('Ibsen', 1, '2026-01-02')") end
+                """)
+        })
+        // example
+        let columns = error.fields["columns"]?.array?.compactMap(\.string)
+        // end
+        #expect(columns == ["customer", "day"])
+    }
+
     @Test func `error reports`() async throws {
         let host = try await ScriptHost(), logged = Mutex<[String]>([])
         @Sendable func log(_ text: String) { logged.withLock { $0.append(text) } }
-        // example
         do {
             try await host.run(source: "db:fetch_all('SELECT nme FROM sale')", named: "report.lua")
         } catch let error as LuaError {
             log(error.report.text)
         }
-        // end
         let text = try #require(logged.withLock { $0.first })
         #expect(text.hasPrefix("error: no such column: nme\n  at report.lua:1\n  1 | db:fetch_all('SELECT nme FROM sale')\n"))
         #expect(text.contains("  SQL   SELECT nme FROM sale\n               ^\n"))
@@ -104,8 +116,8 @@ struct EmbeddingExamples {
         init(to: String) { self.to = to }
 
         static func describe(_ letter: ScriptObjectType<Letter>) {
-            letter.property("to") { $0.to }
-            letter.method("greeting", effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
+            letter.property("to", "The recipient.") { $0.to }
+            letter.method("greeting", "The first line.", parameters: ["title"], effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
         }
     }
     // end
@@ -115,6 +127,19 @@ struct EmbeddingExamples {
         let text: String = try await host.run(
             source: "local letter = ... return letter:greeting('Mr') .. '/' .. letter.to", arguments: Letter(to: "Verne"))
         #expect(text == "Dear Mr Verne/Verne")
+        #expect(try Letter.annotations() == """
+            ---@meta
+
+            ---@class letter
+            ---@field to string The recipient.
+            local object = {}
+
+            --- The first line.
+            ---@param title string
+            ---@return string
+            function object:greeting(title) end
+
+            """)
     }
 
     @Test func modules() async throws {
@@ -138,8 +163,8 @@ struct EmbeddingExamples {
         // example
         let sale = host.record("Sale", key: 1)
         let label: String = try await sale.call("label")
-        let row = try await sale.decoded(as: SaleRow.self)
-        let ofVerne = host.request("Sale:of", "Verne").named("order", "day")
+        let row = try await sale.fetch(as: SaleRow.self)
+        let ofVerne = host.request("Sale:of", "Verne").calling("order", "day")
         let rows: [SaleRow] = try await ofVerne.fetchAll()
         let count = try await ofVerne.fetchCount()
         // end
@@ -273,22 +298,21 @@ struct EmbeddingExamples {
     }
 
     @Test func errors() async throws {
-        let printed = Mutex<String>("")
-        func print(_ items: Any...) { printed.withLock { $0 = items.map { "\($0)" }.joined(separator: " ") } }
-        let host = try await ScriptHost()
+        let host = try await ScriptHost(), logged = Mutex<[String]>([])
+        func log(_ text: String) { logged.withLock { $0.append(text) } }
         // example
         do {
             try await host.run(source: "db:execute('INSERT INTO sale (id) VALUES (1)')", named: "import.lua")
-        } catch let error as LuaError {
-            print(error.kind ?? error.code.description, error.file ?? "", error.line ?? 0, error.sql ?? "")
+        } catch let error as LuaError where error.kind == .notNullConstraint {
+            log(error.report.text)
         }
         // end
-        #expect(printed.withLock { $0 } == "constraint_not_null import.lua 1 INSERT INTO sale (id) VALUES (1)")
+        #expect(logged.withLock { $0.first }?.contains("at import.lua:1") == true)
     }
 
     @Test func pools() async throws {
         // example
-        let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "\(folder)/orders.lua") }
+        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "\(folder)/orders.lua") }
         let totals = try await withThrowingTaskGroup(of: Double.self) { group in
             for customer in 1...100 { group.addTask { try await pool.call("orders.total", customer) } }
             var sum = 0.0
@@ -301,7 +325,7 @@ struct EmbeddingExamples {
 
     @Test func `a pool`() async throws {
         // example
-        let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "\(folder)/orders.lua") }
+        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "\(folder)/orders.lua") }
         let total: Double = try await pool.call("orders.total", 42)
         // end
         #expect(total == 105)

@@ -33,7 +33,8 @@ struct PublicDeclarations {
         /// - Parameter requirements: The requirements of this package's protocols, by protocol name.
         func isWitness(of requirements: [String: Set<String>]) -> Bool {
             // A protocol extension implements the requirements of its protocol.
-            if !isRequirement, ([owner] + conformances).contains(where: { requirements[$0]?.contains(name) == true }) { return true }
+            let protocols = ([owner] + conformances).compactMap { $0.split(separator: ".").last.map(String.init) }
+            if !isRequirement, protocols.contains(where: { requirements[$0]?.contains(name) == true }) { return true }
             if PublicDeclarations.witnesses.contains(name) { return true }
             return keyword == "init" && signature.contains(/init\((from decoder: |rawValue: |[a-zA-Z]*Literal )/)
         }

@@ -74,7 +74,7 @@ final class Outbox: Sendable {
     @Test(.defaultDatabase(migrations: "\(folder)/migrations"), .script(file: "\(folder)/seed.lua"))
     func `closing a month sends a letter for each sale`() async throws {
         let mail = CallRecorder(), host = try await ScriptHost()
-        try await host.register(module: "mail") { $0.recording("send", in: mail) }
+        try await host.register(module: "mail") { $0.record("send", in: mail) }
         try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
         #expect(mail.calls.map(\.function) == ["send", "send"])
     }

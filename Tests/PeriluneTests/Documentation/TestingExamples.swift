@@ -15,7 +15,7 @@ enum TestingExamples {
         @Test(.script(file: "\(folder)/seed.lua")) func `closing a month sends a letter for each sale`() async throws {
             let mail = CallRecorder()
             let host = try await ScriptHost()
-            try await host.register(module: "mail") { $0.recording("send", in: mail) }
+            try await host.register(module: "mail") { $0.record("send", in: mail) }
             let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
             #expect(report.lines.count == 2)
             #expect(mail.calls.map(\.arguments) == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
@@ -43,11 +43,23 @@ enum TestingExamples {
             #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
         }
 
+        // example
+        @Test(.dependencies {
+            $0.date = .constant(Date(timeIntervalSince1970: 0))
+            $0.random = .seeded(7)
+        })
+        // end
+        func `several values`() async throws {
+            #expect(try await DependencyContainer.date() == Date(timeIntervalSince1970: 0))
+            let random = try await DependencyContainer.random, seeded = RandomSource.seeded(7)
+            #expect(random.next() == seeded.next())
+        }
+
         @Test func `stand-ins`() async throws {
             // example
             let mail = CallRecorder()
-            let host = try await ScriptHost.inMemory(migrations: schema)
-            try await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+            let host = try await ScriptHost.forTest(migrations: schema)
+            try await host.register(module: "mail") { $0.record("count", in: mail, returning: 3) }
             let count: Int = try await host.run(source: "return require('mail').count('inbox')")
             #expect(count == 3)
             #expect(mail.calls.first?.description == "count(\"inbox\")")

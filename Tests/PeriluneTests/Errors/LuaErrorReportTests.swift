@@ -1,5 +1,6 @@
 import GRDB
 import Perilune
+import PeriluneLua
 import Testing
 
 /// The reports of `LuaError.report` for errors from hosts.

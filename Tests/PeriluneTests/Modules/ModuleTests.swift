@@ -26,7 +26,9 @@ struct ModuleTests {
             mail.function("month") { (month: Month) -> Month in Month(month.year + 1, month.month) }
             mail.function("later") { (date: Date) async -> Date in date + 60 }
             mail.function("note") { (text: String) in sent.withLock { $0.append(text) } }
-            mail.variadicFunction("join") { (parts: [String]) in parts.joined(separator: "+") }
+            // example
+            mail.function(variadic: "join") { (parts: [String]) in parts.joined(separator: "+") }
+            // end
         }
         try await host.run(source: """
             local mail = require "mail"
@@ -64,7 +66,7 @@ struct ModuleTests {
             ("hole()", "conversion", "m.hole: the result: [1]: nil cannot be an element of a list in Lua"),
         ] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
-            #expect(error?.kind == kind, "\(call)")
+            #expect(error?.kind?.rawValue == kind, "\(call)")
             #expect(error?.message == message, "\(call)")
             #expect(error?.line == 1)
         }
@@ -305,7 +307,7 @@ struct ModuleTests {
                 return "would write to \(to)"
             }
             mail.function("ping", effect: .external) { (to: String) in Issue.record("pinged") }
-            mail.variadicFunction("all", effect: .external) { (names: [String]) -> Int in
+            mail.function(variadic: "all", effect: .external) { (names: [String]) -> Int in
                 Issue.record("all")
                 return 0
             } preview: { $0.count }

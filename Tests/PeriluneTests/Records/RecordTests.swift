@@ -66,11 +66,11 @@ struct RecordTests {
 
     @Test func `a record is decoded with its dates, booleans and JSON`() async throws {
         let host = try await makeHost()
-        let verne = try await host.record("Author", key: 1).decoded(as: Author.self)
+        let verne = try await host.record("Author", key: 1).fetch(as: Author.self)
         let born = Date(timeIntervalSince1970: -4_477_852_800)
         #expect(verne == Author(id: 1, name: "Verne", country: "France", born: born, isAlive: false, tags: ["sea"]))
         struct Stay: Codable, Sendable { var place: String }
-        let stay = try await host.record("Stay", key: ["author_id": 1, "year": 1870]).decoded(as: Stay.self)
+        let stay = try await host.record("Stay", key: ["author_id": 1, "year": 1870]).fetch(as: Stay.self)
         #expect(stay.place == "Amiens")
     }
 
@@ -78,10 +78,10 @@ struct RecordTests {
         let host = try await makeHost()
         let french = host.request("Author:from", "France")
         #expect(try await french.fetchCount() == 2)
-        let authors: [Author] = try await french.named("by_name").fetchAll()
+        let authors: [Author] = try await french.calling("by_name").fetchAll()
         #expect(authors.map(\.name) == ["Camus", "Verne"])
         #expect(authors.map(\.tags) == [[], ["sea"]])
-        let first = try await french.named("by_name").named("limit", 1).fetchOne(as: Author.self)
+        let first = try await french.calling("by_name").calling("limit", 1).fetchOne(as: Author.self)
         #expect(first?.name == "Camus")
         #expect(try await host.request("Author:from", "Spain").fetchOne(as: Author.self) == nil)
         #expect(try await host.records("Author").fetchCount() == 3)
@@ -92,7 +92,7 @@ struct RecordTests {
         let host = try await makeHost()
         let authors = try await host.request("reports.with_books").fetchAll(as: Author.self)
         #expect(authors.map { $0.books?.map(\.title) } == [[], ["Omoo", "Typee"], ["The Plague"]])
-        let titles = try await host.record("Author", key: 2).request("books").named("order", "title").fetchAll(as: Book.self)
+        let titles = try await host.record("Author", key: 2).request("books").calling("order", "title").fetchAll(as: Book.self)
         #expect(titles == [Book(title: "Omoo"), Book(title: "Typee")])
     }
 
@@ -110,7 +110,7 @@ struct RecordTests {
     @Test func `mistakes cause the same errors as in scripts`() async throws {
         let host = try await makeHost()
         let missing = await #expect(throws: LuaError.self) {
-            try await host.record("Author", key: 99).decoded(as: Author.self)
+            try await host.record("Author", key: 99).fetch(as: Author.self)
         }
         #expect(missing?.kind == "record_not_found")
         let method = await #expect(throws: LuaError.self) { try await host.record("Author", key: 1).call("lable", "x") }

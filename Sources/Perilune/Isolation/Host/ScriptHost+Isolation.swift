@@ -11,7 +11,7 @@ internal import PeriluneLua
 extension ScriptHost {
     /// Prepares a host, and the process of its scripts.
     init(
-        _ isolation: Isolation.Process, _ configuration: Configuration, database: IsolatedDatabase, environment: ScriptEnvironment
+        _ isolation: ScriptIsolation.Process, _ configuration: Configuration, database: IsolatedDatabase, environment: ScriptEnvironment
     ) async throws {
         try configuration.checkIsolation()
         var setup = WorkerSetup()

@@ -96,7 +96,7 @@ final class WorkerConnection: Sendable {
     /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; any error of opening the database;
     ///   `CancellationError`.
     static func start(
-        _ isolation: Isolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
+        _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         let process = try ScriptWorker.start(isolation)
         // The result of a cancelled start is the end of the process.
@@ -111,7 +111,7 @@ final class WorkerConnection: Sendable {
 
     /// Starts a thread that reads the process's messages until its end.
     private static func serve(
-        _ process: WorkerProcess, _ isolation: Isolation.Process, _ setup: WorkerSetup, _ environment: ScriptEnvironment
+        _ process: WorkerProcess, _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, _ environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
         try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
@@ -465,7 +465,7 @@ final class WorkerConnection: Sendable {
             error = LuaError(.crashed, "the process of the script \(what)")
             error.fields["kind"] = "crashed"
             if let signal = ending.signal { error.fields["signal"] = .integer(Int64(signal)) }
-            if let lastCall { error.fields["host_call"] = .string(LuaString(lastCall)) }
+            if let lastCall { error.fields["host_call"] = .string(lastCall) }
         }
         if let position = ending.position { (error.file, error.line) = position }
         return error

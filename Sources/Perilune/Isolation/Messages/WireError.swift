@@ -1,4 +1,6 @@
+internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
@@ -7,7 +9,7 @@ internal import PeriluneLua
 struct HostFunctionError: LuaErrorDescribing {
     let luaKind: String
     let luaMessage: String
-    let luaFields: [String: LuaScalar]
+    let luaFields: [String: ScriptValue]
     let number: Int64
 }
 
@@ -35,12 +37,20 @@ extension WireValue {
         return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "..."
     }
 
-    private init(_ scalar: LuaScalar) {
-        switch scalar {
+    /// The field of an error.
+    private init(_ field: ScriptValue) {
+        switch field {
+        case .nil: self = .nil
+        case .null: self = .null
         case .boolean(let value): self = .boolean(value)
         case .integer(let value): self = .integer(value)
         case .number(let value): self = .number(value)
-        case .string(let value): self = .string(value.bytes.count > 1 << 20 ? Array(value.bytes.prefix(1 << 20)) : value.bytes)
+        case .string(let value): self = .string(Array(value.utf8.prefix(1 << 20)))
+        case .bytes(let value): self = .string(Array(value.prefix(1 << 20)))
+        case .date(let value): self = Int64(exactly: (value.timeIntervalSince1970 * 1e6).rounded()).map { .date($0) } ?? .nil
+        case .list(let values): self = .list(values.map { WireValue($0) })
+        case .fields(let fields): self = .table(fields.map { Pair(.text($0), WireValue($1)) })
+        case .other(let type): self = .opaque(type)
         }
     }
 
@@ -58,21 +68,27 @@ extension WireValue {
         ])
     }
 
-    private var scalar: LuaScalar? {
+    private var field: ScriptValue {
         switch self {
+        case .nil: .nil
+        case .null: .null
         case .boolean(let value): .boolean(value)
         case .integer(let value): .integer(value)
         case .number(let value): .number(value)
-        case .string(let bytes): .string(LuaString(bytes))
-        default: nil
+        case .string(let bytes): String(validating: bytes, as: UTF8.self).map { .string($0) } ?? .bytes(Data(bytes))
+        case .blob(let bytes): .bytes(Data(bytes))
+        case .date(let microseconds): .date(Date(timeIntervalSince1970: Double(microseconds) / 1e6))
+        case .list(let values): .list(values.map(\.field))
+        case .table: .fields(errorFields)
+        case .opaque(let type): .other(type)
         }
     }
 
-    /// The fields of a table whose values are plain.
-    var scalars: [String: LuaScalar] {
+    /// The fields of an error.
+    var errorFields: [String: ScriptValue] {
         guard case .table(let pairs) = self else { return [:] }
-        var fields: [String: LuaScalar] = [:]
-        for pair in pairs { if let name = pair.key.text, let value = pair.value.scalar { fields[name] = value } }
+        var fields: [String: ScriptValue] = [:]
+        for pair in pairs { if let name = pair.key.text { fields[name] = pair.value.field } }
         return fields
     }
 }
@@ -86,7 +102,7 @@ extension LuaError {
         file = value["file"]?.text
         line = value["line"]?.integerValue.flatMap { Int(exactly: $0) }
         traceback = value["traceback"]?.text
-        fields = value["fields"]?.scalars ?? [:]
+        fields = value["fields"]?.errorFields ?? [:]
         if let hints = value["hints"] {
             self.hints = LuaErrorHints(
                 file: hints["file"]?.text, sourceLine: hints["line"]?.text, help: hints["help"]?.text,

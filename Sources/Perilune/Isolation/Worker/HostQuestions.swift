@@ -96,7 +96,7 @@ final class HostQuestions: Sendable {
         let error = LuaError(frame.values.count > 1 ? frame.values[1] : .nil)
         guard frame.values.count > 2, let number = frame.values[2].integerValue else { return error }
         var fields = error.fields
-        let kind = error.kind ?? error.code.description
+        let kind = error.kind?.rawValue ?? error.code.description
         fields["kind"] = nil
         fields["message"] = nil
         return HostFunctionError(luaKind: kind, luaMessage: error.message, luaFields: fields, number: number)

@@ -27,7 +27,7 @@ public enum ScriptWorker {
     /// Starts a process for scripts.
     ///
     /// - Throws: `LuaError` with code `usage` if there is no program for it, or it cannot be started.
-    static func start(_ isolation: Isolation.Process) throws -> WorkerProcess {
+    static func start(_ isolation: ScriptIsolation.Process) throws -> WorkerProcess {
         let path = try isolation.program ?? program()
         // Dates in scripts are of the time zone of the machine.
         let zone = EnvironmentVariables.ofProcess["TZ"].map { ["TZ=\($0)"] } ?? []

@@ -1,6 +1,8 @@
+#if canImport(FoundationEssentials)
+public import FoundationEssentials
+#else
 public import Foundation
-internal import PeriluneBindings
-public import PeriluneLua
+#endif
 
 /// A plain value of a script, whatever it is: for results, arguments and parameters whose shape is not known before.
 ///
@@ -12,6 +14,7 @@ public import PeriluneLua
 ///
 /// It leaves its state as a copy, and can be sent anywhere. Tables with the keys 1, 2, 3, ... and empty tables are lists; others, such as
 /// records and rows, are fields. Values that are not plain data stay in Lua: ``other(_:)``.
+@nonexhaustive
 public enum ScriptValue: Sendable {
     /// `nil`.
     case `nil`
@@ -70,10 +73,7 @@ extension ScriptValue: LuaCoded {
             guard depth < deepest else { throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables") }
             return try copy(table, depth: depth + 1)
         case .userdata:
-            if value.isNull { return .null }
-            if let date = try? Date.fromLua(value) { return .date(date) }
-            if let bytes = value.blobBytes { return .bytes(Data(bytes)) }
-            return .other(value.typeName)
+            return value.libraryValue ?? .other(value.typeName)
         default: return .other(value.typeName)
         }
     }
@@ -110,13 +110,18 @@ extension ScriptValue: LuaCoded {
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         switch self {
         case .nil: return .nil
-        case .null: return try state.makeNull()
+        case .null: return try state.core.libraryValues?.makeNull(state) ?? .nil
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .number(let value): return .number(value)
         case .string(let value): return .string(LuaString(value))
         case .bytes(let value): return .string(LuaString(value))
-        case .date(let value): return try value.toLua(in: state)
+        case .date(let value):
+            // The libraries for databases define how a date is a Lua value.
+            guard let value = value as Any as? any LuaConvertible else {
+                throw LuaError(.conversion, "a date has no form in Lua without the libraries for databases")
+            }
+            return try value.toLua(in: state)
         case .list(let elements):
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
@@ -257,6 +262,15 @@ extension ScriptValue {
 
     /// The text; `nil` for other types.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
+
+    /// The text, with replacements for bytes that are not UTF-8; `nil` for other types.
+    package var text: String? {
+        switch self {
+        case .string(let value): value
+        case .bytes(let value): String(decoding: value, as: UTF8.self)
+        default: nil
+        }
+    }
 
     /// The bytes of a blob or a string; `nil` if it is neither.
     public var data: Data? {

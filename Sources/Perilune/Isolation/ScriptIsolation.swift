@@ -1,7 +1,7 @@
 @_exported public import struct PeriluneIsolation.IsolationLayer
 
 /// Where the scripts of a host run; see <doc:ProcessIsolation>.
-public struct Isolation: Sendable {
+public struct ScriptIsolation: Sendable {
     /// The settings of a separate process.
     package struct Process: Sendable {
         package var requiredLayers: Set<IsolationLayer>
@@ -12,7 +12,7 @@ public struct Isolation: Sendable {
     package let process: Process?
 
     /// In the process of the host.
-    public static let none = Isolation(process: nil)
+    public static let none = ScriptIsolation(process: nil)
 
     /// In a separate process, which has the Lua state and opens the database: scripts cannot end, block or harm the host's process.
     ///
@@ -23,7 +23,7 @@ public struct Isolation: Sendable {
     ///     the folder of this one.
     public static func process(
         require layers: Set<IsolationLayer> = [], grace: Duration = .milliseconds(300), program: String? = nil
-    ) -> Isolation {
-        Isolation(process: Process(requiredLayers: layers, grace: grace, program: program))
+    ) -> ScriptIsolation {
+        ScriptIsolation(process: Process(requiredLayers: layers, grace: grace, program: program))
     }
 }

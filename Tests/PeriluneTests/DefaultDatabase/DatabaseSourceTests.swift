@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import PeriluneTestSupport
+import Testing
+
+/// Sources of databases, for hosts, pools and previews.
+@Suite struct DatabaseSourceTests {
+    private static let insert = "db:execute(\"INSERT INTO author (name) VALUES ('Verne')\")"
+
+    private static func names(in path: String) async throws -> [String] {
+        try await DatabaseQueue(path: path).read { db in try String.fetchAll(db, sql: "SELECT name FROM author") }
+    }
+
+    @Test func `the database of a host follows the context`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/shop.sqlite"
+            for source in [DatabaseSource.pool(path, migrations: library), .queue(path, migrations: library)] {
+                try await DependencyContainer.inProcess(.test) {
+                    try await DependencyContainer.withTestScope {
+                        try await ScriptHost(database: source).run(source: Self.insert)
+                    }
+                }
+                #expect(!FileManager.default.fileExists(atPath: path))
+                try await DependencyContainer.inProcess(.live) {
+                    try await ScriptHost(database: source).run(source: Self.insert)
+                }
+                #expect(try await Self.names(in: path) == ["Verne"])
+                try await DependencyContainer.inProcess(.preview) {
+                    let host = try await ScriptHost(database: source)
+                    try await host.run(source: Self.insert)
+                    #expect(try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')") == 2)
+                }
+                #expect(try await Self.names(in: path) == ["Verne"])
+                for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            }
+        }
+    }
+
+    @Test func `a source opens its file in every context on request`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/shop.sqlite"
+            for context in DependencyContainer.Context.allCases {
+                try await DependencyContainer.inProcess(context) {
+                    try await DependencyContainer.withTestScope {
+                        try await ScriptHost(database: .queue(path, migrations: library, inEveryContext: true)).run(source: Self.insert)
+                    }
+                }
+            }
+            #expect(try await Self.names(in: path).count == 3)
+        }
+    }
+
+    @Test func `an existing database is the same in every context`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
+        for context in DependencyContainer.Context.allCases {
+            try await DependencyContainer.inProcess(context) {
+                try await DependencyContainer.withTestScope { try await ScriptHost(database: .existing(queue)).run(source: Self.insert) }
+            }
+        }
+        #expect(try await queue.value("SELECT COUNT(*) FROM author", as: Int.self) == 3)
+    }
+
+    @Test(arguments: DependencyContainer.Context.allCases)
+    func `a read-only source refuses writes and has the schema`(_ context: DependencyContainer.Context) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/shop.sqlite"
+            try await DependencyContainer.inProcess(.live) {
+                try await ScriptHost(database: .queue(path, migrations: library)).run(source: Self.insert)
+            }
+            try await DependencyContainer.inProcess(context) {
+                try await DependencyContainer.withTestScope {
+                    for source in [DatabaseSource.pool(path, migrations: library, readonly: true), .queue(path, migrations: library, readonly: true)] {
+                        let host = try await ScriptHost(database: source)
+                        let count: Int = try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
+                        #expect(count == (context == .test ? 0 : 1))
+                        let error = await #expect(throws: LuaError.self) { try await host.run(source: Self.insert) }
+                        #expect(error?.kind?.rawValue.hasPrefix("readonly") == true, "\(String(describing: error))")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share the database of their source`(_ place: ScriptPlace) async throws {
+        var configuration = place.configuration(ScriptHost.Configuration(database: .pool("never.sqlite", migrations: library)))
+        configuration.limits = LuaLimits(time: .seconds(60))
+        let pool = try await ScriptPool(size: 2, configuration: configuration) { host in
+            try await host.run(source: "function add() \(Self.insert) return db:fetch_value('SELECT COUNT(*) FROM author') end")
+        }
+        var counts: [Int] = []
+        for _ in 1...3 { counts.append(try await pool.call("add")) }
+        #expect(counts == [1, 2, 3])
+        await pool.close()
+    }
+
+    @Test func `a database in memory is migrated for scripts in another process`() async throws {
+        let host = try await makeIsolatedHost { $0.database = .inMemory(migrations: library) }
+        #expect(try await host.run(source: "\(Self.insert) return db:fetch_value('SELECT name FROM author')") == "Verne")
+    }
+
+    @Test func `a Lua script can be the migration`() async throws {
+        let host = try await ScriptHost(database: .inMemory(migrations: .script("db:execute('CREATE TABLE note (text)')")))
+        #expect(try await host.run(source: "return db:table_exists('note')") == true)
+    }
+
+    @Test func `a preview in a test does not read the file of its source`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/shop.sqlite"
+            try await DependencyContainer.inProcess(.live) {
+                try await ScriptHost(database: .queue(path, migrations: library)).run(source: Self.insert)
+            }
+            func count(_ source: DatabaseSource?) async throws -> Int {
+                try await ScriptPreview(of: source).host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
+            }
+            #expect(try await count(.queue(path, migrations: library)) == 0)
+            #expect(try await count(.queue(path, inEveryContext: true)) == 1)
+            try await DependencyContainer.inProcess(.live) {
+                let live = try await count(.pool(path))
+                #expect(live == 1)
+            }
+        }
+    }
+
+    @Test(.defaultDatabase(migrations: library), .script(insert))
+    func `a preview without a source previews the default database`() async throws {
+        let preview = try await ScriptPreview()
+        try await preview.host.run(source: "db:execute('DELETE FROM author')")
+        #expect(try await preview.finish().report.tables.map(\.deleted) == [1])
+        #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 1)
+    }
+}
