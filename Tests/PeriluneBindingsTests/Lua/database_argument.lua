@@ -26,6 +26,8 @@ local function calls()
     { ordered, "page_before", nil, 2 }, { Book, "in_batches", 2 }, { ordered, "pluck", "id", "title" }, { ordered, "find", 1 },
     { Book, "find", 1 }, { Book, "fetch_one", 1 }, { Book, "delete_one", 77 }, { book:tags(), "replace", { 1 } },
     { book:tags(), "add", 2 }, { book:tags(), "remove", 2 }, { Tag, "insert", { name = "new" } }, { Tag, "insert_all", { { name = "new" } } },
+    { Author, "preload", { author }, Author.books }, { Author, "save_nested", { name = "new" } }, { Tag, "insert_from", Tag:filter{ id = 99 } },
+    { Author, "exists", "x" }, { author, "update_changes", { name = "b" } },
     { Marks, "transactions", 5 }, { Tag, "find_or_build", { name = "sea" } },
   }
 end

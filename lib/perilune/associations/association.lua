@@ -10,6 +10,7 @@
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
+local database_argument = require "perilune.runtime.database_argument"
 local checks = require "perilune.runtime.checks"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
@@ -432,16 +433,7 @@ function derivations:including_all(...)
   return self
 end
 
---- Fetches the associated rows of existing records: `Author:preload(authors, Author.books, Author.country)`.
--- @tparam table class
--- @tparam ?database db
--- @tparam table list records of the class or of a class that extends it
--- @param ... associations; an integer after an association of a table to itself limits how often it is followed
--- @return the list
-function request.class_methods.preload(class, ...)
-  local db, list = nil, table.pack(...)
-  if list.n > 0 and records.is_database(list[1]) then db = table.remove(list, 1) list.n = list.n - 1 end
-  local found = table.remove(list, 1)
+local function preload(class, db, found, ...)
   if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
   if type(found) ~= "table" or getmetatable(found) ~= nil and record.info_of(found) then
     raise("argument", "preload: argument 1: expected a list of records, got " .. classes.name_of(found))
@@ -452,11 +444,21 @@ function request.class_methods.preload(class, ...)
         classes.name_beside(value, class)))
     end
   end
-  local included = class:unscoped():including_all(table.unpack(list, 1, list.n - 1))
+  local included = class:unscoped():including_all(...)
   if found[1] == nil then return found end
   db = require("perilune.requests.plans").database_for(db, "preload")
   require("perilune.associations.fetching").preload(included, found, db)
   return found
+end
+
+--- Fetches the associated rows of existing records: `Author:preload(authors, Author.books, Author.country)`.
+-- @tparam table class
+-- @tparam ?database db
+-- @tparam table list records of the class or of a class that extends it
+-- @param ... associations; an integer after an association of a table to itself limits how often it is followed
+-- @return the list
+function request.class_methods.preload(class, ...)
+  return preload(class, database_argument.take("preload", math.huge, ...))
 end
 
 return association

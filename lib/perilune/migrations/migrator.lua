@@ -13,6 +13,7 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local arity = require "perilune.runtime.arity"
 local perilune = require "perilune"
 local database = require("perilune.native.databases").methods
 local functions = require "perilune.native.migrations"
@@ -241,6 +242,7 @@ local function read_options(method, options, short, known)
   if options == nil then return {} end
   if type(options) == "string" then return { [short] = options } end
   if type(options) ~= "table" then
+    if records.is_database(options) then arity.refuse_database("m:" .. method) end
     errors.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
       .. errors.describe(options))
   end

@@ -400,6 +400,7 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 function fetching.exists(class, ...)
   if scope_of(class) then return fetching.fetch_one(class, ...) ~= nil end
   local db, count, key = split(class, "exists", ...)
+  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("exists") end
   if count == 1 and (type(key) == "table" or type(key) == "string") then return find_one("exists", class, db, key) ~= nil end
   return verbs.fetch_one(class, ...) ~= nil
 end

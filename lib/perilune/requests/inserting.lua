@@ -78,6 +78,7 @@ end
 local function read_options(source, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
+    if records.is_database(options) then arity.refuse_database("insert_from") end
     raise("argument", "insert_from: expected a table of options, got " .. errors.describe(options))
   end
   checks.option_names("insert_from", options, known_options)

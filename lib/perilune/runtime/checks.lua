@@ -77,7 +77,10 @@ end
 function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
-  if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. errors.describe(options)) end
+  if type(options) ~= "table" then
+    if records.is_database(options) then arity.refuse_database(place) end
+    checks.fail(place, "expected a table of options, got " .. errors.describe(options))
+  end
   checks.option_names(place, options, kinds)
   local read = {}
   for _, name in ipairs(sorted_keys(options)) do read[name] = read_option(place, name, kinds[name], options[name]) end
