@@ -87,11 +87,11 @@ local function value_of(item, column)
   end
 end
 
---- Returns whether a field of a record is a column that stores days.
-local function holds_days(item, column)
-  if not is_record(item) then return false end
+--- Returns a date in a field of a record as a day, if the column stores days; other values are returned unchanged.
+local function in_stored_form(item, column, value)
+  if not is_record(item) or not perilune.date.is(value) then return value end
   local converter = require("perilune.records.info").of_record(item).converters[column]
-  return converter ~= nil and converter.form == "day"
+  return converter and converter.form == "day" and value:format("YMD") or value
 end
 
 local function check_items(what, items)
@@ -120,10 +120,12 @@ function scenario_row_source.of(what, value)
   function source.value(item, column) return value_of(item, column) end
   function source.matches(cell, item, column, names)
     local value = source.value(item, column)
-    if cell.kind == "now" and holds_days(item, column) and perilune.date.is(value) then value = value:format("YMD") end
+    if cell.kind == "now" then value = in_stored_form(item, column, value) end
     return cells.matches(cell, value, names, is_row(item))
   end
-  function source.show(item, column, is_exact) return display.cell(source.value(item, column), is_exact) end
+  function source.show(item, column, is_exact)
+    return display.cell(in_stored_form(item, column, source.value(item, column)), is_exact)
+  end
   --- Raises for a heading that does not match a column of any row.
   function source.check(name)
     if #items == 0 then return end

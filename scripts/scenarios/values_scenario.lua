@@ -46,6 +46,15 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect(t.db.thing):rows "| at |\n| 2026-03-31 18:00 |"
   end)
 
+  scenario("a column declared DATE holds days", { clock = "2026-03-31T18:00:00Z" }, function(t)
+    t.db:execute "CREATE TABLE visit (id INTEGER PRIMARY KEY, day DATE NOT NULL)"
+    t.given.visit "| id | day |\n| 1 | 2026-03-31 |\n| 2 | now |\n| 3 | 2026-04-01 |"
+    expect(t.db.visit):rows "| id | day |\n| 1 | now |\n| 2 | 2026-03-31 |\n| 3 | 2026-04-01 |"
+    check(t.db:fetch_value("SELECT count(*) FROM visit WHERE day <= CURRENT_DATE") == 2)
+    check(t.db.visit:filter{ day = t.clock:now() }:fetch_count() == 2)
+    check(t.make.visit().day == t.clock:now():start_of("day"))
+  end)
+
   scenario("the time is the scenario's", function(t)
     t.clock:set("2026-03-31T18:00:00Z")
     t.db.thing:insert{ at = perilune.now() }

@@ -21,16 +21,19 @@ end
 
 --- The operators whose values are values of their first operand, by the names of functions if they are calls.
 local keeping = { ["as"] = true, ["named expression"] = true, filter = true, window = true, over = true, collate = true, ordered = true }
-local keeping_functions = { min = true, max = true, first_value = true, last_value = true, nth_value = true, lag = true, lead = true,
+local keeping_functions = { first_value = true, last_value = true, nth_value = true, lag = true, lead = true,
   likely = true, unlikely = true }
 
---- Returns the type of an expression's values: of columns, and of functions that return a value of a column; nil for all others.
+--- Returns the type of an expression's values: of columns, and of functions that return a value of a column; nil for all others. The least
+-- or greatest of several arguments may have the type of any of them.
 local type_of
 function type_of(shape)
   while not shape.type do
     if shape.op == "scalar" then return expression_shapes.type_of_request(shape.operands[1].node) end
     if shape.op == "aggregate minimum" or shape.op == "aggregate maximum" then return type_of(shape.operands[2]) end
-    local keeps = keeping[shape.op] or shape.op == "call" and keeping_functions[shape.detail] and #shape.operands > 0
+    local count = shape.op == "call" and #shape.operands or 0
+    local keeps = keeping[shape.op] or count > 0 and keeping_functions[shape.detail]
+      or count == 1 and (shape.detail == "min" or shape.detail == "max")
     if not keeps then return nil end
     shape = shape.operands[1]
   end
