@@ -8,7 +8,7 @@ local function make(is_soft)
   db:execute[[
     CREATE TABLE book (id INTEGER PRIMARY KEY, link_count INTEGER NOT NULL DEFAULT 0);
     CREATE TABLE label (id INTEGER PRIMARY KEY, is_hidden BOOLEAN NOT NULL DEFAULT 0);
-    CREATE TABLE link (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book, label_id INTEGER REFERENCES label, kind TEXT, deleted_at DATETIME);
+    CREATE TABLE link (id INTEGER PRIMARY KEY, book_id INTEGER REFERENCES book, label_id INTEGER REFERENCES label, kind TEXT, note TEXT, deleted_at DATETIME);
     INSERT INTO book (id) VALUES (1), (2); INSERT INTO label VALUES (1, 0), (2, 0), (3, 1), (4, 1), (5, 0)]]
   local Book, Label = perilune.record("book"), perilune.record("label")
   local Link = perilune.record("link", { soft_delete = is_soft or nil })
@@ -42,18 +42,23 @@ end
 --- The methods on a list of links. Each returns whether it is allowed.
 local naive = {}
 
-function naive.add(model, wanted, book, label)
+function naive.add(model, wanted, book, label, note)
   if not fits(wanted, label) then return false end
-  if find(model, wanted, book, label) then return true end
+  if find(model, wanted, book, label) then
+    for _, link in ipairs(model.links) do
+      if is_own(wanted, link, book) and link.label == label then link.note = note or link.note end
+    end
+    return true
+  end
   local last
   for _, link in ipairs(model.links) do
     local is_alike = link.book == book and link.label == label and (wanted.kind == nil or link.kind == wanted.kind)
     if is_alike and link.is_deleted and (not last or link.is_deleted > last.is_deleted) then last = link end
   end
-  if last then last.is_deleted = nil
+  if last then last.is_deleted, last.note = nil, note or last.note
   else
     model.next_id = model.next_id + 1
-    table.insert(model.links, { id = model.next_id, book = book, label = label, kind = wanted.kind })
+    table.insert(model.links, { id = model.next_id, book = book, label = label, kind = wanted.kind, note = note })
   end
   return true
 end
@@ -76,6 +81,22 @@ function naive.remove(model, wanted, book, label)
   return remove(model, function(link) return is_own(wanted, link, book) and link.label == label end)
 end
 
+--- Adds a list, all or none.
+function naive.add_list(model, wanted, book, list, note)
+  for _, label in ipairs(list) do
+    if not fits(wanted, label) then return false end
+  end
+  for _, label in ipairs(list) do naive.add(model, wanted, book, label, note) end
+  return true
+end
+
+--- Removes a list, and returns the number of links.
+function naive.remove_list(model, wanted, book, list)
+  local count = 0
+  for _, label in ipairs(list) do count = count + naive.remove(model, wanted, book, label) end
+  return count
+end
+
 function naive.replace(model, wanted, book, list)
   local has = {}
   for _, label in ipairs(list) do
@@ -90,11 +111,11 @@ end
 local function check(model, Book)
   local expected, counts = {}, { [1] = 0, [2] = 0 }
   for _, link in ipairs(model.links) do
-    expected[#expected + 1] = ("%d:%d:%s:%s"):format(link.book, link.label, link.kind or "-", link.is_deleted and "x" or "")
+    expected[#expected + 1] = ("%d:%d:%s:%s:%s"):format(link.book, link.label, link.kind or "-", link.note or "-", link.is_deleted and "x" or "")
     if not link.is_deleted then counts[link.book] = counts[link.book] + 1 end
   end
   table.sort(expected)
-  local found = db:fetch_values("SELECT book_id || ':' || label_id || ':' || ifnull(kind, '-') || ':' || iif(deleted_at IS NULL, '', 'x') AS t FROM link ORDER BY t")
+  local found = db:fetch_values("SELECT book_id || ':' || label_id || ':' || ifnull(kind, '-') || ':' || ifnull(note, '-') || ':' || iif(deleted_at IS NULL, '', 'x') AS t FROM link ORDER BY t")
   equal(found, expected)
   equal(db:fetch_values("SELECT link_count FROM book ORDER BY id"), counts)
   for _, name in ipairs(names) do
@@ -125,9 +146,14 @@ local function step(model, Book, Label)
     db:execute("UPDATE book SET link_count = link_count + 1 WHERE id = ?", book)
     table.insert(model.links, { id = model.next_id, book = book, label = label, kind = of })
   elseif kind <= 4 then
-    local is_done = pcall(function() rows:add(random(2) == 1 and label or Label:find(label)) end)
-    equal(is_done, naive.add(model, wanted, book, label))
-  elseif kind <= 6 then equal(rows:remove(label), naive.remove(model, wanted, book, label))
+    local list, note = random(2) == 1 and random_list() or { label }, random(2) == 1 and "note " .. random(3) or nil
+    local given = #list == 1 and random(2) == 1 and (random(2) == 1 and list[1] or Label:find(list[1])) or list
+    local is_done = pcall(function() rows:add(given, note and { note = note }) end)
+    equal(is_done, naive.add_list(model, wanted, book, list, note))
+  elseif kind == 5 then equal(rows:remove(label), naive.remove(model, wanted, book, label))
+  elseif kind == 6 then
+    local list = random_list()
+    equal(rows:remove(list), naive.remove_list(model, wanted, book, list))
   else
     local list = random_list()
     local is_done = pcall(function()
