@@ -172,6 +172,8 @@ function articles.front(index)
     "Arguments are Lua values; those marked as optional may be omitted. A function raises an error object, whose field",
     "`kind` is the word shown. \"Inside a block\" means inside of `db:read`, `db:write` and the like; \"waits\" means that other tasks go on",
     "meanwhile, which is not possible inside a block.", "",
+    "Methods of classes and of values are called with a colon: `Book:find(1)`, `date:format()`. Functions of modules are called with a dot:",
+    "`perilune.now()`, `perilune.json.encode(value)`. An optional database is always the first argument.", "",
     "## The database of the examples", "",
     "The examples use this database, unless they make one of their own. `--> ` shows what they print.", "",
     "```lua",
