@@ -20,7 +20,7 @@
 ---A database, or a handle to it inside a block.
 ---@class perilune.database
 ---@access any
----@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or another block of the same database is active
+---@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or an enclosing block of the same database excludes the call
 local db = {}
 
 ---@type perilune.database
@@ -262,7 +262,7 @@ function db:write(options, block, ...) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises argument: the kind is unknown, or the block returns a misspelt word; nested_access: in a block of the same database; busy: another connection holds the lock
+---@raises argument: the kind is unknown, or the block returns a misspelt word; nested_access: in a transaction of the same database; busy: another connection holds the lock
 ---@access outside blocks of the same database, or directly inside `write_without_transaction`
 function db:in_transaction(kind, block, ...) end
 

@@ -81,8 +81,8 @@ function history:is_installed(db) end
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
----@raises history: it is not installed; nested_access: in a block of the same database; busy: another connection holds the lock
----@access outside blocks of the same database
+---@raises history: it is not installed; nested_access: in a block that only reads; busy: another connection holds the lock
+---@access any, except inside a block of the same database that only reads
 function history:write(db, note, block, ...) end
 
 ---Returns the transactions with notes, the newest first.

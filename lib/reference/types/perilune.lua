@@ -932,7 +932,7 @@ local members = {}
 ---- Raises `cluster_unreachable` if no node answers
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return perilune.cluster_node[]
 function members:cluster_nodes() end
 
@@ -947,7 +947,7 @@ function members:cluster_nodes() end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument one for each `?`, or one table: a list, or values by name
 ---@return perilune.execute_result
@@ -963,7 +963,7 @@ function members:execute(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.row[]
@@ -978,7 +978,7 @@ function members:fetch_all(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.row?
@@ -993,7 +993,7 @@ function members:fetch_one(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any
@@ -1008,7 +1008,7 @@ function members:fetch_value(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any[]
@@ -1023,7 +1023,7 @@ function members:fetch_values(sql, ...) end
 ---- Raises `argument` if the arguments do not fit the placeholders
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return any[]
@@ -1038,7 +1038,7 @@ function members:fetch_optional_values(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return table<any, true>
@@ -1053,7 +1053,7 @@ function members:fetch_set(sql, ...) end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param type perilune.type
 ---@param sql string
 ---@param ... perilune.argument
@@ -1069,7 +1069,7 @@ function members:fetch_value_as(type, sql, ...) end
 ---- Raises `null` if a value is NULL
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param type perilune.type
 ---@param sql string
 ---@param ... perilune.argument
@@ -1088,7 +1088,7 @@ function members:fetch_values_as(type, sql, ...) end
 ---- Raises `dead_handle` if the iterator is used after its block
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return fun(): perilune.row?
@@ -1105,7 +1105,7 @@ function members:rows(sql, ...) end
 ---- Raises `dead_handle` if the iterator is used after its block
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return fun(): ...
@@ -1122,7 +1122,7 @@ function members:tuples(sql, ...) end
 ---- Raises `argument` if `sql` is not one statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string one statement
 ---@return perilune.statement
 function members:prepare(sql) end
@@ -1139,7 +1139,7 @@ function members:prepare(sql) end
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called any; inside another block of the same database, it reads in its transaction
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
@@ -1168,7 +1168,7 @@ function members:read(block, ...) end
 ---- Raises `cluster_unknown` if the result of the commit could not be determined
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called any, except inside a block of the same database that only reads
 ---@param options? { note?: string, retry?: integer } may be left out
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -1186,11 +1186,11 @@ function members:write(options, block, ...) end
 ---```
 ---
 ---- Raises `argument` if the kind is unknown, or the block returns a misspelt word
----- Raises `nested_access` if in a block of the same database
+---- Raises `nested_access` if in a transaction of the same database
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of the same database, or directly inside `write_without_transaction`
 ---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -1215,7 +1215,7 @@ function members:in_transaction(kind, block, ...) end
 ---- Raises `argument` if `block` is not a function, or returns a misspelt word
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
@@ -1231,7 +1231,7 @@ function members:in_savepoint(block, ...) end
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of the same database
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
@@ -1246,7 +1246,7 @@ function members:write_without_transaction(block, ...) end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return boolean
 function members:is_inside_transaction() end
 
@@ -1259,7 +1259,7 @@ function members:is_inside_transaction() end
 ---- Raises `sql` if SQLite refuses the statement
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param sql string
 ---@param ... perilune.argument
 ---@return perilune.query_plan
@@ -1272,7 +1272,7 @@ function members:explain(sql, ...) end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return string
 function members:path() end
 
@@ -1287,7 +1287,7 @@ function members:path() end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, or -1, the default, for any number; indexes and generated columns need `deterministic = true`
 ---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error or the result NaN ends the statement
@@ -1302,7 +1302,7 @@ function members:add_function(name, options, f) end
 ---- Raises `argument` if the name, the number or the definition is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean }
 ---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
@@ -1317,7 +1317,7 @@ function members:add_aggregate(name, options, definition) end
 ---- Raises `argument` if the name or the function is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param compare fun(a: string, b: string): integer returns a negative number, 0 or a positive number
 function members:add_collation(name, compare) end
@@ -1333,7 +1333,7 @@ function members:add_collation(name, compare) end
 ---- Raises `argument` if the name or the number is not valid, or the function is built into SQLite
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param count? integer its number of arguments; -1 by default
 function members:remove_function(name, count) end
@@ -1348,7 +1348,7 @@ function members:remove_function(name, count) end
 ---- Raises `argument` if the name is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 function members:remove_collation(name) end
 
@@ -1366,7 +1366,7 @@ function members:remove_collation(name) end
 ---- Raises `argument` if an argument is not a function
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of the same database
 ---@param write fun(db: perilune.database): ...
 ---@param read fun(db: perilune.database, ...: any): ... also gets the results of `write`
@@ -1388,7 +1388,7 @@ function members:write_then_read(write, read) end
 ---- Raises `closed` if the database is closed
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return perilune.database snapshot
 function members:snapshot() end
 
@@ -1399,7 +1399,7 @@ function members:snapshot() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return boolean
 function members:has_snapshots() end
 
@@ -1415,7 +1415,7 @@ function members:has_snapshots() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return perilune.date
 function members:transaction_date() end
 
@@ -1433,7 +1433,7 @@ function members:transaction_date() end
 ---- Raises `nested_access` if in a block of the database
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of the same database
 ---@param kind? "passive"|"full"|"restart"|"truncate" `"passive"`, the default, does not wait; the others wait for writers and readers, and then restart the log; `"truncate"` also empties its file
 ---@return { frames: integer, checkpointed: integer } the number of frames in the log, and of those already in the database; both are 0 without a log
@@ -1452,7 +1452,7 @@ function members:checkpoint(kind) end
 ---- Raises `busy` if another connection holds a lock
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of both databases
 ---@param target perilune.database
 ---@param options? perilune.backup_options
@@ -1467,7 +1467,7 @@ function members:backup_to(target, options) end
 ---- Raises `memory` if the database is larger than the script's memory limit
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return string
 function members:serialize() end
 
@@ -1493,7 +1493,7 @@ function members:serialize() end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called inside blocks
 ---@param table string a table that stores its own rows, with row ids
 ---@param column string
@@ -1509,7 +1509,7 @@ function members:open_blob(table, column, rowid, options) end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 function members:interrupt() end
 
 ---Closes a database that the script has opened. Closing it again does nothing.
@@ -1523,7 +1523,7 @@ function members:interrupt() end
 ---- Raises `nested_access` if in a block of the database
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside blocks of the same database
 function members:close() end
 
@@ -1542,7 +1542,7 @@ function members:close() end
 ---- Raises `sql` if the table exists already
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? { if_not_exists?: boolean, temporary?: boolean, without_rowid?: boolean, strict?: boolean } may be left out
 ---@param block fun(t: perilune.table_definition)
@@ -1558,7 +1558,7 @@ function members:create_table(name, options, block) end
 ---- Raises `definition` if it is a view, has a history, or is a history
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_table(name, options) end
@@ -1587,7 +1587,7 @@ function members:drop_table(name, options) end
 ---- Raises `sql` if SQLite cannot make the change
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? { dry_run?: boolean } may be left out; a dry run makes the changes, reverts them, and returns their statements
 ---@param block fun(t: perilune.table_alteration)
@@ -1604,7 +1604,7 @@ function members:alter_table(name, options, block) end
 ---- Raises `definition` if a full-text table is synchronized with it, it is a history, or the name of its history is taken
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param new_name string
 function members:rename_table(name, new_name) end
@@ -1623,7 +1623,7 @@ function members:rename_table(name, new_name) end
 ---- Raises `argument` if an index on expressions has no name
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@param columns string|any[] a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
 ---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
@@ -1642,7 +1642,7 @@ function members:create_index(table_name, columns, options) end
 ---- Raises `definition` if several indexes have these columns
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@param columns? string|string[] may be left out if the options have a name
 ---@param options? { name?: string, if_exists?: boolean }
@@ -1658,7 +1658,7 @@ function members:drop_index(table_name, columns, options) end
 ---- Raises `sql` if SQLite refuses the query
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param query string|perilune.request
 ---@param options? { columns?: string[], temporary?: boolean, if_not_exists?: boolean }
@@ -1675,7 +1675,7 @@ function members:create_view(name, query, options) end
 ---- Raises `definition` if it is a table
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_view(name, options) end
@@ -1705,7 +1705,7 @@ function members:drop_view(name, options) end
 ---- Raises `sql` if SQLite refuses it
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options perilune.trigger_options
 function members:create_trigger(name, options) end
@@ -1720,7 +1720,7 @@ function members:create_trigger(name, options) end
 ---- Raises `unknown_trigger` if the trigger does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options? { if_exists?: boolean }
 function members:drop_trigger(name, options) end
@@ -1738,7 +1738,7 @@ function members:drop_trigger(name, options) end
 ---- Raises `argument` if an option is not valid
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string
 ---@param options perilune.fts5_options
 function members:create_fts5(name, options) end
@@ -1753,7 +1753,7 @@ function members:create_fts5(name, options) end
 ---- Raises `argument` if `name` is not a name
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string the full-text table
 function members:drop_fts5_synchronization(name) end
 
@@ -1764,7 +1764,7 @@ function members:drop_fts5_synchronization(name) end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return string[]
 function members:tables() end
 
@@ -1775,7 +1775,7 @@ function members:tables() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@return string[]
 function members:views() end
 
@@ -1787,7 +1787,7 @@ function members:views() end
 ---
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name? string only for this table
 ---@return { name: string, table: string, sql: string }[]
 function members:triggers(table_name) end
@@ -1800,7 +1800,7 @@ function members:triggers(table_name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string in any case
 ---@return boolean
 function members:table_exists(name) end
@@ -1813,7 +1813,7 @@ function members:table_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string in any case
 ---@return boolean
 function members:view_exists(name) end
@@ -1826,7 +1826,7 @@ function members:view_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string in any case
 ---@return boolean
 function members:index_exists(name) end
@@ -1839,7 +1839,7 @@ function members:index_exists(name) end
 ---- Raises `argument` if `name` is not a string
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param name string in any case
 ---@return boolean
 function members:trigger_exists(name) end
@@ -1852,7 +1852,7 @@ function members:trigger_exists(name) end
 ---- Raises `unknown_table` if the table or view does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@return perilune.column_info[]
 function members:columns(table_name) end
@@ -1865,7 +1865,7 @@ function members:columns(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@return { columns: string[], rowid: boolean }
 function members:primary_key(table_name) end
@@ -1878,7 +1878,7 @@ function members:primary_key(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
 function members:indexes(table_name) end
@@ -1892,7 +1892,7 @@ function members:indexes(table_name) end
 ---- Raises `argument` if `columns` is not a list
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@param columns string[]
 ---@return boolean
@@ -1907,7 +1907,7 @@ function members:has_unique_key(table_name, columns) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name string
 ---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
 function members:foreign_keys(table_name) end
@@ -1920,7 +1920,7 @@ function members:foreign_keys(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name? string only for this table
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
 function members:foreign_key_violations(table_name) end
@@ -1935,7 +1935,7 @@ function members:foreign_key_violations(table_name) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
 function members:schema_sql(table_name) end
@@ -1955,7 +1955,7 @@ function members:schema_sql(table_name) end
 ---- Raises `yield` if the block waits
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return perilune.changeset
@@ -1979,7 +1979,7 @@ function members:record_changes(block, ...) end
 ---- Raises `readonly` if the surrounding block may only read
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param changeset perilune.changeset
 ---@param options? { conflict?: perilune.changeset_resolution|table<string, perilune.changeset_resolution>|(fun(conflict: perilune.changeset_conflict): perilune.changeset_resolution), tables?: string|string[] } `conflict`: the resolution of conflicts: a word, `"abort"` by default, words by kind of conflict, or a function that must not use the database; `tables`: the tables to change, all by default
 ---@return integer applied the number of applied changes
@@ -2006,7 +2006,7 @@ function members:apply_changes(changeset, options) end
 ---- Raises `unknown_kind` if the kind does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param options perilune.transaction_observer_options
 ---@return perilune.transaction_observer
 function members:observe_transactions(options) end
@@ -2024,7 +2024,7 @@ function members:observe_transactions(options) end
 ---- Raises `argument` if an argument is not a function
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param on_commit fun(db: perilune.database)
 ---@param on_rollback? fun(db: perilune.database) called instead if the transaction is rolled back
 ---@return perilune.transaction_observer
@@ -2044,7 +2044,7 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside of observers
 ---@param fetch fun(db: perilune.database): ...
 ---@param callback? fun(...: any)
@@ -2068,7 +2068,7 @@ function members:observe(fetch, callback, options) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside of observers
 ---@param regions perilune.region|perilune.region[]
 ---@param callback? fun()
@@ -2089,7 +2089,7 @@ function members:observe_region(regions, callback, options) end
 ---- Raises `unknown_option` if an option does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---- To be called outside of observers
 ---@param source (fun(db: perilune.database): ...)|perilune.request|perilune.record_class
 ---@param options? perilune.observation_options the options of `db:observe`, except `looks_first`
@@ -2104,7 +2104,7 @@ function members:share_observation(source, options) end
 ---- Raises `unknown_table` if the table does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
----- Raises `nested_access` if SQLite is calling the script, or another block of the same database is active
+---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
 ---@param ... string the tables that have changed; all by default
 function members:notify_changes(...) end
 
@@ -4798,10 +4798,10 @@ function members:is_installed(db) end
 ---```
 ---
 ---- Raises `history` if it is not installed
----- Raises `nested_access` if in a block of the same database
+---- Raises `nested_access` if in a block that only reads
 ---- Raises `busy` if another connection holds the lock
 ---- Raises `argument` if an argument has the wrong type
----- To be called outside blocks of the same database
+---- To be called any, except inside a block of the same database that only reads
 ---@overload fun(self: perilune.history, note: string, block: fun(db: perilune.database, ...: any): ..., ...: any): any
 ---@param db? perilune.database may be left out
 ---@param note string
