@@ -235,6 +235,30 @@ test("pages by dates have every row once, in order", function()
   end
 end)
 
+test("columns given by name are compared with dates, too", function()
+  local random, pick = random_numbers(23)
+  local column = perilune.column
+  for _ = 1, rounds(10) do
+    local E = fill(random, pick, 60)
+    for _ = 1, 60 do
+      local name, verb = pick{ "day", "at", "full" }, pick(names)
+      local value, other = as_value(random, pick, random_moment(random, pick)), as_value(random, pick, random_moment(random, pick))
+      local function conditions(c)
+        return { c[verb](c, value), c:between(value, other), c:is_in{ value, other }, ~c[verb](c, value) | c:eq(other), c:eq(value) & column("id"):gt(20),
+          perilune.value(date(value)):le(c) }
+      end
+      local typed = conditions(E.c[name])
+      for index, condition in ipairs(conditions(column(name))) do
+        equal(E:filter(condition):order("id"):pluck("id"), E:filter(typed[index]):order("id"):pluck("id"))
+        equal(E:group("id"):having(condition):select("id"):fetch_count(), E:filter(typed[index]):fetch_count())
+      end
+    end
+    local all = column("id"):eq(0)
+    for id = 1, 2000 do all = all | column("id"):eq(id) end
+    equal(E:filter(all):fetch_count(), 60)
+  end
+end)
+
 test("an index serves conditions on dates", function()
   local E = fill(random_numbers(16), function(list) return list[1] end, 0)
   local days = {}

@@ -159,4 +159,56 @@ function date_comparisons.list(column, list)
   return rest, condition
 end
 
+-- Columns given by name ---------------------------------------------------------------------------------------------------------
+
+--- Returns whether a shape is a column of any table, as perilune.column(name) makes it.
+local function is_bare(shape) return shape.op == "column" and not shape.table and not shape.common and not shape.type end
+
+--- Returns whether a condition compares such a column with a value.
+local function compares_bare(shape)
+  if shape.compares_bare == nil then
+    local found = false
+    for _, operand in ipairs(shape.operands) do found = found or is_bare(operand) or compares_bare(operand) end
+    shape.compares_bare = found
+  end
+  return shape.compares_bare
+end
+
+local compared = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true, ["is not"] = true }
+
+--- Returns a part of an expression as an operand: the value of a part that is just a value.
+local function operand(part) return part.shape == shapes.slot and part[1] or part end
+
+local function resolve_parts(condition, find)
+  local parts, is_changed = {}, false
+  for index, part in ipairs(condition.parts) do
+    parts[index] = date_comparisons.resolve(part, find)
+    is_changed = is_changed or not rawequal(parts[index], part)
+  end
+  if not is_changed then return condition end
+  if condition.shape.op == "not" then return unary(parts[1], "not") end
+  return both(parts[1], condition.shape.op, parts[2])
+end
+
+--- Returns a condition in which columns that were given by name are compared with dates like columns of a class.
+-- @tparam function find returns the column of a class by name, or nil
+function date_comparisons.resolve(condition, find)
+  local shape, parts = condition.shape, rawget(condition, "parts")
+  if not compares_bare(shape) then return condition end
+  if parts and (shape.op == "and" or shape.op == "or" or shape.op == "not") then return resolve_parts(condition, find) end
+  local left, right = shape.operands[1], shape.operands[2]
+  local column = is_bare(left) and find(left.detail)
+  if column and compared[shape.op] then
+    return date_comparisons.compare(column, shape.op, parts and operand(parts[2]) or not parts and condition[1]) or condition
+  elseif column and shape.op == "between" then
+    return date_comparisons.between(column, operand(parts[2]), operand(parts[3])) or condition
+  elseif column and shape.op == "in" then
+    local list = {}
+    for index = 2, #parts do list[index - 1] = operand(parts[index]) end
+    return column:is_in(list)
+  end
+  column = right and compared[shape.op] and parts and is_bare(right) and find(right.detail)
+  return column and date_comparisons.compare_mirrored(operand(parts[1]), shape.op, column) or condition
+end
+
 return date_comparisons

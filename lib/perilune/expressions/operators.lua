@@ -129,15 +129,18 @@ local function date_comparisons() return require "perilune.expressions.date_comp
 
 --- Returns whether an expression has dates that columns store as text.
 local function has_dates(shape)
-  local type = type_of(shape)
-  return type ~= nil and type.form ~= nil
+  if shape.has_dates == nil then
+    local type = type_of(shape)
+    shape.has_dates = type ~= nil and type.form ~= nil
+  end
+  return shape.has_dates
 end
 
 --- Returns the comparison of a column of dates with a date on either side; nil for any other comparison.
 local function compare_dates(left, op, right)
-  if has_dates(left.shape) then return date_comparisons().compare(left, op, right) end
   local is_value = left.shape == slot or left.shape.op == "parameter"
-  if not is_value or getmetatable(right) ~= mark or not has_dates(right.shape) then return nil end
+  if not is_value then return has_dates(left.shape) and date_comparisons().compare(left, op, right) or nil end
+  if getmetatable(right) ~= mark or not has_dates(right.shape) then return nil end
   if left.shape == slot then left = left[1] end
   return date_comparisons().compare_mirrored(left, op, right)
 end
@@ -146,7 +149,7 @@ end
 -- the other side.
 local function binary(left, op, right, place)
   local shape = left.shape
-  if comparisons[op] then
+  if shape.has_dates ~= false and comparisons[op] then
     local compared = compare_dates(left, op, right)
     if compared then return compared end
   end

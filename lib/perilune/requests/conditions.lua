@@ -145,6 +145,17 @@ local function of_table(self, method, condition)
   return result
 end
 
+--- Returns a condition in which columns of dates that were given by name are compared with dates.
+function conditions.resolve_dates(self, condition)
+  local node = self.node
+  -- The usual condition, whose shape is known to have no such column.
+  if condition.shape.compares_bare == false or node.is_result then return condition end
+  return require("perilune.expressions.date_comparisons").resolve(condition, function(name)
+    local column = node.root.source:column_named(name, node.alias)
+    return column and column.shape.op == "column" and column.shape.type and column.shape.type.form and column or nil
+  end)
+end
+
 local boolean_cure = ": `==` and `not` of Lua are evaluated before SQL sees them; use `column:eq(value)` or { column = value }, and "
   .. "`~column` for NOT"
 
@@ -179,7 +190,7 @@ local function read_one(self, method, condition)
     if condition.shape == expression.slot then
       raise("argument", method .. ": expected a condition, got a value, which is true or false for all rows")
     end
-    return condition
+    return conditions.resolve_dates(self, condition)
   elseif condition == nil then
     raise("argument", method .. "(nil): expected a condition; check the spelling of names, or omit it for all rows")
   elseif type(condition) == "boolean" then

@@ -223,7 +223,9 @@ derivations.filter = records.derivation("filter", function(self, condition, ...)
   if kind == "table" and select("#", ...) == 0 then
     local mark = getmetatable(condition)
     if mark == nil then return filter_table(self, condition) end
-    if mark == "expression" and condition.shape ~= expression.slot then return derive_with(self, "filter", condition) end
+    if mark == "expression" and condition.shape ~= expression.slot then
+      return derive_with(self, "filter", conditions.resolve_dates(self, condition))
+    end
   end
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
 end)
