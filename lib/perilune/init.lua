@@ -81,8 +81,38 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" }, module)
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" }, module .. "json.")
 
+-- Values after the block are its arguments. A table of options there would be taken for one of them.
+local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }
+
+local function are_options(value)
+  if type(value) ~= "table" or getmetatable(value) ~= nil or next(value) == nil then return false end
+  for name in next, value do
+    if not no_options[name] then return false end
+  end
+  return true
+end
+
+for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
+  local run = databases.methods[name]
+  databases.methods[name] = function(self, ...)
+    local block, options, more = ...
+    if type(block) == "function" and more == nil and are_options(options) then
+      require("perilune.native.errors").raise("argument", ("db:%s: options come before the block%s"):format(name,
+        name == "write" and ", as in db:write({ note = \"import\" }, function(db) ... end)" or "; this function has none"))
+    elseif type(block) == "string" and options == nil then
+      require("perilune.native.errors").raise("argument", ("%s: argument 1: expected a function, got a string; use db:execute(sql, ...) or "
+        .. "db:fetch_all(sql, ...) for SQL"):format(name))
+    end
+    return run(self, ...)
+  end
+end
+
 local unknown_methods = require "perilune.runtime.unknown_methods"
-unknown_methods(databases.methods, "database")
+unknown_methods(databases.methods, "database", nil, function(name)
+  local has_one, db = pcall(require("perilune.native.records").default_database)
+  local is_done, is_table = pcall(function() return has_one and (db:table_exists(name) or db:table_exists((name:gsub("s$", "")))) end)
+  return is_done and is_table
+end)
 unknown_methods(perilune.json, "json", "function")
 unknown_methods(perilune, "perilune", "member")
 if databases.statement_methods then
@@ -97,6 +127,10 @@ if databases.statement_methods then
       require("perilune.runtime.checks").raise_unknown_method(perilune[name], member, "date", "function")
     end
     metatable.__metatable = false
+  end
+  arity.limit(databases.statement_methods, "statement:", { columns = 0, parameters = 0, is_readonly = 0, sql = 0, close = 0 })
+  for name in next, require("perilune.native.observers").methods do
+    arity.limit(require("perilune.native.observers").methods, "observer:", { [name] = 0 })
   end
   unknown_methods(databases.statement_methods, "statement")
   unknown_methods(require("perilune.native.observers").methods, "observer")

@@ -343,6 +343,10 @@ function association.metatable(source)
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
     __call = function(self, record, db, surplus)
       if surplus ~= nil then arity.refuse(name_of(self), 1, surplus) end
+      if db ~= nil and not records.is_database(db) then
+        raise("argument", ("%s: argument 1: expected a database, or nothing, got %s; use record:%s():filter{ column = value } for conditions"):format(
+          name_of(self), errors.describe(db), name_of(self)))
+      end
       return require("perilune.associations.records").request_of(self, record, db)
     end,
     __tostring = function(self)
@@ -358,7 +362,8 @@ association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
 
 local function check_association(method, value, index)
   if marks.is_association(value) then return end
-  local cure = classes.is_class(value) and "; use Class.name, as defined by has_many or belongs_to" or ""
+  local cure = (classes.is_class(value) or type(value) == "string") and "; use Class.name, as defined by has_many or belongs_to"
+    or type(value) == "table" and getmetatable(value) == nil and "; pass associations as arguments: " .. method .. "(Class.name, Class.other)" or ""
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
@@ -436,7 +441,8 @@ end
 local function preload(class, db, found, ...)
   if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
   if type(found) ~= "table" or getmetatable(found) ~= nil and record.info_of(found) then
-    raise("argument", "preload: argument 1: expected a list of records, got " .. classes.name_of(found))
+    raise("argument", "preload: argument 1: expected a list of records, got " .. classes.name_of(found)
+      .. "; use including_all(Class.association) to fetch records with associated rows")
   end
   for position, value in ipairs(found) do
     if not class:is(value) then

@@ -27,8 +27,10 @@ local function pivot_of(self, method, db)
   if not first or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
     or first.node.root.kind == "belongs_to"
   then
+    local cure = not link and (method == "remove" and "; use Class:delete_one(key) to delete a row" or method == "add" and "; use Class:insert{...} for a row"
+      or method == "replace" and "; use Class:upsert{...} for a row") or method == "add" and "; use record:association():insert{...} for a new row" or ""
     raise("argument", method .. ": expected the request of an association with `through`, as in playlist:tracks():" .. method
-      .. "(track)")
+      .. "(track)" .. cure)
   end
   local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root, db)
   local pivot = {

@@ -118,6 +118,12 @@ function perilune.case(branches)
     add(branch[1])
     add(branch[2])
   end
+  for key in next, branches do
+    local is_branch = math.type(key) == "integer" and key >= 1 and key <= #branches
+    if not is_branch and key ~= "otherwise" then
+      raise("argument", "perilune.case: no field " .. errors.describe(key) .. "; use `otherwise` for the value of all other rows")
+    end
+  end
   if branches.otherwise ~= nil then add(branches.otherwise) end
   return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
 end

@@ -25,7 +25,7 @@ local function define_comparison(name, op, op_for_null)
   comparisons[name] = true
   methods[name] = function(self, value, surplus)
     if not marks.is_expression(self) then receivers.refuse(receivers.kinds.expression, name, self) end
-    if surplus ~= nil then arity.refuse("column:" .. name, 1, surplus) end
+    if surplus ~= nil then arity.refuse("column:" .. name, 1, surplus, name == "eq" and "use column:is_in{ a, b } for several values" or nil) end
     if value == null then
       if op_for_null then return unary(self, op_for_null) end
       raise("argument", "column:" .. name .. ": a comparison with NULL is never true; use `:is_null()` or `:is_not_null()`")
@@ -47,6 +47,9 @@ function methods:is_null() return unary(self, "is null") end
 function methods:is_not_null() return unary(self, "is not null") end
 
 function methods:between(low, high)
+  if high == nil then
+    raise("argument", "column:between: argument 2: expected the upper bound, got nil; use column:between(low, high)")
+  end
   local shape = self.shape
   local dates = date_comparisons.between(self, low, high)
   if dates then return dates end
@@ -118,7 +121,10 @@ end
 arity.limit(methods, "column:", {
   is_null = 0, is_not_null = 0, between = 2, like = 2, glob = 1, regexp = 1, match = 1, contains = 1, starts_with = 1, ends_with = 1,
   is_in = 1, is_not_in = 1, collating = 1, as = 1, asc = 0, desc = 0, nulls_first = 0, nulls_last = 0, cast = 1,
-}, { asc = "use column:asc():nulls_last()", desc = "use column:desc():nulls_first()" })
+}, {
+  is_in = "use column:is_in{ a, b } for several values", is_not_in = "use column:is_not_in{ a, b } for several values", contains = "use | for several texts",
+  asc = "use column:asc():nulls_last()", desc = "use column:desc():nulls_first()",
+})
 
 -- Unknown names ------------------------------------------------------------------------------------------------------
 
@@ -130,7 +136,10 @@ local function names_of_methods()
 end
 
 setmetatable(methods, { __index = function(_, name)
-  if type(name) ~= "number" then require("perilune.runtime.other_names").raise("column", "method", name, names_of_methods()) end
+  if type(name) == "number" then return nil end
+  local _, err = pcall(require("perilune.runtime.other_names").raise, "column", "method", name, names_of_methods())
+  if type(name) ~= "string" or err.suggestion or err.advice then error(err, 0) end
+  raise("unknown_method", ("%s; use column:json(%q) for a member of a JSON document"):format(err.message, name), { name = name })
 end })
 expression.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
 

@@ -408,12 +408,16 @@ local function define(class, name, value)
   if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
 end
 
+--- Fields in which other libraries wrap the columns of a write.
+local wrapping = { data = true, values = true, attributes = true, where = true, set = true, create = true, defaults = true }
+
 --- Creates a record from fields, which must be columns. C creates common records itself, and calls this for the others.
 local function make(class, values, ...)
   local info = infos[class]
   values = marks.fields_of_object(values) or values
   if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
-    raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, errors.describe(values)))
+    raise("argument", ("%s{...}: expected a table of columns, got %s%s"):format(info.name, errors.describe(values),
+      values == nil and "; use `for record in Class:rows() do` to iterate over records" or "; use Class{ column = value }"))
   end
   local made = records.new_record(class, values)
   if made then return made end
@@ -423,6 +427,10 @@ local function make(class, values, ...)
   if made then return made end
   for name in next, values or {} do
     if not info.known[name] then
+      if wrapping[name] then
+        raise("unknown_column", ("no column `%s` in `%s`; give the columns themselves, as in insert{ name = value }; filter{ ... }:update_all{ ... } changes the "
+          .. "rows that fulfil conditions"):format(name, info.table), { name = name, table = info.table })
+      end
       record_fields.check_is_field(view_of(info), name)
       errors.raise_unknown_column(name, info.table, known_names(info))
     end
@@ -443,6 +451,11 @@ end
 --- Raises for an unknown member of a class.
 -- @tparam ?table info the info of the class
 function record.raise_unknown_member(info, name)
+  if type(name) == "number" then
+    raise("argument", "a record class has no elements; use `for record in Class:rows() do`, or Class:fetch_all()[" .. name .. "]")
+  elseif info and can_tell_columns(info) and info.known[name] then
+    raise("unknown_method", ("no method `%s`; use Class.c.%s for the column"):format(name, name), { name = name })
+  end
   local verbs, names = record.request_methods(info), info and own_names(info) or {}
   for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
   for verb in pairs(verbs) do names[#names + 1] = verb end
@@ -517,6 +530,8 @@ local function make_class(table_name, options, base)
     __newindex = define,
     __call = info.computed and make_with_computed or records.new_maker(info.model, make),
     __tostring = function() return "record class " .. table_name end,
+    __len = function() raise("argument", "cannot take # of a record class; use Class:fetch_count() for the number of rows, or #Class:fetch_all()") end,
+    __pairs = function() raise("argument", "cannot iterate over a record class itself; use `for record in Class:rows() do`, or Class:fetch_all()") end,
     __name = "record class",
     __metatable = false,
   })

@@ -94,6 +94,8 @@ function methods:validation_errors(db)
   return record:validation_errors(db)
 end
 
+require("perilune.runtime.arity").limit_all(methods, "draft:")
+
 local function index(self, key)
   local class = classes[self]
   local class_info = record.info(class)

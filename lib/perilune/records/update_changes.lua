@@ -39,7 +39,8 @@ local function read_arguments(info, first, ...)
     change, options = order(info, first, ...)
   end
   if change ~= nil and type(change) ~= "table" and type(change) ~= "function" then
-    errors.raise("argument", "update_changes: expected a function or a table of columns, got " .. errors.describe(change))
+    errors.raise("argument", "update_changes: expected a function or a table of columns, got " .. errors.describe(change)
+      .. (type(change) == "string" and ("; use update_changes{ %s = value }"):format(change) or ""))
   end
   return db, change, record_options.read("update_changes", options)
 end

@@ -49,6 +49,12 @@ local function know_names(info, values, db)
   end
 end
 
+--- What to write for the verbs of a class that were given a key or the name of a column.
+local cures_of_keys = {
+  delete = "; use Class:delete_one(key)", update = "; use Class:find(key):update_changes{ column = value }", refresh = "; use Class:find(key)",
+  insert = "; use insert{ column = value }", save = "; use save{ column = value }", upsert = "; use upsert{ column = value }",
+}
+
 --- Returns the record for the argument of a class verb, which may also be a table of columns or a draft.
 local function check_record(info, verb, value, db)
   if writing.is_draft(value) then return require("perilune.records.drafts").to_record(info, verb, value, db) end
@@ -63,8 +69,8 @@ local function check_record(info, verb, value, db)
     raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, record.other_name(found, info)))
   end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
-    raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
-      :format(verb, info.name, errors.describe(value)))
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s%s")
+      :format(verb, info.name, errors.describe(value), (type(value) == "number" or type(value) == "string") and cures_of_keys[verb] or ""))
   end
   if value[1] ~= nil then
     raise("argument", ("%s: expected one record of %s or a table of columns, got a list%s"):format(verb, info.name,

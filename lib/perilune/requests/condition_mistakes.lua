@@ -32,6 +32,17 @@ end
 local connectives = { ["or"] = "|", ["and"] = "&", ["not"] = "~", ["$or"] = "|", ["$and"] = "&", ["$not"] = "~", any = "|", all = "&", _or = "|", _and = "&",
   or_ = "|", and_ = "&", not_ = "~" }
 
+--- The replacement of options with which other libraries describe a whole request.
+local request_words = {
+  where = "give the conditions themselves, as in filter{ name = \"Ada\" }", conditions = "give the conditions themselves, as in filter{ name = \"Ada\" }",
+  order = "use request:order(\"column\")", order_by = "use request:order(\"column\")", orderBy = "use request:order(\"column\")", limit = "use request:limit(count)",
+  take = "use request:limit(count)", skip = "use request:limit(count, offset)", offset = "use request:limit(count, offset)", select = "use request:select(\"column\", ...)",
+  columns = "use request:select(\"column\", ...)", attributes = "use request:select(\"column\", ...)", include = "use request:including_all(Class.association)",
+  includes = "use request:including_all(Class.association)", include_all = "use request:including_all(Class.association)", group = "use request:group(\"column\")",
+  having = "use request:having(condition)", distinct = "use request:distinct()", join = "use request:joining_required(Class.association)",
+  key = "use filter_key(key)", pk = "use filter_key(key)",
+}
+
 --- Raises for the name of a field that contains an operator: `total__gt`, "total >", "OR".
 -- @tparam function is_column returns whether a name is a column
 function mistakes.field(name, place, is_column)
@@ -39,6 +50,9 @@ function mistakes.field(name, place, is_column)
   if connective then
     raise("argument", ("%s: `%s` is not a column; combine expressions with `%s`: filter(%s)"):format(place, name, connective,
       connective == "~" and "~Class.c.a:eq(1)" or "Class.c.a:eq(1) " .. connective .. " Class.c.b:eq(2)"))
+  end
+  if request_words[name] then
+    raise("argument", ("%s: `%s` is not a column; %s"):format(place, name, request_words[name]))
   end
   local column, operator = name:match("^([%a_][%w_]-)__([%w_]+)$")
   if not column then column, operator = name:match("^%s*([%a_][%w_]*)%s*([^%w%s_].-)%s*%??%s*$") end

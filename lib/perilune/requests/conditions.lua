@@ -104,7 +104,7 @@ local function column_or_raise(self, name)
   if first then errors.raise_unknown("association", first, names) end
   require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   for _, other in ipairs(require("perilune.requests.named_expressions").names(source)) do names[#names + 1] = other end
-  local schema = source:schema()
+  local schema = source.class and source:schema()
   for _, info in ipairs(schema and schema.columns or {}) do names[#names + 1] = info.name end
   errors.raise_unknown_column(name, source.table, names)
 end
@@ -118,6 +118,17 @@ local function of_group(self, group, name, value)
   return result
 end
 
+--- Raises for text that is compared with a column of booleans, because they are never equal.
+local function check_boolean(source, column, name, value)
+  if type(value) ~= "string" then return end
+  local schema = source.class and source:schema()
+  for _, info in ipairs(schema and schema.columns or {}) do
+    if info.name == column.shape.detail and info.content == "boolean" then
+      raise("argument", ("%s: expected true or false, got %s"):format(name, errors.describe(value)))
+    end
+  end
+end
+
 --- Returns the condition of a field.
 -- @tparam table done other fields that are already covered by it
 local function of_field(self, name, condition, done)
@@ -125,7 +136,10 @@ local function of_field(self, name, condition, done)
   local group = not node.is_result and node.root.source.computed and node.root.source:group(name)
   if group then return of_group(self, group, name, condition[name]) end
   local column = node.is_result and expression.name(name) or not node.is_result and node.root.source:column_named(name, node.alias)
-  if column then return compare(column, condition[name], name) end
+  if column then
+    if not node.is_result then check_boolean(node.root.source, column, name, condition[name]) end
+    return compare(column, condition[name], name)
+  end
   return of_association(self, name, condition, done) or compare(column_or_raise(self, name), condition[name], name)
 end
 

@@ -237,7 +237,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
   verbs[method] = function(self, db, column)
     if type(column) == "string" then column = request.term(self, column, method) end
     if not marks.is_expression(column) then
-      raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column))
+      raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column) .. "; use " .. method .. "(\"column\")")
     end
     db = database_for(db, method)
     local aggregate = request.derive_with(self, op, column)

@@ -22,7 +22,9 @@ local verbs, derivations = request.verbs, request.derivations
 local function require_request(method, given)
   local other = request.of(given)
   if other then return other end
-  raise("argument", method .. ": argument 1: expected a record class or a request, got " .. classes.name_of(given))
+  local cure = type(given) == "string" and ("; use perilune.record(%q)"):format(given)
+    or require("perilune.runtime.marks").is_association(given) and "; use joining_required or joining_optional for an association" or ""
+  raise("argument", method .. ": argument 1: expected a record class or a request, got " .. classes.name_of(given) .. cure)
 end
 
 local kinds = { join = "inner", left_join = "left", right_join = "right", full_join = "full", cross_join = "cross" }

@@ -24,7 +24,8 @@ function request_plans.database_for(db, method)
     raise("argument", ("%s: argument 1: expected a database, or nothing, got %s; use filter%s:%s() for conditions"):format(method, errors.describe(db),
       type(db) == "string" and "(...)" or "{ column = value }", method))
   end
-  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db))
+  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db)
+    .. (type(db) == "number" and ("; use filter_key(%s):%s()"):format(db, method) or ""))
 end
 
 local function compile(node, db, form, generation)

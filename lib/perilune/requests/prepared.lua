@@ -89,8 +89,8 @@ end
 -- @tparam integer number the number of the page, starting at 1
 -- @tparam integer size
 function verbs:page(db, number, size)
-  checks.positive("page: argument 1", number)
-  checks.positive("page: argument 2", size)
+  checks.positive("page(number, size): argument 1", number)
+  checks.positive("page(number, size): argument 2", size)
   if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
   db = request_plans.database_for(db, "page")
   return records.with_access(db, "read", function()

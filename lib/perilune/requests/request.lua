@@ -82,12 +82,19 @@ end
 request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
 request.derive_with_request = derive_with_request
 
+--- Returns what to write for a column that was given as a field, as in `order{ name = "desc" }` or `select{ name = true }`.
+local function named_column_cure(method, key)
+  if method == "order" or method == "then_order" then return ("; use %s(Class.c.%s:desc()), or %s(%q)"):format(method, key, method, key) end
+  if method == "group" then return ("; use group(%q)"):format(key) end
+  return ("; use %s(%q) for a column, %s(expression:as(%q)) to name an expression"):format(method, key, method, key)
+end
+
 --- Raises if a list of columns has named fields, which would be ignored.
 local function check_list(method, list)
   for key in next, list do
     if math_type(key) ~= "integer" or key < 1 or key > #list then
       raise("argument", method .. ": expected a list of columns, got a field " .. errors.describe(key)
-        .. (key == "desc" and ", which is not an option; use Class.c.name:desc()" or ""))
+        .. (key == "desc" and ", which is not an option; use Class.c.name:desc()" or type(key) == "string" and named_column_cure(method, key) or ""))
     end
   end
 end
@@ -130,7 +137,9 @@ end
 
 --- Returns the expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
-  if given.n == 0 then raise("argument", method .. ": expected at least one argument") end
+  if given.n == 0 then
+    raise("argument", method .. ": expected at least one argument" .. (method == "select" and "; without select, all columns are fetched" or ""))
+  end
   local list, shapes = {}, {}
   local names = given.n == 1 and type(given[1]) == "table" and getmetatable(given[1]) == nil and given[1] or given
   if names ~= given then check_list(method, names) end
@@ -144,7 +153,7 @@ local function terms(self, method, given)
       if marks.is_request(term) then term = expression.operand(term, method)
       else
         raise("argument", method .. ": argument " .. index .. ": expected a column (its name, or an expression), got "
-          .. errors.describe(term))
+          .. errors.describe(term) .. (type(term) == "function" and "; a method is called with a colon, as in Class.c.name:desc()" or ""))
       end
     end
     list[index], shapes[index] = term, term.shape
@@ -176,6 +185,11 @@ function request.term(self, text, method)
   if orders[method] and selects_name(self.node, text) then return expression.name(text) end
   local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
   if column then return column end
+  if text == "*" then
+    raise("argument", method .. ": `*` is not a column; without select, all columns are fetched, and perilune.count() counts rows")
+  elseif orders[method] and (text:lower() == "desc" or text:lower() == "asc") then
+    raise("argument", ("%s: `%s` is not a column; use %s(Class.c.name:%s()), or %s(\"name %s\")"):format(method, text, method, text:lower(), method, text:upper()))
+  end
   if text:match("^[%a_][%w_]*$") then
     if not self.node.is_result then self.node.root.source:check_is_column(text) end
     return expression.name(text)

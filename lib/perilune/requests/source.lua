@@ -223,6 +223,9 @@ local function request_members(source, alias)
     if type(name) == "number" then
       raise("argument", "cannot index a request by number; use `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
     end
+    if type(name) == "string" and source:column_named(name) then
+      raise("unknown_method", ("no method `%s`; use request:fetch_one().%s for the value, request.c.%s for the column"):format(name, name, name), { name = name })
+    end
     require("perilune.runtime.other_names").raise("request", "method", name, names_of(verbs, derivations, source.all_requests()),
       function(column) return source:column_named(column) ~= nil end)
   end })

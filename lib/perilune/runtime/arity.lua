@@ -108,6 +108,13 @@ function arity.limit_functions(functions, place, counts, cures)
   end
 end
 
+--- What to write in place of surplus arguments of limited functions.
+local cures = {
+  ["perilune.enum"] = "use perilune.enum{ \"a\", \"b\" }", ["perilune.case"] = "use perilune.case{ { condition, value }, otherwise = value }",
+  ["perilune.count"] = "use Class.c.name:count() to count the values of a column", ["perilune.automation"] = "use perilune.automation{ name = ..., on = { ... }, run = f }",
+  ["perilune.emit"] = "pass several values in a table", ["perilune.vector"] = "use perilune.vector{ 1, 2 }",
+}
+
 --- The functions that already reject surplus arguments.
 local is_limited = setmetatable({}, { __mode = "k" })
 
@@ -122,7 +129,7 @@ function arity.limited(name, f, is_method)
   if not info or info.isvararg then return f end
   local wrap = is_method and wrappers[info.nparams - 1] or not is_method and function_wrappers[info.nparams]
   if not wrap then return f end
-  local limited = wrap(name, f)
+  local limited = wrap(name, f, cures[name])
   is_limited[limited] = true
   return limited
 end

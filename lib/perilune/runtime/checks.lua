@@ -170,8 +170,9 @@ end
 --- Raises for an unknown method, suggesting the nearest one.
 -- @tparam ?string section the section of names from other libraries (other_names.lua)
 -- @tparam ?string what the kind of the name; "method" by default
-function checks.raise_unknown_method(methods, name, section, what)
-  require("perilune.runtime.other_names").raise(section, what or "method", name, sorted_keys(methods))
+-- @tparam ?function is_column see other_names.find
+function checks.raise_unknown_method(methods, name, section, what, is_column)
+  require("perilune.runtime.other_names").raise(section, what or "method", name, sorted_keys(methods), is_column)
 end
 
 --- Returns the metatable of objects with exactly these methods; any other name is an error.

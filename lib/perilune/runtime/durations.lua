@@ -62,8 +62,8 @@ end
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)
   if not seconds then
-    errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "10 sec" or "1h30m", got %s'):format(
-      place, errors.describe(value)))
+    errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "10 sec" or "1h30m", got %s%s'):format(
+      place, errors.describe(value), type(value) == "function" and "; the function comes last: " .. place .. "(duration, f)" or ""))
   end
   if not durations.is_valid(seconds) then
     errors.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, errors.describe(value)))

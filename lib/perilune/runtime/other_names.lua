@@ -33,7 +33,7 @@ local continued = { class = { "request" }, association = { "request" } }
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
 
 sections.request = {
-  ["where filter_by find_all find_many where_not select_where filter_where and_where search find_where query_by having_values"] = own_rows,
+  ["as_request conditions where rewhere filter_by find_all find_many where_not select_where filter_where and_where search find_where query_by having_values"] = own_rows,
   ["exclude not_ reject where_is_not"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
   ["or_ or_where either where_or any_of"] = "use filter(first | second) with two expressions, or request | request",
   ["and_ merge all_of"] = "call filter once more, or combine expressions with `&`",
@@ -57,7 +57,7 @@ sections.request = {
   ["count_by count_values"] = "use group(\"column\"):select(\"column\", perilune.count():as(\"count\")):fetch_all()",
   ["group_by grouped by_group partition"] = "use group(\"column\")",
   ["having_"] = "use having(condition)",
-  ["order_by sort sort_by ordered reorder sorted orderby order_desc order_asc arrange sorted_by order_by_desc order_by_asc"] =
+  ["order_by_primary_key order_by_key order_by sort sort_by ordered reorder sorted orderby order_desc order_asc arrange sorted_by order_by_desc order_by_asc"] =
     "use order(\"column\"), or order(Class.c.column:desc()); then_order adds a column",
   ["reverse reverse_order desc descending backwards inverted"] = "use order(Class.c.column:desc()), or reversed() on an ordered request",
   ["asc ascending"] = "use order(\"column\")",
@@ -73,7 +73,7 @@ sections.request = {
   ["any has_any is_present present some has_rows any_rows contains_row"] = "use exists()",
   ["empty is_none blank is_blank no_rows"] = "use is_empty()",
   ["many"] = "use fetch_count() > 1",
-  ["each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
+  ["next_row for_loop each iter iterate iterator for_each find_each stream cursor fetch_cursor ipairs items nrows each_row each_record walk"] =
     "use for record in request:rows() do ... end",
   ["map collect transform reduce select_map filter_map"] =
     "use fetch_all() and a loop, `for record in request:rows() do`, or pluck(\"column\") for the values of a column",
@@ -98,7 +98,7 @@ sections.request = {
   ["find_or_create_by get_or_create first_or_create find_or_create find_or_new find_create fetch_or_create fetch_or_insert get_or_insert "
     .. "insert_or_find find_or_add"] = "use find_or_insert({ key columns }, { other columns })",
   ["find_or_initialize_by first_or_initialize find_or_initialize first_or_new get_or_build"] = "use find_or_build({ key columns }, { other columns })",
-  ["update_or_create create_or_update insert_or_update put set_or_insert upsert_one replace_one insert_or_replace store"] =
+  ["upsert_and_fetch on_conflict on_conflict_do_nothing on_conflict_do_update update_or_create create_or_update insert_or_update put set_or_insert upsert_one replace_one insert_or_replace store"] =
     "use Class:upsert{ column = value }; upsert_all for many rows",
   ["bulk_create create_all bulk_insert insert_many insert_multiple add_all batch_insert create_many bulk_save bulk_save_objects save_all insert_each "
     .. "import_all insert_rows bulk_add multi_insert insert_batch"] = "use Class:insert_all{ { column = value }, ... }",
@@ -117,7 +117,7 @@ sections.request = {
   ["subquery scalar_subquery as_subquery"] = "use the request itself where a value or list is expected: Class.c.id:is_in(request:select(\"id\"))",
   ["with_cte cte with_recursive common_table"] = "use perilune.common_table(name, request)",
   ["as alias as_ named"] = "use aliased(name)",
-  ["lock with_lock for_update lock_for_update with_for_update readonly"] =
+  ["no_wait lock with_lock for_update lock_for_update with_for_update readonly"] =
     "SQLite has no row locks: use db:write(function(db) ... end), which excludes other writers; the class option lock_version finds stale records",
   ["in_bulk find_all_by_id find_by_ids get_many where_ids find_keys fetch_keys filter_ids get_all_by_id multi_get"] =
     "use filter_key{ 1, 2 }, or find{ 1, 2 }",
@@ -140,11 +140,15 @@ sections.request = {
   ["async then await"] = "the functions that fetch return their results directly; perilune.spawn runs a function concurrently",
   ["print inspect dump"] = "use print(request) for its SQL, and fetch_all() for its records",
   ["remove_order unorder without_order"] = "use unordered()",
+  ["returning returns"] = "use the option `returning` of insert, update_all and delete_all",
+  ["second third nth"] = "use limit(1, 1):fetch_one(), whose second argument is the number of skipped rows",
+  ["delete remove_rows"] = "use delete_all(); links of an association are removed by record:association():remove(other)",
+  ["using"] = "pass the database as the first argument, as in fetch_all(other)",
   ["filter_or"] = "use or_filter, or filter(first | second)",
 }
 
 sections.class = {
-  ["new_and_save insert_one store_one make_and_save insert_into insert_row create_one"] = "use Class:insert{ column = value }",
+  ["insert_and_fetch inserted_record new_and_save insert_one store_one make_and_save insert_into insert_row create_one"] = "use Class:insert{ column = value }",
   ["new init make instantiate construct record initialize new_record"] = "use Class{ column = value }, then :insert() or :save()",
   ["find_by_sql raw from_statement select_raw query_raw raw_query sql_query fetch_sql by_sql"] =
     "use Class:from_sql(sql, ...):fetch_all(), or Class:fetch_all(sql, ...)",
@@ -171,7 +175,7 @@ sections.class = {
   ["serialize attribute attributes cast types set_types column_type"] = "use the class option types = { column = type }",
   ["columns column_names attribute_names columns_hash fields schema table_info describe field_names get_columns __columns__"] =
     "use db:columns(\"table\"); Class.c.name is the expression of a column",
-  ["table_name tablename table get_table_name __tablename__ __table__ name_of_table"] = "perilune.record(\"table\") names the table; tostring(Class) shows it",
+  ["database_table_name table_name tablename table get_table_name __tablename__ __table__ name_of_table"] = "perilune.record(\"table\") names the table; tostring(Class) shows it",
   ["primary_key pk key_name id_column key"] = "use db:primary_key(\"table\"), and the class option primary_key to set it",
   ["connection db database bind set_database connect establish_connection"] =
     "classes use the default database; pass another as the first argument, Class:fetch_all(other), or use perilune.with{ database = other }",
@@ -198,8 +202,8 @@ sections.record = {
   ["destroy remove erase delete_instance destroy_record unlink delete_self"] = "use record:delete()",
   ["really_destroy hard_delete force_delete destroy_fully"] = "use record:delete_forever()",
   ["undelete unremove recover"] = "use record:restore()",
-  ["reload refetch refresh_from_db fetch re_read reread sync reset load fetch_again"] = "use record:refresh()",
-  ["create store commit flush write add insert_record persist"] = "use record:insert(), or record:save() to update or insert",
+  ["update_and_fetch reload refetch refresh_from_db fetch re_read reread sync reset load fetch_again"] = "use record:refresh()",
+  ["insert_and_fetch save_and_fetch create store commit flush write add insert_record persist"] = "use record:insert(), or record:save() to update or insert",
   ["save_or_update insert_or_update put_record replace upsert_record merge_record"] = "use record:upsert(), or record:save()",
   ["changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
     "use record:has_changes()",
@@ -233,7 +237,7 @@ sections.record = {
   ["will_save did_save before_save after_save"] = hooks,
   ["save_nested nested_save"] = "use Class:save_nested(values)",
   ["is_a instance_of is_instance"] = "use Class:is(record)",
-  ["equals eq same"] = "compare the keys, as in first.id == second.id",
+  ["database_equals equals eq same"] = "compare the keys, as in first.id == second.id",
   ["observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
   ["attach link add_to_association"] = "use record:association():add(other)",
   ["delete_all"] = "use record:delete(), or record:association():delete_all()",
@@ -274,6 +278,9 @@ local patterns = {
     { "^delete_by_(.+)$", "use filter{ %s = value }:delete_all()" },
     { "^before_(.+)$", hooks, true }, { "^after_(.+)$", hooks, true },
     { "^validates?_(.+)$", validations, true },
+  },
+  database = {
+    { "^(.+)$", "use perilune.record(\"%s\") for the rows of the table" },
   },
   table = {
     { "^add_(.+)$", columns, true },
@@ -384,7 +391,7 @@ sections.database = {
   ["create_function function_ define_function register_function add_sql_function"] = "use db:add_function(name, options, f)",
   ["create_aggregate register_aggregate define_aggregate"] = "use db:add_aggregate(name, options, definition)",
   ["create_collation register_collation define_collation collation"] = "use db:add_collation(name, compare)",
-  ["update_hook commit_hook rollback_hook on_change on_commit add_observer after_commit on_update set_update_hook add_transaction_observer observe_changes "
+  ["on update_hook commit_hook rollback_hook on_change on_commit add_observer after_commit on_update set_update_hook add_transaction_observer observe_changes "
     .. "track_changes on_write listen subscribe"] =
     "use db:observe_transactions{ on_change = f, did_commit = f }, or db:observe(fetch, f) for values",
   ["busy_timeout busy_handler set_busy_timeout timeout"] = "use the option `busy_timeout` of perilune.queue or perilune.pool",
@@ -392,12 +399,12 @@ sections.database = {
   ["isopen is_open is_closed closed"] = "db:path() raises if the database is closed",
   ["wal_checkpoint"] = "use db:checkpoint(kind)",
   ["load_extension enable_load_extension"] = "scripts cannot load extensions; the host lists them (perilune run --extension FILE)",
-  ["begin commit rollback setautocommit begin_transaction commit_transaction rollback_transaction start_transaction set_autocommit autocommit "
+  ["async_write async_write_without_transaction begin commit rollback setautocommit begin_transaction commit_transaction rollback_transaction start_transaction set_autocommit autocommit "
     .. "transaction with_transaction atomic in_transaction_ tx immediate_transaction begin_immediate run_in_transaction write_transaction do_transaction "
     .. "writer update_in_transaction unsafe_reentrant_write end_transaction"] =
     transactions .. "; db:in_transaction takes the kind of transaction, db:in_savepoint nests",
   ["savepoint with_savepoint nested begin_nested release rollback_to release_savepoint rollback_to_savepoint"] = "use db:in_savepoint(function() ... end)",
-  ["read_transaction reader unsafe_read read_only with_read read_lock snapshot_read"] = "use db:read(function(db) ... end)",
+  ["async_read read_transaction reader unsafe_read read_only with_read read_lock snapshot_read"] = "use db:read(function(db) ... end)",
   ["write_in_transaction"] = "use db:write(function(db) ... end)",
   ["unsafe_write without_transaction"] = "use db:write_without_transaction(function(db) ... end)",
   ["in_transaction_now is_in_transaction is_transaction inside_transaction transaction_state in_txn get_autocommit"] = "use db:is_inside_transaction()",
@@ -451,7 +458,7 @@ sections.database = {
   ["interrupt_all abort cancel stop"] = "use db:interrupt()",
   ["blob open_blob_handle blob_open"] = "use db:open_blob(table, column, rowid)",
   ["parameter bind bind_values bind_names"] = "pass values as arguments: db:fetch_all(\"... WHERE name = :name\", { name = \"Ada\" })",
-  ["create_virtual_table create_fts create_full_text create_fts4"] = "use db:create_fts5(name, options)",
+  ["add_tokenizer register_tokenizer create_virtual_table create_fts create_full_text create_fts4"] = "use db:create_fts5(name, options)",
 }
 
 sections.statement = {
@@ -640,10 +647,10 @@ sections.log = {
 }
 
 sections.perilune = {
-  ["open connect connection sqlite sqlite3 open_memory memory database_open open_database new new_database db_open engine create_engine database_queue "
+  ["Database open connect connection sqlite sqlite3 open_memory memory database_open open_database new new_database db_open engine create_engine database_queue "
     .. "in_memory open_v2 open_ptr environment new_connection create_database file"] = "use perilune.queue(path), or perilune.pool(path); without a path the database is in memory",
   ["database_pool connection_pool"] = "use perilune.pool(path)",
-  ["model class table define entity schema register define_model declare record_class base create_model new_model new_class mapper models record_type orm table_class"] =
+  ["Record model class table define entity schema register define_model declare record_class base create_model new_model new_class mapper models record_type orm table_class"] =
     "use perilune.record(\"table\")",
   ["col field c f F column_named ref"] = "use perilune.column(name), or Class.c.name",
   ["raw literal text raw_sql unsafe expr expression literal_sql fragment q sql_text"] = "use perilune.sql(text, ...)",
@@ -680,7 +687,7 @@ sections.perilune = {
   ["cte with_cte recursive with_recursive common_table_expression"] = "use perilune.common_table(name, request)",
   ["fts fts_pattern full_text_pattern pattern match_query"] = "use perilune.fts5_pattern(text, kind)",
   ["enumeration choices enums"] = "use perilune.enum{ ... }", ["type custom_type types type_ converter"] = "use perilune.value_type{ ... }, perilune.enum{ ... } or a name such as \"date\"",
-  ["default_database current_database main connection_default get_database databases"] = "use perilune.database, or the global `db`",
+  ["db default_database current_database main connection_default get_database databases"] = "use perilune.database, or the global `db`",
   ["use using set_database with_database set_default_database bind_database use_database"] = "use perilune.with({ database = other }, function() ... end)",
   ["singleton settings config preferences single_record"] = "use perilune.single_row(\"table\")",
   ["lock mutex"] = "use db:write(function(db) ... end), which excludes other writers", ["env getenv environ"] = "use os.getenv(name)",
@@ -713,7 +720,7 @@ sections.option = {
   ["readonly read_only mode"] = "use the option `read_only`", ["timeout"] = "use the option `busy_timeout`", ["message comment reason"] = "use the option `note`",
   ["immediate exclusive deferred_ kind isolation"] = "use db:in_transaction(kind, function() ... end)", ["column_types casts attribute_types"] = "use the option `types`",
   ["debounce throttle delay wait"] = "use mode = \"restart\" and perilune.sleep in the function, which then runs once after the last event",
-  ["cron schedule_at every_day at"] = "use the option on = { schedule = \"0 9 * * *\" }", ["interval every_"] = "use the option on = { every = \"10m\" }",
+  ["cron schedule_at every_day at crontab"] = "use the option `schedule`", ["interval every_ period"] = "use the option `every`", ["to target_version upto"] = "use the option `up_to`",
   ["retry max_retries attempts_ retry_count"] = "use the option `attempts`", ["table"] = "use the option `tables`", ["events event triggers trigger"] = "use the option `on`",
   ["kinds kind_of_change"] = "use the option `operations`", ["action handler callback f function_ do_ body"] = "use the option `run`", ["through_ join_table pivot"] = "use the options through = Class.links, using = Link.target",
 }
@@ -816,7 +823,9 @@ function other_names.raise(section, what, name, names, is_column)
   -- The options of a function are few, so that a similar one is more likely to be meant.
   if section == "option" then
     local _, err = pcall(errors.raise_unknown, what, name, names)
-    if err.suggestion then error(err, 0) end
+    local option, is_known = use:match("^use the option `?([%w_]+)"), false
+    for _, known in ipairs(names) do is_known = is_known or known == option end
+    if err.suggestion or option and not is_known then error(err, 0) end
   end
   errors.raise("unknown_" .. what, ("no %s `%s`; %s"):format(what, name, use), other_names.fields(name, use, names))
 end

@@ -3,9 +3,11 @@
 -- @tparam ?string section the section of names from other libraries (other_names.lua)
 -- @tparam ?string what the kind of the names; "method" by default
 
-return function(methods, section, what)
+-- @tparam ?function is_column see other_names.find
+
+return function(methods, section, what, is_column)
   setmetatable(methods, { __index = function(_, name)
     if type(name) ~= "string" then return nil end
-    require("perilune.runtime.checks").raise_unknown_method(methods, name, section, what)
+    require("perilune.runtime.checks").raise_unknown_method(methods, name, section, what, is_column)
   end })
 end

@@ -61,7 +61,7 @@ end
 
 --- Makes a blob from a list of numbers: 32-bit floats.
 function perilune.vector(list, surplus)
-  if surplus ~= nil then arity.refuse("perilune.vector", 1, surplus) end
+  if surplus ~= nil then arity.refuse("perilune.vector", 1, surplus, "use perilune.vector{ 1, 2 }") end
   return vectors.blob("perilune.vector: argument 1", list)
 end
 

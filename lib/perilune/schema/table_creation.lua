@@ -92,6 +92,9 @@ function database:create_table(name, options, block)
   local place = "db:create_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
   sql_text.name(name, place .. ": argument 1")
+  if block == nil and (options == nil or type(options) == "table") then
+    checks.fail(place, "expected a function, got nil; use db:create_table(name, function(t) t:column(\"title\", \"text\") end)")
+  end
   options = checks.options(place, options,
     { if_not_exists = "boolean", temporary = "boolean", without_rowid = "boolean", strict = "boolean" })
   checks.block(place, block)

@@ -140,6 +140,7 @@ end
 -- @treturn table the column, with methods that modify it: `t:column("title", "text"):not_null()`
 function methods:column(name, declared)
   local definition, place = open(self, "column")
+  if type(name) == "table" then checks.fail(place .. ": argument 1", "expected a name, got a table; use t:column(\"title\", \"text\")") end
   return add_column(definition, name, declared, place)
 end
 

@@ -1,0 +1,1002 @@
+--- First guesses: lines that users of other libraries, and language models, write on a small shop. Each either works, with the result after
+--- `-->`, or raises an error with the word after `--!`, which leads to the line that works.
+
+local schema = [[
+  CREATE TABLE customer (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT UNIQUE, country TEXT, vip BOOLEAN NOT NULL DEFAULT FALSE, created_at DATETIME);
+  CREATE TABLE invoice (
+    id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customer ON DELETE CASCADE, number TEXT NOT NULL UNIQUE,
+    status TEXT NOT NULL DEFAULT 'draft', total INTEGER NOT NULL DEFAULT 0, due DATE, paid BOOLEAN NOT NULL DEFAULT FALSE);
+  CREATE TABLE product (
+    id INTEGER PRIMARY KEY, sku TEXT NOT NULL UNIQUE, name TEXT NOT NULL, price INTEGER NOT NULL, stock INTEGER NOT NULL DEFAULT 0, settings JSON);
+  CREATE TABLE line (
+    invoice_id INTEGER NOT NULL REFERENCES invoice ON DELETE CASCADE, product_id INTEGER NOT NULL REFERENCES product,
+    quantity INTEGER NOT NULL DEFAULT 1, PRIMARY KEY (invoice_id, product_id));
+  INSERT INTO customer VALUES
+    (1, 'Ada', 'ada@x.org', 'UK', TRUE, '2026-01-05 10:00:00.000'), (2, 'Grace', 'grace@x.org', 'US', FALSE, '2026-02-01 08:30:00.000'),
+    (3, 'Linus', NULL, 'FI', FALSE, NULL);
+  INSERT INTO invoice VALUES
+    (1, 1, 'A1', 'sent', 500, '2026-03-31', FALSE), (2, 1, 'A2', 'paid', 800, '2026-02-28', TRUE), (3, 2, 'A3', 'draft', 250, NULL, FALSE);
+  INSERT INTO product VALUES (1, 'TEA', 'Tea', 350, 12, '{"theme":"dark"}'), (2, 'CUP', 'Cup', 900, 3, NULL), (3, 'POT', 'Pot', 2500, 0, NULL);
+  INSERT INTO line VALUES (1, 1, 2), (1, 2, 1), (2, 1, 4)]]
+
+--- Returns the variables of a line.
+local function shop(db)
+  local Customer, Invoice = perilune.record("customer"), perilune.record("invoice")
+  local Product, Line = perilune.record("product"), perilune.record("line")
+  Customer.invoices, Invoice.customer = Customer:has_many(Invoice), Invoice:belongs_to(Customer)
+  Invoice.lines, Line.product, Line.invoice = Invoice:has_many(Line), Line:belongs_to(Product), Line:belongs_to(Invoice)
+  Invoice.products = Invoice:has_many(Product, { through = Invoice.lines, using = Line.product })
+  return setmetatable({
+    Customer = Customer, Invoice = Invoice, Product = Product, Line = Line, db = db, c = Customer.c, i = Invoice.c, p = Product.c,
+    ada = Customer:find(1), invoice = Invoice:find(1), tea = Product:find(1),
+  }, { __index = _G })
+end
+
+local function show(value, depth)
+  depth = depth or 0
+  if type(value) == "table" and getmetatable(value) == "request" then return "request" .. show(value:fetch_all()) end
+  if type(value) == "table" and getmetatable(value) == "expression" then return tostring(value) end
+  if type(value) == "string" then return ("%q"):format(value) end
+  if type(value) ~= "table" then return tostring(value) end
+  local is_plain, text = pcall(function()
+    local parts = {}
+    for key, element in pairs(value) do
+      parts[#parts + 1] = (math.type(key) == "integer" and "" or tostring(key) .. "=") .. show(element, depth + 1)
+    end
+    if value[1] == nil then table.sort(parts) end
+    return "{" .. table.concat(parts, ", ") .. "}"
+  end)
+  return is_plain and text or "<" .. tostring(value) .. ">"
+end
+
+--- Runs a line on its own database. Returns whether it ran, and its result or error as text.
+local function run(code)
+  local db <close> = setmetatable({}, { __close = function(self) pcall(self.db.close, self.db) end })
+  db.db = perilune.queue()
+  db.db:execute(schema)
+  return perilune.with({ database = db.db }, function()
+    local variables = shop(db.db)
+    local line = load("return " .. code, "=line", "t", variables) or assert(load(code, "=line", "t", variables))
+    return pcall(function() return show((line())) end)
+  end)
+end
+
+--- Runs lines. A template surrounds each of them, in place of its `%s`.
+local function guesses(template, lines)
+  local failures = {}
+  for line in lines:gmatch("[^\n]+") do
+    local code, sign, wanted = line:match("^(.-)%s+%-%-([>!]) (.*)$")
+    local has_run, result = run((template:gsub("%%s", function() return code end)))
+    result = tostring(result)
+    if has_run ~= (sign == ">") or not result:find(wanted, 1, true) then failures[#failures + 1] = line .. "\n    came: " .. result end
+  end
+  if #failures > 0 then error(#failures .. " guesses:\n" .. table.concat(failures, "\n"), 0) end
+end
+
+test("first guesses of users of ActiveRecord work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:where{ name = "Ada" }  --! filter
+Customer:where("name = ?", "Ada")  --! filter
+Customer:first()  --! fetch_one
+Customer:last()  --! reversed
+Customer:take(2)  --! limit
+Customer:find_by{ name = "Ada" }  --! fetch_one
+Customer:find_by_name("Ada")  --! filter
+Customer:count()  --! fetch_count
+Customer:create{ name = "Bob" }  --! insert
+Customer:new{ name = "Bob" }  --! Class{
+Customer.new{ name = "Bob" }  --! Class{
+Customer:build{ name = "Bob" }  --! author:books
+Customer:all():each(print)  --! for record in request:rows
+Customer:each(print)  --! for record in request:rows
+Customer:find_each(print)  --! for record in request:rows
+Customer:includes(Customer.invoices)  --! including_all
+Customer:includes("invoices")  --! including_all
+Customer:joins(Customer.invoices)  --! joining_required
+Customer:left_joins(Customer.invoices)  --! joining_required
+Customer:eager_load(Customer.invoices)  --! including_all
+Customer:preload("invoices")  --! including_all
+Customer:order("name DESC"):pluck("name")  --> {"Linus", "Grace", "Ada"}
+Customer:order{ name = "desc" }  --! order
+Customer:order("name", "desc")  --! order
+Customer:reorder("name")  --! order
+Customer:reverse_order()  --! order
+Customer:group("country"):count()  --! fetch_count
+Invoice:group("status"):sum("total")  --! select
+Invoice:average("total")  --> 516.66666666667
+Invoice:maximum("total")  --! max
+Invoice:minimum("total")  --! min
+Invoice:sum("total")  --> 1550
+Customer:exists{ name = "Ada" }  --! Class:filter
+Customer:any()  --! exists
+Customer:none()  --> request{}
+Customer:many()  --! fetch_count
+Customer:ids()  --! pluck
+Customer:pick("name")  --! pluck
+Customer:find_or_create_by{ name = "Bob" }  --! find_or_insert
+Customer:find_or_initialize_by{ name = "Bob" }  --! find_or_build
+Customer:create_with{ vip = true }  --! Class{
+Customer:update_all{ vip = true }  --> {changed_rows = 3}
+Customer:update_all("vip = 1")  --! perilune.sql
+Invoice:update_all{ total = "total + 1" }  --! perilune.sql
+Customer:delete_all()  --> 3
+Customer:destroy_all()  --! delete_all
+Customer:destroy(1)  --! Class:delete_one
+Customer:delete(1)  --! Class:delete_one
+Customer:update(1, { name = "Bob" })  --! Class:find
+Customer:insert_all{ { name = "A" }, { name = "B" } }  --> {<customer{id = 4, name = "A", email = NULL, country = NULL,
+Customer:upsert_all{ { name = "A" } }  --> 1
+Customer:upsert_all({ { email = "ada@x.org", name = "A" } }, { unique_by = "email" })  --! target
+Customer:transaction(function() end)  --! db:write
+Customer:limit(2):offset(1):pluck("name")  --> {"Grace", "Linus"}
+Customer:distinct():pluck("country")  --> {"UK", "US", "FI"}
+Customer:select("name"):map(function(c) return c.name end)  --! fetch_all
+Customer:scope("vip", function() end)  --! Class.requests:name
+Customer:validates("name", { presence = true })  --! Class:validate
+Customer:validates_presence_of("name")  --! Class:validate
+Customer:before_save(function() end)  --! Class:will_save
+Customer:has_many("invoices")  --> <association customer.?>
+Customer:has_and_belongs_to_many(Product)  --! Class:has_many
+Customer:find(1, 2)  --! find{ 1, 2 }
+Customer:find(99)  --! no row
+Customer:find_by_sql("SELECT * FROM customer")  --! Class:from_sql
+Customer:where():not_{ name = "Ada" }  --! filter
+Customer:not_{ name = "Ada" }  --! filter
+Customer:or_(Customer:filter{ name = "Ada" })  --! filter
+Customer:merge(Customer:all())  --! &
+Customer:unscope()  --! Class:unscoped
+Customer:to_sql()  --! sql
+Customer:column_names()  --! db:columns
+Customer:table_name()  --! perilune.record
+Customer:primary_key()  --! db:primary_key
+Customer:size()  --! fetch_count
+Customer:length()  --! fetch_count
+Customer:empty()  --! is_empty
+Customer:second()  --! limit
+Customer:sole()  --! fetch_one
+Customer:find_sole_by{ name = "Ada" }  --! fetch_one
+Customer:increment_counter("total", 1)  --! update_all
+ada:update{ name = "Bob" }  --! record:update_changes
+ada:update_attributes{ name = "Bob" }  --! record:update_changes
+ada:update_attribute("name", "Bob")  --! record:update_changes
+ada:update_column("name", "Bob")  --! record:update_changes
+ada:update_columns{ name = "Bob" }  --! record:update_changes
+ada:assign_attributes{ name = "Bob" }  --! record:update_changes
+ada:attributes()  --! pairs(record)
+ada:save{ name = "Bob" }  --! record:update_changes
+ada:save()  --> <customer{id = 1, name = "Ada", email = "ada@x.org", country
+ada:destroy()  --! record:delete
+ada:delete()  --> true
+ada:reload()  --! record:refresh
+ada:changed()  --! record:has_changes
+ada:is_changed()  --! record:has_changes
+ada:new_record()  --! record:exists()
+ada:persisted()  --! record:exists()
+ada:valid()  --! record:validation_errors
+ada:is_valid()  --! record:validation_errors
+ada:errors()  --! record:validation_errors
+ada:touch()  --! record:update_changes
+ada:toggle("vip")  --! record:update_changes
+ada:increment("id")  --! record:update_changes
+tea:increment("stock", 5)  --! record:update_changes
+tea:decrement("stock", 5)  --! record:update_changes
+ada:to_json()  --! perilune.json.encode
+ada:as_json()  --! perilune.json.encode
+ada:to_table()  --! pairs(record)
+ada:dup()  --! record:copy
+ada:clone()  --! record:copy
+ada:destroyed()  --! record:exists()
+ada:read_attribute("name")  --! record.column
+ada:write_attribute("name", "x")  --! record:update_changes
+ada:name_was()  --! record:changes
+ada:name_changed()  --! record:changes
+ada.invoices:create{ number = "Z" }  --! including_all
+ada:invoices():create{ number = "Z" }  --! insert
+ada:invoices():build{ number = "Z" }.customer_id  --> 1
+ada:invoices():count()  --! fetch_count
+ada:invoices():where{ status = "paid" }  --! filter
+ada:invoices():first()  --! fetch_one
+ada:invoices():sum("total")  --> 1300
+invoice.customer.name  --! including_optional
+invoice:customer():fetch_one().name  --> "Ada"
+invoice:customer().name  --! request:fetch_one
+invoice.customer()  --! record:customer
+ada:create_invoice{ number = "Z" }  --! record:invoice
+ada:build_invoice{ number = "Z" }  --! record:invoice
+invoice:products():push(tea)  --! record:association
+invoice:products():add(tea)  --> nil
+invoice:products():delete(tea)  --! delete_all
+invoice:products():clear()  --! delete_all
+invoice:products():ids()  --! pluck
+invoice:products():include(tea)  --! including_all
+invoice:products():contains(tea)  --! filter
+Invoice:insert{ customer = ada, number = "R9" }.customer_id  --> 1
+Invoice{ customer = ada, number = "R9" }:save().customer_id  --> 1
+Customer:joins("JOIN invoice ON invoice.customer_id = customer.id")  --! joining_required
+Invoice:joins(Invoice.customer):where{ name = "x" }  --! joining_required
+Invoice:group("customer_id"):having("COUNT(*) > 1"):pluck("customer_id")  --> {1}
+Customer:lock()  --! db:write
+Customer:readonly()  --! db:write
+Customer:from("customer")  --! perilune.common_table
+Customer:extending()  --! extend
+Customer:rewhere{ name = "x" }  --! filter
+Customer:sort("name")  --! order
+Customer:sort_by("name")  --! order
+Customer:order_by("name")  --! order
+Customer:map(function(c) return c.name end)  --! fetch_all
+Customer:select(function(c) return c.vip end)  --! Class.c.name:desc
+Customer:find_all{ name = "Ada" }  --! filter
+Customer:find_one{ name = "Ada" }  --! fetch_one
+Customer:fetch_one{ name = "Ada" }  --! Class:filter
+Customer:fetch_one{ email = "ada@x.org" }.name  --> "Ada"
+Customer:fetch_all{ name = "Ada" }  --! Class:filter
+Customer:fetch_count{ name = "Ada" }  --! Class:filter
+Customer:exists("name = 'Ada'")  --! Class:filter
+Customer:exists(1)  --> true
+Customer:find{ name = "Ada" }  --! Class:filter
+Customer:find{ email = "ada@x.org" }.name  --> "Ada"
+Customer:find("name", "Ada")  --! filter{
+Customer:find(1).name  --> "Ada"
+Customer:get(1)  --! fetch_one
+Customer:get{ name = "Ada" }  --! fetch_one
+Customer:get_or_create{ name = "Bob" }  --! find_or_insert
+Customer:get_or_none{ name = "Bob" }  --! fetch_one
+Customer:get_by_id(1)  --! fetch_one
+Customer:find_by_id(1)  --! fetch_one
+Customer:find_by_pk(1)  --! fetch_one
+Customer:one()  --! fetch_one
+Customer:fetch(1)  --! fetch_one
+Customer:load(1)  --! fetch_one
+]==])
+end)
+
+test("first guesses of users of SQLAlchemy, Django and peewee work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:filter_by{ name = "Ada" }  --! filter
+Customer:query()  --! Class:filter
+Customer.query:filter{ name = "Ada" }  --! Class:filter
+Customer:objects()  --! Class:filter
+Customer.objects:filter{ name = "Ada" }  --! Class:filter
+Customer:select():where(c.name:eq("Ada"))  --! without select
+Customer:select()  --! without select
+Customer:exclude{ name = "Ada" }  --! filter
+Customer:values("name")  --! pluck
+Customer:values_list("name")  --! pluck
+Customer:annotate(Customer.invoices:count())  --! annotated_with
+Customer:aggregate(c.id:count())  --! select
+Customer:select_related("invoices")  --! including_all
+Invoice:select_related(Invoice.customer)  --! including_all
+Customer:prefetch_related("invoices")  --! including_all
+Customer:selectinload(Customer.invoices)  --! including_all
+Customer:joinedload(Customer.invoices)  --! including_all
+Customer:options(Customer.invoices)  --! including_all
+Customer:bulk_create{ { name = "x" } }  --! Class:insert_all
+Customer:bulk_update({ ada }, { "name" })  --! update_all
+Customer:update_or_create({ name = "Ada" }, { vip = true })  --! Class:upsert
+Customer:iterator()  --! for record in request:rows
+Customer:in_bulk{ 1, 2 }  --! filter_key
+Customer:only("name")  --! select
+Customer:defer("email")  --! select
+Customer:using(db)  --! fetch_all
+Customer:raw("SELECT * FROM customer")  --! Class:from_sql
+Customer:all():fetch_all()[1].name  --> "Ada"
+Customer:all()[1]  --! for row in request:rows() do
+Customer:filter{ name__contains = "A" }  --! filter
+Customer:filter{ total__gt = 5 }  --! no column
+Customer:filter{ name = "Ada", vip = true }:fetch_count()  --> 1
+Customer:filter(c.name:eq("Ada"), c.country:eq("UK")):fetch_count()  --> 1
+Customer:filter(c.name == "Ada")  --! column:eq(value)
+Customer:filter(c.id > 1)  --! Class.c.id:gt(1)
+Customer:filter(c.id >= 1)  --! Class.c.id:ge(1)
+Customer:filter(c.name ~= "Ada")  --! column:eq(value)
+Customer:filter(not c.vip)  --! column:eq(value)
+Customer:filter(c.vip)  --> request{<customer{id = 1, name = "Ada", email = "ada@x.org",
+Customer:filter(c.name:eq("Ada") & c.vip:eq(true)):fetch_count()  --> 1
+Customer:filter(c.name:eq("Ada") | c.name:eq("Grace")):fetch_count()  --> 2
+Customer:filter("name", "Ada")  --! filter
+Customer:filter("name", "=", "Ada")  --! filter
+Customer:filter("name =", "Ada")  --! name = ?
+Customer:filter(1)  --! filter_key
+Customer:filter("1"):fetch_count()  --! filter_key
+Customer:filter("'x'")  --! filter_key
+Customer:filter("Ada")  --! filter_key
+Customer:filter("id = 1 OR 1")  --> request{<customer{id = 1, name = "Ada", email = "ada@x.org",
+Customer:filter("true")  --! filter_key
+Customer:filter(true)  --! column:eq(value)
+Customer:filter("vip"):fetch_count()  --> 1
+Customer:filter("0")  --! filter_key
+Customer:filter("NULL")  --! filter_key
+Customer:filter("1.5")  --! filter_key
+Customer:filter{ 1, 2 }  --! filter_keys{...}
+Customer:filter{ id = { 1, 2 } }:fetch_count()  --> 2
+Customer:filter{ id = { ">", 1 } }  --! filter
+Customer:filter{ id = { gt = 1 } }  --! filter
+Customer:filter{ name = { like = "A%" } }  --! filter
+Customer:filter{ name = { "like", "A%" } }  --! filter
+Customer:filter{ email = nil }  --! all
+Customer:filter{ vip = 1 }  --> request{<customer{id = 1, name = "Ada", email = "ada@x.org",
+Customer:filter{ vip = "true" }  --! true or false
+Customer:filter(function(c) return c.name:eq("Ada") end)  --! filter
+Customer:filter(ada)  --! filter
+Customer:filter(nil)  --! expected a condition
+Customer:filter{}  --! all
+Customer:filter{ id__in = { 1, 2 } }  --! filter
+Customer:filter{ name = function() end }  --! expected a value
+Customer:filter{ ["or"] = { { name = "Ada" } } }  --! `|`
+Customer:filter{ invoices = { status = "paid" } }:fetch_count()  --! ["invoices.status"]
+Invoice:filter{ customer = ada }:fetch_count()  --> 2
+Invoice:filter{ ["customer.name"] = "Ada" }:fetch_count()  --> 2
+Invoice:filter{ customer = { name = "Ada" } }:fetch_count()  --! ["customer.name"]
+Invoice:filter(i.customer.name:eq("Ada"))  --! customer_id
+c.name:equals("Ada")  --! column:eq
+c.name:is_equal("Ada")  --! column:eq
+c.name:equal("Ada")  --! column:eq
+c.name:not_equal("Ada")  --! column:ne
+c.name:neq("Ada")  --! column:ne
+c.id:gte(1)  --! column:ge
+c.id:lte(1)  --! column:le
+c.id:greater_than(1)  --! column:gt
+c.id:less_than(1)  --! column:lt
+c.id:gt(1)  --> "id" > 1
+c.id:ge(1)  --> "id" >= 1
+c.name:is_nil()  --! column:is_null
+c.name:null()  --! column:is_null
+c.name:isnull()  --! column:is_null
+c.name:is_null()  --> "name" IS NULL
+c.name:not_null()  --! column:is_not_null
+c.name:is_not_nil()  --! column:is_not_null
+c.name:isnot(nil)  --! column:is_not
+c.name:in_{ "Ada" }  --! column:is_in
+c.name:in_list{ "Ada" }  --! column:is_in
+c.name:one_of{ "Ada" }  --! column:is_in
+c.name:is_in("Ada")  --! :eq(value)
+c.name:is_in("Ada", "Grace")  --! column:is_in
+c.name:not_in{ "Ada" }  --! column:is_not_in
+c.name:notin_{ "Ada" }  --! column:is_not_in
+c.name:ilike("a%")  --! column:like
+c.name:icontains("a")  --! column:like
+c.name:startswith("A")  --! column:starts_with
+c.name:endswith("a")  --! column:ends_with
+c.name:starts("A")  --! column:starts_with
+c.name:has("A")  --! column:contains
+c.name:includes("A")  --! column:contains
+c.name:not_like("A%")  --! ~column
+c.name:like("A%", true)  --! one character
+c.name:matches("A")  --! column:regexp
+c.name:regex("A")  --! column:regexp
+c.name:descending()  --! column:desc
+c.name:ascending()  --! column:asc
+c.name:label("n")  --! column:as
+c.name:alias("n")  --! column:as
+c.name:as_("n")  --! column:as
+c.name:concat(" x")  --! ..
+c.id:add(1)  --! +
+c.id:plus(1)  --! +
+c.id:between{ 1, 2 }  --! column:between
+c.id:between(1)  --! column:between
+c.id:avg()  --! column:average
+c.id:average()  --> AVG("id")
+c.id:sum()  --> SUM("id")
+c.id:func("abs")  --! perilune.fn.name
+c.id:cast("int")  --! integer
+c.id:cast("float")  --! real
+c.id:cast("string")  --! text
+c.name:lower():eq("ada")  --> LOWER("name") = 'ada'
+c.name:upper()  --> UPPER("name")
+c.name:len()  --! column:length
+c.name:length()  --> LENGTH("name")
+c.name:to_lower()  --! column:lower
+c.name:lowercase()  --! column:lower
+c.name:strip()  --! column:trim
+c.name:collate("nocase")  --! column:collating
+c.name:op("=", "x")  --! perilune.sql
+c.name:not_()  --! ~condition
+c.name:and_(c.vip)  --! &
+c.name:or_(c.vip)  --! &
+c.name:eq(nil)  --! :is_null()
+c.name:eq("a", "b")  --! column:is_in
+c.name:eq{ "a", "b" }  --! column:is_in(list)
+c.name.eq("a")  --! before the colon
+c.nme:eq("a")  --! name
+c.settings.theme  --! no column
+p.settings.theme  --! column:json
+p.settings.theme:eq("dark")  --! column:json
+p.settings:json("theme"):eq("dark")  --> "settings" ->> '$."theme"' = 'dark'
+p.settings:get("theme")  --! column:json
+p.settings["theme"]  --! column:json
+p.settings:json_extract("$.theme")  --> JSON_EXTRACT("settings", '$.theme')
+p.settings:path("theme")  --! column:json
+c.name:is_empty()  --! column:eq
+c.name:exists()  --! perilune.exists
+i.total:sum("x")  --! no arguments
+i.total:count()  --> COUNT("total")
+i.total:count_distinct()  --> COUNT(DISTINCT "total")
+i.total:distinct():count()  --! column:sum
+i.total:max()  --> MAX("total")
+i.total:maximum()  --! column:max
+i.total:first()  --! column:first_value
+i.total:desc{ nulls = "last" }  --! column:desc
+i.total:coalesce(0)  --> COALESCE("total", 0)
+i.total:default(0)  --! column:coalesce
+i.total:round(2)  --> ROUND("total", 2)
+i.total:floor()  --> "floor"("total")
+i.total:filter(i.paid)  --! column:sum
+i.total:sum():filter(i.paid)  --! column:sum
+i.total:sum():where(i.paid)  --> SUM("total") FILTER (WHERE "paid")
+i.total:sum():over{ partition = "status" }  --! partition_by
+i.total:sum():over{ partition_by = "status" }  --> SUM("total") OVER (PARTITION BY "status")
+i.total:sum():over{ order_by = "id" }  --> SUM("total") OVER (ORDER BY "id")
+i.total:sum():over{ order = "id" }  --! order_by
+i.total:case{ }  --! perilune.case
+i.total:when(1, 2)  --! perilune.case
+i.total:group_concat()  --> GROUP_CONCAT("total")
+i.total:string_agg(",")  --! column:group_concat
+i.total:array_agg()  --! column:json_group_array
+i.total:json_agg()  --! column:json_group_array
+i.total:row_number()  --! perilune.row_number
+i.total:rank()  --! perilune.row_number
+perilune.fn.sum("total")  --! Class.c.total:sum
+perilune.fn.max("total")  --! Class.c.total:max
+perilune.fn.count("*")  --! perilune.count
+perilune.fn.count()  --> COUNT()
+perilune.fn.sum(i.total)  --> SUM("total")
+perilune.fn.avg("total")  --! Class.c.total:average
+perilune.fn.lower("Name")  --> LOWER('Name')
+perilune.fn.group_concat("name")  --! Class.c.name:group_concat
+perilune.fn.coalesce("a", 1)  --> COALESCE('a', 1)
+perilune.fn.date("now")  --> DATE('now')
+perilune.fn.SUM("total")  --! Class.c.total:sum
+Invoice:select("status", perilune.fn.sum("total"):as("sum")):group("status")  --! Class.c.total:sum
+Invoice:select("status", "COUNT(*)"):group("status"):pluck("status")  --> {"draft", "paid", "sent"}
+Invoice:select("*")  --! without select
+Invoice:select{ "status", "total" }:fetch_one().status  --> "sent"
+Invoice:select("nope")  --! no column
+Invoice:select{ status = true }  --! select
+Invoice:select{ sum = i.total:sum() }  --! select
+Invoice:select("sum(total)"):fetch_value()  --> 1550
+Invoice:select("total"):sum()  --! sum
+Invoice:sum(i.total)  --> 1550
+Invoice:sum("totl")  --! total
+Invoice:sum()  --! sum
+Invoice:sum{ "total" }  --! sum
+Invoice:sum(db, "total")  --> 1550
+Invoice:max("total")  --> 800
+Invoice:avg("total")  --! average
+Invoice:fetch_count("status")  --! Class:filter
+Invoice:fetch_count()  --> 3
+Invoice:count_by("status")  --! group
+Invoice:count("status")  --! fetch_count
+Invoice:count{ status = "paid" }  --! fetch_count
+Invoice:group_by("status")  --! group
+Invoice:total("total")  --> 1550.0
+]==])
+end)
+
+test("first guesses of everybody in conditions work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:filter("1")  --! filter_key
+Customer:filter("(1)")  --! filter_key
+Customer:filter("nmae")  --! name
+Customer:filter("id > ?", 1):fetch_count()  --> 2
+Customer:filter("id > :x", { x = 1 }):fetch_count()  --> 2
+Customer:filter("name", ">", "Ada")  --! filter
+Customer:filter("name = 'Ada'", "x")  --! name = ?
+Customer:filter{ id__gt = 5 }  --! filter
+Customer:filter{ id_gt = 5 }  --! filter
+Customer:filter{ ["id >"] = 5 }  --! filter
+Customer:filter{ ["id > ?"] = 5 }  --! filter
+Customer:filter{ ["name LIKE"] = "x" }  --! filter
+Customer:filter{ ["or"] = 5 }  --! `|`
+Customer:filter{ OR = { { name = "x" } } }  --! `|`
+Customer:filter{ id = { ["$gt"] = 1 } }  --! filter
+Customer:filter{ name = { contains = "A%" } }  --! filter
+Customer:filter{ name = { "Ada", "Grace" } }:fetch_count()  --> 2
+Customer:filter(c.name:eq("Ada"), { country = "US" }):fetch_count()  --> 0
+Customer:filter({ name = "Ada" }, "vip"):fetch_count()  --> 1
+Customer:filter({ name = "Ada" }, 5):fetch_count()  --! argument 2
+Customer:filter(c.name:eq("Ada"), nil):fetch_count()  --! argument 2
+Customer:filter(function() end)  --! filter
+Invoice:group("status"):having("COUNT(*) > 1"):pluck("status")  --> {}
+Invoice:group("status"):having(i.total:sum():gt(5), i.total:max():lt(600)):pluck("status")  --> {"draft", "sent"}
+Customer:filter("550e8400-e29b-41d4-a716-446655440000")  --! filter_key
+]==])
+end)
+
+test("first guesses of everybody in arguments work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:exists("nobody")  --> false
+Customer:exists{ email = "ada@x.org" }  --> true
+Customer:fetch_one("name = 'x'")  --! Class:filter
+Customer:find("name LIKE 'x'")  --! Class:filter
+Customer:delete_one{ name = "Ada" }  --! Class:filter
+Customer:rows{ name = "Ada" }  --! Class:filter
+Customer:fetch_count("name")  --! Class:filter
+Customer:is_empty{ name = "Ada" }  --! filter
+Customer:all():fetch_all{ name = "Ada" }  --! filter
+Customer:all():fetch_one{ name = "Ada" }  --! filter
+Customer:all():fetch_count{ name = "Ada" }  --! filter
+Customer:all():exists{ name = "Ada" }  --! filter
+Customer:all():exists("x")  --! filter
+Customer:all():fetch_one(1)  --! filter_key
+ada:insert{ name = "Bob" }  --! Class:insert
+ada:upsert{ name = "Bob" }  --! Class:upsert
+ada:delete{ name = "Bob" }  --! Class:filter
+ada:refresh{ name = "Bob" }  --! record:update_changes
+ada:update{ on_conflit = "ignore" }  --! on_conflict
+perilune.fn.max("a", "b")  --> MAX('a', 'b')
+perilune.fn.group_concat("name", ", ")  --! Class.c.name:group_concat
+Invoice:update_all("total = 1")  --! perilune.sql
+]==])
+end)
+
+test("first guesses of everybody in schemas work, or lead to the right word", function()
+  guesses([==[db:create_table("thing", function(t) %s end) return db:schema_sql("thing")]==], [==[
+t:column("a", "string")  --! text
+t:column("a", "varchar(20)")  --> "CREATE TABLE 
+t:column("a", "decimal(10, 2)")  --> "CREATE TABLE 
+t:column("a", "float")  --> "CREATE TABLE 
+t:column("a", "bool")  --> "CREATE TABLE 
+t:column("a", "int")  --> "CREATE TABLE 
+t:column("a", "INT")  --> "CREATE TABLE 
+t:column("a", "uuid")  --! text
+t:column("a", "bananas")  --! t:column_sql
+t:column("a", "txt")  --! text
+t:column("a", "double precision")  --> "CREATE TABLE 
+t:column("a")  --> "CREATE TABLE 
+t:column("a", "VARCHAR (20)")  --> "CREATE TABLE 
+t:column("a", "json")  --> "CREATE TABLE 
+t:column("a", "text not null")  --! t:column
+t:column("a", "text", { not_null = true })  --! t:column
+t:column("a", "text", true)  --! t:column
+t:column("a", { type = "text" })  --! t:column
+t:column{ name = "a", type = "text" }  --! t:column
+t:primary_key("a", "b")  --! t:primary_key
+t:primary_key("a")  --! t:primary_key
+t:string("a")  --! t:column
+t:timestamps()  --! t:column
+t:column("a", "text"):null(false)  --! :not_null()
+t:column("a", "text"):not_null():default("x")  --> "CREATE TABLE 
+t:column("a", "text"):not_null(true)  --! conflict policy
+t:column("a", "text"):unique(true)  --! conflict policy
+t:column("a", "text"):default()  --! perilune.null
+t:column("a", "text"):default("x", "y")  --! :default_sql
+t:column("a", "text"):references("customer", "id")  --! "id"
+t:column("a", "text"):primary_key(true)  --! options
+t:belongs_to("customer", { ondelete = "cascade" })  --! on_delete
+t:belongs_to("customer"):not_null()  --> "CREATE TABLE 
+t:foreign_key("a", "customer", "id")  --! "id"
+t:unique_key("a", "b")  --! t:unique_key
+t:check("a > 1", "name")  --! t:constraint
+t.column("a", "text")  --! "a"
+t:text("a"):not_null()  --! t:column
+t:integer("id"):primary_key()  --! t:column
+t:id()  --! t:auto_incremented_primary_key
+]==])
+end)
+
+test("first guesses of users of LuaSQL, lsqlite3 and other drivers work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+db:query("SELECT * FROM customer")  --! db:fetch_all
+db:exec("DELETE FROM line")  --! db:execute
+db:run("DELETE FROM line")  --! db:execute
+db:select("SELECT * FROM customer")  --! db:fetch_all
+db:all("SELECT * FROM customer")  --! db:fetch_all
+db:get("SELECT * FROM customer")  --! db:fetch_one
+db:first("SELECT * FROM customer")  --! db:fetch_one
+db:scalar("SELECT 1")  --! db:fetch_value
+db:fetch("SELECT 1")  --! db:fetch_all
+db:fetchall("SELECT 1")  --! db:fetch_all
+db:fetchone("SELECT 1")  --! db:fetch_one
+db:fetch_scalar("SELECT 1")  --! db:fetch_value
+db:value("SELECT 1")  --! db:fetch_value
+db:nrows("SELECT 1")  --! db:rows
+db:urows("SELECT 1")  --! db:tuples
+db:each("SELECT 1")  --! db:rows
+db:cursor()  --! db:rows
+db:begin()  --! db:write
+db:commit()  --! db:write
+db:rollback()  --! db:write
+db:transaction(function() end)  --! db:write
+db:with_transaction(function() end)  --! db:write
+db:atomic(function() end)  --! db:write
+db:savepoint(function() end)  --! db:in_savepoint
+db:last_insert_id()  --! db:execute
+db:last_insert_rowid()  --! db:execute
+db:changes()  --! db:execute
+db:rowcount()  --! db:execute
+db:execute("DELETE FROM line").changed_rows  --> 3
+db:execute("INSERT INTO customer (name) VALUES ('x')").inserted_rowid  --> 4
+db:execute("INSERT INTO customer (name) VALUES (?)", { "x" }).inserted_rowid  --> 4
+db:execute("INSERT INTO customer (name) VALUES (:name)", { name = "x" }).inserted_rowid  --> 4
+db:execute("INSERT INTO customer (name) VALUES (?)")  --! expected 1 argument
+db:execute("INSERT INTO customer (name) VALUES (?)", "x", "y")  --! expected 1 argument
+db:execute("INSERT INTO customer (name) VALUES ($1)", "x").inserted_rowid  --> 4
+db:fetch_all("SELECT * FROM customer WHERE id = ?", 1)[1].name  --> "Ada"
+db:fetch_one("SELECT * FROM customer").name  --> "Ada"
+db:fetch_one("SELECT name FROM customer")[1]  --> "Ada"
+db:fetch_value("SELECT COUNT(*) FROM customer")  --> 3
+db:fetch_values("SELECT name FROM customer")  --> {"Ada", "Grace", "Linus"}
+db:fetch_set("SELECT name FROM customer")  --> {Ada=true, Grace=true, Linus=true}
+db:fetch_count("SELECT * FROM customer")  --! db:fetch_value
+db:table_names()  --! db:tables
+db:has_table("customer")  --! db:table_exists
+db:table_exists("customer")  --> true
+db:tables()  --> {"customer", "invoice", "line", "product"}
+db:columns("customer")[1].name  --> "id"
+db:table_info("customer")  --! db:columns
+db:schema()  --! db:schema_sql
+db:schema_sql("customer")  --> "CREATE TABLE customer (
+db:vacuum()  --! db:execute
+db:pragma("user_version")  --! db:execute
+db:backup("x")  --! db:backup_to
+db:open("x")  --! perilune.queue
+db:disconnect()  --! db:close
+db:is_open()  --! db:path()
+db:insert("customer", { name = "x" })  --! Class:insert
+db:update("customer", { name = "x" })  --! Class:filter
+db:delete("customer", 1)  --! Class:filter
+db:table("customer")  --! db:fetch_all
+db:from("customer")  --! perilune.record
+db:write(function() return 5 end)  --> 5
+db:write(function() end, { note = "x" })  --! db:write
+db:write(function(a) end, { 1 })  --> nil
+db:write{ note = "x" }  --! expected a function
+db:write("DELETE FROM line")  --! db:execute
+db:read(function(db) return db:fetch_value("SELECT 1") end)  --> 1
+db:read(function() end, { timeout = 5 })  --! options come before
+db:read("SELECT 1")  --! db:execute
+db:write(function(db) db:rollback() end)  --! db:write
+db:add_column("customer", "age", "integer")  --! db:alter_table
+db:alter_table("customer", function(t) t:add_column("age", "integer") end)  --> nil
+db:alter_table("customer", function(t) t:add_column("age", "number") end)  --! integer
+db:alter_table("customer", function(t) t:column("age", "integer") end)  --! t:add_column
+db:alter_table("customer", function(t) t:remove_column("country") end)  --! t:drop_column
+db:alter_table("customer", function(t) t:rename("country", "land") end)  --! t:rename_column
+db:alter_table("customer", function(t) t:rename_column("country", "land") end)  --> nil
+db:add_index("customer", { "name" })  --! db:create_index
+db:drop_index("customer", { "name" })  --! no index
+db:drop_table("nope")  --! customer
+db:drop_table("nope", { if_exists = true })  --> nil
+db:create_table("thing", { "a", "b" })  --! db:create_table
+db:create_table("thing")  --! db:create_table
+db:create_table("thing", function(t) t:column("a") end, { strict = true })  --! options before the function
+db:create_table("thing", { if_not_exist = true }, function(t) t:column("a") end)  --! if_not_exists
+db:create_table("customer", function(t) t:column("a") end)  --! already exists
+db:observe("SELECT 1", function() end)  --! expected a function
+db:on_change(function() end)  --! db:observe_transactions
+db:on("change", function() end)  --! db:observe_transactions
+db:watch("customer", function() end)  --! db:observe
+db:observe_transactions(function() end)  --! table with the functions
+db:observe_transactions{ on_commit = function() end }  --! did_commit
+db:after_commit(function() end)  --! db:observe_transactions
+db:explain("SELECT 1")  --> {{children={}, detail="SCAN CONSTANT ROW"}}
+db:add_function("twice", function(x) return 2 * x end)  --> nil
+db:create_function("twice", 1, function(x) return 2 * x end)  --! db:add_function
+db:migrate()  --! perilune.migrator
+db:path()  --> ":memory:"
+db:filename()  --! db:path
+db.customer  --! perilune.record
+db.customers:all()  --! perilune.record
+db.fetch_all("SELECT 1")  --! before the colon
+]==])
+end)
+
+test("first guesses of users who look for functions of the module work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+perilune.open("x.db")  --! perilune.queue
+perilune.open(":memory:")  --! perilune.queue
+perilune.connect("x.db")  --! perilune.queue
+perilune.sqlite("x.db")  --! perilune.queue
+perilune.new("x.db")  --! perilune.queue
+perilune.Database("x.db")  --! perilune.queue
+perilune.model("customer")  --! perilune.record
+perilune.table("customer")  --! perilune.record
+perilune.define("customer", {})  --! perilune.record
+perilune.Record("customer")  --! perilune.record
+perilune.record{ table = "customer" }  --! perilune.record
+perilune.record("customer", { soft_deletes = true })  --! soft_delete
+perilune.record("customer", { table = "x" })  --! no option
+perilune.record("customer", { id = "integer" })  --! option `primary_key`
+perilune.record("customer", { timestamp = true })  --! timestamps
+perilune.record("customer", "id")  --! table of options
+perilune.record(Customer)  --! perilune.record
+perilune.sql("name = ?", "Ada")  --> (name = 'Ada')
+perilune.raw("name")  --! perilune.sql
+perilune.col("name")  --! perilune.column
+perilune.and_(c.name:eq("x"), c.vip)  --! &
+perilune.or_(c.name:eq("x"), c.vip)  --! &
+perilune.not_(c.vip)  --! ~
+perilune.NULL  --! perilune.null
+perilune.Null  --! null
+perilune.nil_  --! perilune.null
+perilune.today()  --! perilune.now
+perilune.json.stringify{ a = 1 }  --! perilune.json.encode
+perilune.json.parse("{}")  --! perilune.json.decode
+perilune.json.encode{ a = 1 }  --> "{\"a\":1}"
+perilune.json.decode("[1]")[1]  --> 1
+perilune.print("x")  --! perilune.log.info
+perilune.set_timeout(function() end, 1)  --! perilune.after
+perilune.after(function() end, 1)  --! the function comes last
+perilune.after(1, function() end):stop()  --! timer:cancel
+perilune.after("1s", function() end):clear()  --! timer:cancel
+perilune.every(function() end, "1s")  --! the function comes last
+perilune.every("1 day", function() end):stop()  --! timer:cancel
+perilune.cron("0 9 * * *", function() end)  --! perilune.schedule
+perilune.spawn(function() return 5 end):join()  --! task:wait
+perilune.spawn(function() return 5 end):await()  --! task:wait
+perilune.go(function() end)  --! perilune.spawn
+perilune.async(function() end)  --! perilune.spawn
+perilune.on("insert", "customer", function() end)  --! perilune.automation
+perilune.automation("name", function() end)  --! perilune.automation
+perilune.automation{ name = "a", on = { schedule = "0 9 * * *" }, action = function() end }  --! option `run`
+perilune.automation{ name = "a", trigger = { every = "1h" }, run = function() end }  --! option `on`
+perilune.automation{ name = "a", on = { cron = "0 9 * * *" }, run = function() end }  --! option `schedule`
+perilune.automation{ name = "a", on = { interval = "1h" }, run = function() end }  --! option `every`
+perilune.automation{ name = "a", on = { every = "1h" }, debounce = "1s", run = function() end }  --! "restart"
+perilune.automation{ name = "a", on = { table = "customer" }, run = function() end }  --! change
+perilune.jobs("mail"):push{ to = "x" }  --! jobs:enqueue
+perilune.emit("x", 1, 2)  --! in a table
+perilune.transaction(function() end)  --! db:write
+perilune.write(function() end)  --! db:write
+perilune.migrator():add("a", function() end)  --! migrator:register
+perilune.migrator():run(db)  --! migrator:migrate
+perilune.migrator():up()  --! migrator:migrate
+perilune.migrator():migrate(db, { to = "x" })  --! option `up_to`
+perilune.migrator():rollback()  --! migrator:migrate_down
+perilune.enum("a", "b")  --! perilune.enum
+perilune.case(c.vip, 1, 2)  --! perilune.case
+perilune.case{ { c.vip, 1 }, ["else"] = 2 }  --! otherwise
+perilune.case{ when = c.vip }  --! { condition, value }
+perilune.count("name")  --! Class.c.name:count
+perilune.count(c.name)  --! Class.c.name:count
+perilune.version  --! --version
+perilune.db  --! perilune.database
+]==])
+end)
+
+test("first guesses of users of GRDB work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:fetchAll()  --! fetch_all
+Customer:fetchAll(db)  --! fetch_all
+Customer:fetchOne()  --! fetch_one
+Customer:fetchCount()  --! fetch_count
+Customer:filter(c.name:eq("Ada")):fetchOne()  --! fetch_one
+Customer:filterKey(1)  --! filter_key
+Customer:filter_id(1)  --! filter
+Customer:filter{ key = 1 }  --! filter_key
+Customer:orderByPrimaryKey()  --! order
+Customer:order(c.name.desc)  --! Class.c.name:desc
+Customer:order(c.name:desc()):fetch_one().name  --> "Linus"
+Customer:including(Customer.invoices)  --! including_all
+Customer:includingAll(Customer.invoices)  --! including_all
+Customer:including_all("invoices")  --! Class.name
+Customer:including_all{ Customer.invoices }  --! including_all(Class.name
+Customer:including_all(Customer.invoices):fetch_all()[1].invoices[1].number  --> "A1"
+Customer:including(all)  --! including_all
+Invoice:including(required)  --! including_all
+Invoice:including_required(Invoice.customer):fetch_all()[1].customer.name  --> "Ada"
+Invoice:including_required("customer")  --! Class.name
+Invoice:including_optional(Invoice.customer, Invoice.lines)  --! including_all
+Invoice:joining(required)  --! joining_required
+Invoice:joining(Invoice.customer)  --! joining_required
+Invoice:joining_required(Invoice.customer:filter{ name = "Ada" }):fetch_count()  --> 2
+Invoice:annotated(Invoice.lines:count())  --! annotated_with
+Invoice:annotated_with(Invoice.lines:count():as("n")):order("id"):pluck("n")  --> {2, 1, 0}
+Invoice:annotated_with(Invoice.lines.count)  --! Class.c.name:desc
+Invoice:annotated_with(Invoice.lines:sum("quantity"):as("q")):fetch_all()[1].q  --> 3
+Invoice:annotated_with("COUNT(*)")  --! expression:as
+Invoice:annotated_with{ n = Invoice.lines:count() }  --! annotated_with
+Customer:select(c.name, c.email):fetch_one().email  --> "ada@x.org"
+Customer:select(c.name):fetch_set()  --> {Ada=true, Grace=true, Linus=true}
+Customer:selectID()  --! select
+Customer:asRequest(c.name)  --! filter
+Customer:fetchSet()  --! fetch_set
+Customer:fetchCursor()  --! for record in request:rows
+Customer:limit(1, 1):fetch_one().name  --> "Grace"
+Customer:limit("5")  --! an integer
+Customer:limit(-1)  --! negative
+Customer:offset(1)  --> request{<customer{id = 2, name = "Grace", email = "grace@x.o
+Customer:updateAll{ vip = true }  --! update_all
+Customer:deleteAll()  --! delete_all
+Customer:deleteOne(1)  --! delete_one
+Customer:deleteOne{ id = 1 }  --! delete_one
+Customer:deleteAll{ 1, 2 }  --! delete_all
+Customer:exists(99)  --> false
+Customer:find(db, 1).name  --> "Ada"
+Customer:fetch_one(db, 1).name  --> "Ada"
+Customer:databaseTableName()  --! perilune.record
+Customer:insertAndFetch{ name = "x" }  --! Class:insert
+Customer:upsertAndFetch{ name = "x" }  --! Class:upsert
+ada:insertAndFetch()  --! record:insert
+ada:updateChanges(function(c) c.name = "Bob" end)  --! update_changes
+ada:update_changes(function(c) c.name = "Bob" end)  --> true
+ada:update_changes{ name = "Bob" }  --> true
+ada:update_changes{ nmae = "Bob" }  --! name
+ada:update_changes("name", "Bob")  --! update_changes
+ada:saved()  --! record:exists()
+ada:inserted()  --! UNIQUE
+ada:encode()  --! perilune.json.encode
+ada:databaseEquals(ada)  --! first.id == second.id
+ada:hasDatabaseChanges()  --! record:has_changes
+ada:databaseChanges()  --! record:changes
+ada:willSave()  --! Class:will_save
+ada:delete(db)  --> true
+ada:refresh().name  --> "Ada"
+db:inTransaction(function() return "commit" end)  --! in_transaction
+db:inSavepoint(function() end)  --! in_savepoint
+db:asyncWrite(function() end)  --! db:write
+db:unsafeReentrantWrite(function() end)  --! db:write
+db:add(function() end)  --! Class:insert
+db:add_tokenizer()  --! db:create_fts5
+db:create("thing", function(t) end)  --! db:create_table
+db:createTable("thing", function(t) t:column("a") end)  --! create_table
+db:tableExists("customer")  --! table_exists
+db:afterNextTransaction(function() end):is_active()  --! after_next_transaction
+db:last_inserted_row_id()  --! db:execute
+db:lastInsertedRowID()  --! db:execute
+db:makeStatement("SELECT 1")  --! db:prepare
+db:cachedStatement("SELECT 1")  --! db:prepare
+db:changesCount()  --! db:execute
+db:foreignKeyViolations()  --! foreign_key_violations
+]==])
+end)
+
+test("first guesses of users of Prisma, Drizzle and Sequelize work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:findMany()  --! filter
+Customer:findMany{ where = { name = "Ada" } }  --! filter
+Customer:findUnique{ where = { id = 1 } }  --! fetch_one
+Customer:findFirst{ where = { name = "Ada" } }  --! fetch_one
+Customer:findByPk(1)  --! fetch_one
+Customer:findAll()  --! filter
+Customer:findAll{ where = { name = "Ada" } }  --! filter
+Customer:findOne{ where = { name = "Ada" } }  --! fetch_one
+Customer:findOrCreate{ name = "x" }  --! find_or_insert
+Customer:create{ data = { name = "x" } }  --! insert
+Customer:insert{ data = { name = "x" } }  --! insert{
+Customer:createMany{ { name = "x" } }  --! Class:insert_all
+Customer:update{ where = { id = 1 }, data = { name = "x" } }  --! update_all{
+Customer:updateMany{ name = "x" }  --! update_all
+Customer:upsert{ where = { id = 1 } }  --! insert{
+Customer:deleteMany()  --! delete_all
+Customer:delete{ where = { id = 1 } }  --! filter{
+Customer:aggregate{ _sum = { total = true } }  --! select
+Customer:groupBy("country")  --! group
+Customer:orderBy("name")  --! order
+Customer:orderBy{ name = "asc" }  --! order
+Customer:include{ invoices = true }  --! Class:exists
+Customer:filter{ where = { name = "Ada" } }  --! filter
+Customer:fetch_all{ where = { name = "Ada" } }  --! Class:filter
+Customer:fetch_all{ order = "name", limit = 2 }  --! Class:filter
+Customer:select{ name = true, email = true }  --! select
+Customer:bulkCreate{ { name = "x" } }  --! Class:insert_all
+Customer:count{ where = { vip = true } }  --! fetch_count
+Customer:max("id")  --> 3
+Customer:increment("id")  --! update_all
+Customer:truncate()  --! delete_all
+Customer:sync()  --! db:create_table
+Customer:belongsTo(Invoice)  --! belongs_to
+Customer:hasMany(Invoice)  --! has_many
+Customer:belongsToMany(Product)  --! Class:has_many
+Customer:addHook("beforeSave", function() end)  --! Class:will_save
+Customer:leftJoin(Invoice, "x")  --! left_join
+Customer:innerJoin(Invoice, "x")  --! joining_required
+Customer:join(Invoice, Invoice.c.customer_id:eq(c.id)):fetch_count()  --> 3
+Customer:join("invoice", "invoice.customer_id = customer.id")  --! perilune.record
+Customer:join(Invoice)  --! cross_join
+Customer:join(Customer.invoices)  --! joining_required
+Customer:rightJoin(Invoice)  --! right_join
+Customer:returning()  --! option `returning`
+Customer:execute()  --! fetch_all
+Customer:run()  --! fetch_all
+Customer:values{ name = "x" }  --! pluck
+Customer:set{ name = "x" }  --! update_all
+Customer:onConflictDoNothing()  --! Class:upsert
+Customer:insert({ name = "x" }, { on_conflict = "ignore" }).name  --> "x"
+Customer:insert({ name = "x" }, { ignore = true })  --! "ignore"
+Customer:insert("name", "x")  --! insert
+Customer:insert()  --! a table of columns
+Customer:insert{}  --! NOT NULL
+Customer:insert{ nme = "x" }  --! name
+Customer:insert{ name = 5 }.name  --> 5
+Customer:insert{ name = "x", vip = 1 }  --! true or false
+Customer:insert{ name = "x", vip = "yes" }  --! true or false
+Customer:insert{ name = nil }  --! NOT NULL
+Customer:insert({ name = "x" }):get("id")  --! record.column
+Customer.insert{ name = "x" }  --! before the colon
+Customer:insert{ name = "x" }.id  --> 4
+Customer:upsert({ email = "ada@x.org", name = "New" }).name  --> "New"
+Customer:upsert({ email = "ada@x.org", name = "New" }, { target = "email" }).name  --> "New"
+Customer:upsert({ email = "ada@x.org", name = "New" }, { on_conflict = "email" })  --! update
+Customer:upsert({ email = "ada@x.org", name = "New" }, { conflict_target = "email" })  --! target
+Customer:upsert_all({ { email = "ada@x.org", name = "New" } }, { target = "email" })  --> 1
+Customer:insert_all({ { email = "ada@x.org", name = "New" } }, { target = "email" })  --! upsert_all
+Customer:insert_all{ name = "x" }  --! {{ column = value }}
+Customer{ name = "x" }:insert().id  --> 4
+Customer{ name = "x" }:save().id  --> 4
+Customer("x")  --! Class{
+Customer{ "x" }  --! name of a column
+Customer{ nme = "x" }  --! name
+Customer:save{ name = "x" }.id  --> 4
+Customer:find(1):delete()  --> true
+Customer:find_or_insert{ name = "Ada" }.id  --> 1
+Customer:find_or_insert({ name = "x" }, { vip = true }).vip  --> true
+Customer:page(1)  --! page(number, size)
+Customer:page(1, 2).count  --> 3
+Customer:page{ number = 1, size = 2 }  --! page(number, size)
+Customer:order("id"):page_after(nil, 2).records[1].name  --> "Ada"
+Customer:pluck("name", "id")[1][1]  --> "Ada"
+Customer:pluck{ "name" }  --> {"Ada", "Grace", "Linus"}
+Customer:pluck()  --! expected a column
+Customer:pluck("nope")  --! no column
+Customer:observe(function() end):is_active()  --> true
+Customer:as("x")  --! aliased
+Customer:union(Customer:filter{ id = 1 }):fetch_count()  --> 3
+Customer.name  --! Class.c.name
+Customer.nonsense  --! no method
+Customer.c.nope  --! no column
+Customer.columns  --! db:columns
+Customer.invoices:fetch_all()  --! including_all
+ada.nope  --! no column
+ada.Name  --! name
+ada.name  --> "Ada"
+ada["name"]  --> "Ada"
+ada.name:upper()  --> "ADA"
+ada.vip == true  --> true
+ada.invoices[1]  --! including_all
+ada:invoices():fetch_all()[1].number  --> "A1"
+ada:invoices():insert{ number = "Z" }.customer_id  --> 1
+ada:invoices():order("total"):fetch_one().total  --> 500
+ada:invoices{ status = "paid" }  --! record:invoices
+ada:invoices("paid")  --! record:invoices
+ada:get_invoices()  --! invoices
+ada:add_invoice{ number = "Z" }  --! record:invoice
+ada:set_name("x")  --! record.name = value
+ada:get_name()  --! record.name
+ada:is_vip()  --! record.vip
+ada:increment_id()  --! record:update_changes
+invoice:products():add(tea, { quantity = 5 })  --> nil
+invoice:products():add{ tea }  --> nil
+invoice:products():remove(tea)  --> 1
+invoice:products():replace{ tea }  --> nil
+invoice:products():set{ tea }  --! update_all
+invoice:lines():insert{ product_id = 3, quantity = 2 }.quantity  --> 2
+invoice:lines():sum("quantity")  --> 3
+invoice:products():fetch_count()  --> 2
+for x in Customer do return x end  --! for record in Class:rows() do
+for _, x in ipairs(Customer) do return x end  --! for record in Class:rows() do
+for _, x in ipairs(Customer:all()) do return x end  --! for row in request:rows() do
+for _, x in pairs(Customer:all()) do return x end  --! for row in request:rows() do
+for x in Customer:rows() do return x.name end  --> "Ada"
+for x in Customer:all() do return x end  --! for row in request:rows() do
+#Customer  --! Class:fetch_count
+#Customer:all()  --! request:fetch_count
+Customer:all()()  --! for row in request:rows() do
+p.settings:json("theme")  --> "settings" ->> '$."theme"'
+]==])
+end)
+
+test("first guesses of language models work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+Customer:select{ name = true }  --! select
+Customer:annotated_with{ n = Customer.invoices:count() }  --! annotated_with
+Customer:remove(1)  --! Class:delete_one
+Customer:join("invoice", "x")  --! perilune.record
+ada:invoices{ status = "x" }  --! record:invoices
+perilune.case(c.vip, 1)  --! perilune.case
+Customer:update(1, { name = "x" })  --! Class:find
+for _, x in pairs(Customer) do return x end  --! for record in Class:rows() do
+Customer.name:eq("x")  --! Class.c.name
+db.customers  --! perilune.record
+db:write(function() end, { 1 })  --> nil
+db:write(function(db, a) return a end, 5)  --> 5
+db:write({ note = "x" }, function() return 5 end)  --! perilune.history
+db:create_table("thing", { "a" })  --! db:create_table
+perilune.record("customer", { softdelete = true })  --! soft_delete
+Customer:order_by_primary_key()  --! order
+db:on("x", print)  --! db:observe_transactions
+c.name:is_in("a", "b")  --! column:is_in
+c.name:asc("x")  --! column:asc
+]==])
+end)
