@@ -2,8 +2,8 @@ public import Foundation
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// In hosts, Swift dates are `perilune.date` values in Lua; in other states they are text. They are decoded from these and from any
-/// value that a database may contain: text, a Julian day, Unix seconds.
+/// In hosts, Swift dates are `perilune.date` values in Lua; in other states they are text. They are decoded from these, from other texts
+/// of dates, and from Unix seconds, as `perilune.date(value)` makes dates.
 extension Date: LuaCoded {
     public static var luaTypeName: String { "a date" }
 
@@ -20,8 +20,8 @@ extension Date: LuaCoded {
     private static func date(_ value: LuaValue) throws -> DateTime {
         switch value {
         case .string(let text): return try DateTime(parsing: text.bytes)
-        case .integer(let number): return try DateTime(number: number)
-        case .number(let number): return try DateTime(number: number)
+        case .integer(let number): return try DateTime(unixSeconds: number)
+        case .number(let number): return try DateTime(unixSeconds: number)
         case .userdata(let userdata):
             if let type = userdata.state?.userdataType(of: DateTime.self), type.matches(value) {
                 return try type.value(of: value)

@@ -68,6 +68,7 @@ import Testing
         ("url('https://example.com/a?b=c')", "https://example.com/a?b=c"), ("great(7)", "7"), ("great('x')", nil),
         ("seconds(0/0)", nil), ("seconds(1e30)", nil), ("seconds({ 1, 2 })", nil), ("decimal('1.5x')", nil), ("decimal(1/0)", nil),
         ("decimal('12345678901234567890.12')", "12345678901234567890.12"), ("url('')", nil), ("url(5)", nil), ("greatest()", nil), ("unsigned()", nil),
+        ("date(86400)", "1970-01-02 00:00:00.000"), ("date('2026-03-31')", "2026-03-31 00:00:00.000"), ("date(0/0)", nil),
         ("indexes()", nil), ("characters()", nil), ("far()", nil), ("nowhere()", nil),
     ])
     func `Foundation values have their natural form in Lua, and values without one are errors`(_ place: ScriptPlace, _ values: (String, String?)) async throws {
@@ -83,6 +84,7 @@ import Testing
             m.function("indexes") { IndexSet(0..<3) }
             m.function("characters") { CharacterSet.letters }
             m.function("far") { Date.distantFuture.addingTimeInterval(1e15) }
+            m.function("date") { (date: Date) in date }
             m.function("nowhere") { Date(timeIntervalSince1970: .nan) }
         }
         let source = "local swift = require 'swift' return tostring(swift.\(call))"

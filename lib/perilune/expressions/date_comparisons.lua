@@ -52,7 +52,7 @@ local function spellings_of(text, texts)
   return list
 end
 
---- Returns the comparison `date =` or `date <>`, whose operands are the column and the texts; see `date_comparisons.build`.
+--- Returns the comparison `date =` or `date <>`, whose operands are the column and the texts; swift_bridge.lua builds its SQL.
 local function equality(op, form, column, operands)
   return list_operation("date " .. op, form, { column, n = #operands + 1, table.unpack(operands) }, "column:eq")
 end
