@@ -28,3 +28,16 @@ extension LuaValue {
         }
     }
 }
+
+extension LuaArguments {
+    /// Refuses more arguments than a function takes, which would be ignored. A surplus nil is not an error.
+    ///
+    /// - Parameter cure: What to write instead.
+    func refuseSurplus(after most: Int, of function: String, cure: String? = nil) throws {
+        guard count > most, !self[most + 1].isNil else { return }
+        let taken = most == 0 ? "no arguments" : most == 1 ? "one argument" : "at most \(most) arguments"
+        throw BindingError(
+            "argument", "\(function): takes \(taken), got \(self[most + 1].shortDescription) as argument \(most + 1)"
+                + (cure.map { "; \($0)" } ?? ""))
+    }
+}

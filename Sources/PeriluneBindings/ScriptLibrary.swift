@@ -32,9 +32,12 @@ final class ScriptLibrary {
         LoopBinding(loop: loop).install(in: loader)
         ObservationBinding.install(in: loader, loop: loop)
         RequestBinding.install(in: loader)
-        try loader.open(in: state, perilune: perilune)
-        try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
+        try perilune.setFunction("now") { [dates] arguments in
+            try arguments.refuseSurplus(after: 0, of: "perilune.now")
+            return [try dates.make(environment.now())]
+        }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
+        try loader.open(in: state, perilune: perilune)
         try state.globals.set("perilune", .table(perilune))
         // `require` also finds the global, for users who expect it. The state belongs to the owner of the resolver.
         try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil }
@@ -64,6 +67,7 @@ final class ScriptLibrary {
         try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row, "set_missing": pdb_set_missing_column], in: rows)
         let databases = try makeNative("databases")
         try databases.setValue("methods", c: pdb_push_database_methods)
+        try databases.setValue("statement_methods", c: pdb_push_statement_methods)
         try set(
             [
                 "define": pdb_define, "guarded": pdb_call_guarded, "unenforced": pdb_call_unenforced,
@@ -77,11 +81,13 @@ final class ScriptLibrary {
         try DatabaseSnapshots.install(in: methods)
         try DatabaseCopies.install(in: methods, copies: makeNative("copies"))
         try defineTransactionDate(in: methods)
+        let observers = try makeNative("observers")
+        try observers.setValue("methods", c: pdb_push_observer_methods)
         try set(
             [
                 "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
                 "set_failure": pdb_set_callback_failure, "take_notification": pdb_take_notification,
-            ], in: makeNative("observers"))
+            ], in: observers)
         try set(["point": pdb_lua_crash_point, "label": pdb_lua_crash_label], in: makeNative("crashes"))
         try SchemaBinding.install(in: makeNative("schema"))
         try defineSQL(in: makeNative("sql"))
@@ -216,7 +222,7 @@ extension BindingError {
             message += "."
         }
         if !names.isEmpty {
-            message += " Available: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
+            message += " Available: \(listedNames(near: name, among: names))"
         }
         return BindingError("unknown_\(what)", message, fields: fields)
     }

@@ -35,6 +35,30 @@ private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some 
     return found?.name
 }
 
+/// Returns the existing names for a message about an unknown one: all of a short list, otherwise the most similar ones, most similar
+/// first.
+package func listedNames(near name: String, among names: [String]) -> String {
+    guard names.count > longestNameList else { return names.joined(separator: ", ") }
+    let written = letterPairs(name)
+    let ranked = names.enumerated().map { (similarity: similarity(written, letterPairs($1)), position: $0, name: $1) }
+        .sorted { ($1.similarity, $0.position) < ($0.similarity, $1.position) }
+    return ranked.prefix(listedNearestNames).map(\.name).joined(separator: ", ") + ", ..."
+}
+
+private let longestNameList = 12
+private let listedNearestNames = 6
+
+/// Returns the pairs of neighboring letters, including the borders of words.
+private func letterPairs(_ name: String) -> Set<[Unicode.Scalar]> {
+    let scalars = foldedScalars("_\(name)_")
+    return Set(zip(scalars, scalars.dropFirst()).map { [$0, $1] })
+}
+
+/// Returns the Dice coefficient of two sets, from 0 to 1.
+private func similarity(_ a: Set<[Unicode.Scalar]>, _ b: Set<[Unicode.Scalar]>) -> Double {
+    Double(2 * a.intersection(b).count) / Double(max(1, a.count + b.count))
+}
+
 private let longestComparedName = 100
 
 private func foldedScalars(_ name: String) -> [Unicode.Scalar] {

@@ -39,6 +39,19 @@ import Testing
         #expect(nearestName(to: "title", among: ["title"]) == nil)
     }
 
+    @Test func `a short list of names is complete`() {
+        #expect(listedNames(near: "title", among: ["id", "name"]) == "id, name")
+    }
+
+    @Test func `a long list of names is reduced to the six nearest`() {
+        let names = [
+            "add", "all", "average", "delete_all", "distinct", "fetch_all", "fetch_count", "fetch_one", "filter", "limit", "order",
+            "pluck", "rows", "select",
+        ]
+        #expect(listedNames(near: "fetch", among: names) == "fetch_all, fetch_one, fetch_count, filter, add, all, ...")
+        #expect(listedNames(near: "delete_any", among: names).hasPrefix("delete_all, "))
+    }
+
     @Test func `very long names get no suggestion`() {
         let long = String(repeating: "a", count: 1_000_000)
         #expect(nearestName(to: long, among: [long + "b", "a"]) == nil)

@@ -276,6 +276,12 @@ static void will_drop(pdb_connection *connection) {
     if (connection->observers) pdb_release_observers(connection->observers);
 }
 
+void pdb_push_observer_methods(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
+    lua_getfield(L, -1, "__index");
+    lua_remove(L, -2);
+}
+
 void pdb_open_observers(lua_State *L) {
     static const pdb_connection_hooks hooks = {
         .will_begin = will_begin, .will_begin_savepoint = will_begin_savepoint, .did_end_savepoint = did_end_savepoint,

@@ -56,6 +56,8 @@ static int changes_index(lua_State *L) {
         lua_pushinteger(L, self.changed_rows);
     } else if (strcmp(name, "inserted_rowid") == 0 && self.has_inserted) {
         lua_pushinteger(L, self.inserted_rowid);
+    } else if (*name != '\0' && strcmp(name, "inserted_rowid") != 0) {
+        return plua_raise(L, "unknown_member", "no member `%s`; the result of a statement has `changed_rows` and `inserted_rowid`", name);
     } else {
         lua_pushnil(L);
     }

@@ -58,6 +58,9 @@ bool pdb_expire_statements(sqlite3 *handle);
 /* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. [-n, +1, e] */
 int pdb_add_observer(lua_State *L);
 
+/* Pushes the method table of observers. [-0, +1, m] */
+void pdb_push_observer_methods(lua_State *L);
+
 /* For observers with notifications of other states' transactions: () returns a function and its argument, or nothing.
 ** [-n, +(0|2), m] */
 int pdb_take_notification(lua_State *L);

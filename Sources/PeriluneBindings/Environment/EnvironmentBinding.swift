@@ -10,8 +10,9 @@ struct EnvironmentBinding {
 
     func install(in perilune: LuaTable) throws {
         try perilune.set("context", .string(LuaString(environment.context.rawValue)))
-        try perilune.setFunction("uuid") { [environment] _ in
-            [.string(LuaString(environment.uuid().uuidString.lowercased()))]
+        try perilune.setFunction("uuid") { [environment] arguments in
+            try arguments.refuseSurplus(after: 0, of: "perilune.uuid")
+            return [.string(LuaString(environment.uuid().uuidString.lowercased()))]
         }
         // No function keeps the state, which it belongs to.
         try perilune.setFunction("random") { [environment] arguments in [try Self.random(arguments, environment.random)] }
@@ -78,6 +79,7 @@ struct EnvironmentBinding {
         let table = try state.makeTable()
         for level in Logger.Level.allCases {
             try table.setFunction(level.rawValue) { [logger = environment.logger] arguments in
+                try arguments.refuseSurplus(after: 2, of: "perilune.log.\(level)")
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
                 var metadata = try Self.readFields(arguments[2], in: arguments.state)

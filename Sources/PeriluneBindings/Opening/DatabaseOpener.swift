@@ -45,6 +45,7 @@ final class DatabaseOpener {
     /// Adds `deserialize` to the table `perilune`.
     private func installDeserialize(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("deserialize") { [unowned state] arguments in
+            try arguments.refuseSurplus(after: 2, of: "perilune.deserialize")
             guard case .string(let bytes) = arguments[1] else {
                 throw BindingError("argument", "perilune.deserialize: argument 1: expected a string, got \(arguments[1].shortDescription)")
             }
@@ -63,7 +64,8 @@ final class DatabaseOpener {
         _ arguments: LuaArguments, _ function: String, in state: LuaState,
         _ make: (String?, Configuration) throws -> any DatabaseWriter
     ) throws -> LuaValue {
-        try open(readPath(arguments, function), options: arguments[2], function, in: state, make)
+        try arguments.refuseSurplus(after: 2, of: function)
+        return try open(readPath(arguments, function), options: arguments[2], function, in: state, make)
     }
 
     private func open(

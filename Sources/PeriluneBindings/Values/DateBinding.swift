@@ -95,7 +95,7 @@ final class DateBinding {
             Self.attempt { try make(readStoredDate(arguments[2])) }
         }
         try table.setFunction("is") { [self] arguments in [.boolean(dates.matches(arguments[1]))] }
-        try setCall(of: table, in: state) { [self] value in
+        try setCall(of: table, named: "perilune.date", in: state) { [self] value in
             if case .table(let fields) = value { return try make(DateTime(readParts(fields))) }
             return try make(readDate(value))
         }
@@ -109,19 +109,27 @@ final class DateBinding {
             Self.attempt { try make(readComponents(arguments[2])) }
         }
         try table.setFunction("is") { [self] arguments in [.boolean(components.matches(arguments[1]))] }
-        try setCall(of: table, in: state) { [self] value in
+        try setCall(of: table, named: "perilune.date_components", in: state) { [self] value in
             if case .table(let fields) = value { return try make(readParts(fields)) }
             return try make(readComponents(value))
         }
         return table
     }
 
+    /// Makes a table callable. The Lua part of the library completes its metatable.
     private func setCall(
-        of table: LuaTable, in state: LuaState, _ body: @escaping (LuaValue) throws -> LuaValue
+        of table: LuaTable, named name: String, in state: LuaState, _ body: @escaping (LuaValue) throws -> LuaValue
     ) throws {
         let metatable = try state.makeTable()
-        try metatable.set("__metatable", false)
-        try metatable.setFunction("__call") { arguments in [try body(arguments[2])] }
+        try metatable.setFunction("__call") { arguments in
+            let surplus = arguments[3]
+            guard surplus.isNil else {
+                throw BindingError(
+                    "argument", "\(name): takes one argument, got \(surplus.shortDescription) as argument 2; use "
+                        + "\(name){ year = 2026, month = 3, day = 1 }, or text such as \"2026-03-01\"")
+            }
+            return [try body(arguments[2])]
+        }
         try table.setMetatable(metatable)
     }
 

@@ -31,7 +31,7 @@ extension RequestError {
             message += "."
         }
         if !names.isEmpty {
-            message += " Available: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
+            message += " Available: \(listedNames(near: name, among: names))"
         }
         return RequestError("unknown_\(what)", message, fields: fields)
     }
