@@ -199,6 +199,9 @@ extension ScriptValue {
 
 extension ScriptValue: Equatable {
     /// Numbers are equal as in Lua: 2 and 2.0 are one.
+    ///
+    /// Disfavored, so that a result of any type that is compared with a literal is not ambiguous with ``LuaValue``.
+    @_disfavoredOverload
     public static func == (left: ScriptValue, right: ScriptValue) -> Bool {
         switch (left, right) {
         case (.nil, .nil), (.null, .null): true
