@@ -68,8 +68,8 @@ import PeriluneLuaFileTools
     @Test func `components can be made from parts and written in any format`() async throws {
         try await script("""
             local noon = perilune.date_components{ hour = 12, minute = 0 }
-            equal(noon:text("HM"), "12:00")
-            equal(noon:text("HMS"), "12:00:00")
+            equal(noon:format("HM"), "12:00")
+            equal(noon:format("HMS"), "12:00:00")
             equal(noon.hour, 12)
             equal(noon.year, nil)
             """)

@@ -168,12 +168,12 @@ local date_components = {}
 
 ---Returns the parts as text.
 ---```lua
----print(perilune.date_components("12:30"):text("HMS"))  --> 12:30:00
+---print(perilune.date_components("12:30"):format("HMS"))  --> 12:30:00
 ---```
 ---@param format? perilune.date_format by default the format of the parts
 ---@return string
 ---@raises argument: the format is unknown; date: the parts do not fit
-function date_components:text(format) end
+function date_components:format(format) end
 
 ---Returns the parts as a date; a time of day is on January 1, 2000.
 ---```lua
