@@ -31,7 +31,7 @@ struct ObservationMeasures {
     private func measure(_ pool: DatabasePool, _ times: inout Times) async throws -> Int {
         let writer = try await makeHost(over: pool), observer = try await makeHost(over: pool)
         try await take("plain", &times) { try await writer.run(source: Self.writing, arguments: commits) }
-        try await writer.run(source: "o = db:observe_transactions{ did_commit = function() end } o:remove() db:execute('DELETE FROM item')")
+        try await writer.run(source: "o = db:observe_transactions{ did_commit = function() end } o:cancel() db:execute('DELETE FROM item')")
         try await take("removed", &times) { try await writer.run(source: Self.writing, arguments: commits) }
         try await writer.run(source: "db:execute('DELETE FROM item')")
         try await writer.run(source: Self.observing)

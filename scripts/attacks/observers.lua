@@ -21,7 +21,7 @@ db:execute("CREATE TABLE t (a)") db:observe(function(d) return d:fetch_all("WITH
 -- attack: ten thousand observations
 db:execute("CREATE TABLE t (a)") for i = 1, 10000 do db:observe(function(d) return d:fetch_value("SELECT COUNT(*) FROM t") end, function() end) end while true do db:execute("INSERT INTO t VALUES (1)") end
 -- attack: observers removed while they are called
-db:execute("CREATE TABLE t (a)") local o o = db:observe_transactions{ on_change = function() o:remove() end, did_commit = function() o:remove() collectgarbage() end } for i = 1, 1000 do db:execute("INSERT INTO t VALUES (1)") end
+db:execute("CREATE TABLE t (a)") local o o = db:observe_transactions{ on_change = function() o:cancel() end, did_commit = function() o:cancel() collectgarbage() end } for i = 1, 1000 do db:execute("INSERT INTO t VALUES (1)") end
 -- attack: an error in every callback
 db:execute("CREATE TABLE t (a)") db:observe_transactions{ on_change = error, will_commit = error, did_commit = error, did_rollback = error } while true do pcall(db.execute, db, "INSERT INTO t VALUES (1)") end
 -- attack: polling without pause

@@ -60,7 +60,7 @@ function measures.observation()
   local seen = 0
   local observer = db:observe_transactions{ on_change = function(event) seen = seen + event.new.quantity end }
   db:execute("UPDATE sale SET quantity = quantity + 1")
-  observer:remove()
+  observer:cancel()
   return seen
 end
 

@@ -25,7 +25,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
     local events = {}
     t.db:observe_transactions {
       tables = { "author" },
-      on_change = function(event) events[#events + 1] = ("%s %d"):format(event.kind, event.row_id) end,
+      on_change = function(event) events[#events + 1] = ("%s %d"):format(event.operation, event.row_id) end,
       will_commit = function() if #events > 1 then error("one at a time", 0) end end,
     }
     t.db:execute("UPDATE author SET country = 'US' WHERE id = 1")

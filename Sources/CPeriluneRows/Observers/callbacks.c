@@ -71,7 +71,7 @@ void pdb_push_event(lua_State *L, const pdb_change *change) {
     const pdb_observed_table *table = change->table;
     lua_createtable(L, 0, 5);
     lua_pushstring(L, name_of(change->kind));
-    lua_setfield(L, -2, "kind");
+    lua_setfield(L, -2, "operation");
     lua_pushstring(L, table->name);
     lua_setfield(L, -2, "table");
     if (strcmp(table->schema, "main") != 0) {

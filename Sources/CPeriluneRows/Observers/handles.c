@@ -93,9 +93,9 @@ static pdb_observer *check(lua_State *L, const char *method) {
     return *handle;
 }
 
-/* observer:remove() returns whether the observer was active. */
-static int remove_observer(lua_State *L) {
-    pdb_observer *observer = check(L, "remove");
+/* observer:cancel() returns whether the observer was active. */
+static int cancel_observer(lua_State *L) {
+    pdb_observer *observer = check(L, "cancel");
     lua_pushboolean(L, observer && !atomic_load(&observer->is_removed));
     if (observer) pdb_remove_observer(L, observer);
     return 1;
@@ -117,7 +117,7 @@ static int close_observer(lua_State *L) {
 }
 
 static int to_string(lua_State *L) {
-    lua_pushstring(L, is_active(check(L, "tostring")) ? "observer" : "observer (removed)");
+    lua_pushstring(L, is_active(check(L, "tostring")) ? "observer" : "observer (cancelled)");
     return 1;
 }
 
@@ -289,7 +289,7 @@ void pdb_open_observers(lua_State *L) {
         .did_end = did_end, .did_fail = did_fail,
         .will_detach = remove_observers, .will_drop = will_drop};
     static const luaL_Reg metamethods[] = {{"__gc", collect}, {"__close", close_observer}, {"__tostring", to_string}, {NULL, NULL}};
-    static const luaL_Reg methods[] = {{"remove", remove_observer}, {"is_active", observer_is_active}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"cancel", cancel_observer}, {"is_active", observer_is_active}, {NULL, NULL}};
     static const char guard_metatable_key;
     pdb_new_metatable(L, &metatable_key, "observer", metamethods);
     luaL_newlib(L, methods);

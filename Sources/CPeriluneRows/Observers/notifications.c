@@ -105,7 +105,7 @@ static bool push_call(lua_State *L, pdb_observer *observer, notification *taken,
     } else if (is_loss) {
         lua_createtable(L, 0, 1);
         lua_pushliteral(L, "many");
-        lua_setfield(L, -2, "kind");
+        lua_setfield(L, -2, "operation");
     } else {
         lua_getiuservalue(L, handle, PDB_DID_ROLLBACK + 1);
     }

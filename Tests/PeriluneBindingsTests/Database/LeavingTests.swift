@@ -139,7 +139,7 @@ import Testing
               is_on = true
               pcall(access[2], q, at)
               is_on = false
-              if observer then observer:remove() end
+              if observer then observer:cancel() end
               if pcall(q.path, q) and not q:is_inside_transaction() then
                 pcall(q.execute, q, "DROP TRIGGER IF EXISTS t")
               end

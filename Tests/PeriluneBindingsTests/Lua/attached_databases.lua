@@ -77,7 +77,7 @@ test("tables in attached databases are found, indexed, observed and dropped by n
   db:execute "INSERT INTO book (title) VALUES ('Typee')"
   db:execute "INSERT INTO author (name) VALUES ('Melville')"
   equal(#events, 1)
-  equal({ events[1].kind, events[1].table, events[1].schema }, { "insert", "book", "archive" })
+  equal({ events[1].operation, events[1].table, events[1].schema }, { "insert", "book", "archive" })
 
   db:drop_table "book"
   equal(db:table_exists "book", false)

@@ -289,7 +289,7 @@ local function record_all(is_observed)
   local changes = {}
   for i, row in ipairs(changeset:rows(database)) do changes[i] = row end
   equal(is_observed and count > 20 or count == 0, true)
-  if observer then observer:remove() end
+  if observer then observer:cancel() end
   database:execute "DROP TABLE later"
   database:apply_changes(changeset:inverted(), { tables = { "a", "pair", "short", "child", "log" } })
   return changeset, changes, before, database
@@ -350,7 +350,7 @@ test("blob writes and truncated tables are recorded alongside an observer", func
   equal(record(), plain)
   equal(plain[1].new, { data = perilune.blob "xy\3\4" })
   equal(#write "DELETE FROM author":rows(), 3)
-  observer:remove()
+  observer:cancel()
 end)
 
 test("a whole number that is inserted as a REAL key is recorded as a float", function()
@@ -409,7 +409,7 @@ test("adding or removing an observer during a recording leaves it complete", fun
   local inner
   local changeset = db:record_changes(function(db)
     db:execute "UPDATE author SET data = 1 WHERE id = 1"
-    observer:remove()
+    observer:cancel()
     db:execute "UPDATE author SET data = 1 WHERE id = 2"
     inner = db:record_changes(function(db) db:execute "UPDATE author SET data = 1 WHERE id = 3" end)
   end)
@@ -422,13 +422,13 @@ test("adding or removing an observer during a recording leaves it complete", fun
     db:execute "UPDATE author SET data = 3 WHERE id = 2"
   end)
   equal(#changeset:rows(), 2)
-  added:remove()
+  added:cancel()
   equal(#write "UPDATE author SET data = 4 WHERE id = 3":rows(), 1)
   local watching = db:observe_transactions{ on_change = function() end }
   matches(fails("unrecordable", db.record_changes, db, function(db)
     db:execute "INSERT INTO author (name) VALUES ('Sand'); ALTER TABLE author ADD COLUMN more; UPDATE author SET more = 1"
   end).message, "the columns of a table changed")
-  watching:remove()
+  watching:cancel()
 end)
 
 test("recordings can be nested and can end inside a transaction", function()
@@ -465,11 +465,11 @@ test("observations and observers are notified of applied changes", function()
   local observation = db:observe(function(db) return db:fetch_value "SELECT COUNT(*) FROM author" end)
   observation:try_next()
   local events = {}
-  local observer = db:observe_transactions{ on_change = function(event) events[#events + 1] = event.kind .. " " .. event.table end }
+  local observer = db:observe_transactions{ on_change = function(event) events[#events + 1] = event.operation .. " " .. event.table end }
   db:apply_changes(changeset:inverted())
   equal({ observation:try_next() }, { true, 3 })
   equal(events, { "insert author" })
-  observer:remove()
+  observer:cancel()
   observation:cancel()
 end)
 

@@ -16,7 +16,7 @@ test("a column of type BOOLEAN or BOOL contains booleans, whatever follows in pa
   local observer = db:observe_transactions{ on_change = function(change) told = change.new end }
   found.q = false
   found:update()
-  observer:remove()
+  observer:cancel()
   equal({ told.q, told.r, told.s }, { false, false, true })
   fails("conversion", function() Author{ q = "yes" }:insert() end)
 end)
@@ -31,7 +31,7 @@ test("a REAL column contains floats everywhere, even in the event of an inserted
     end,
   }
   db:execute "INSERT INTO m VALUES (1, 2, 3, 4); UPDATE m SET r = 5, d = 6, n = 7; REPLACE INTO m VALUES (1, 8, 9, 10); DELETE FROM m"
-  observer:remove()
+  observer:cancel()
   equal(#told, 5) -- REPLACE deletes and inserts
   for _, types in ipairs(told) do equal(types, "float float integer") end
 end)
@@ -75,7 +75,7 @@ test("the row id has the first of its names that no column uses", function()
   local told = {}
   local observer = db:observe_transactions{ on_change = function(change) told[change.table] = change.row_id end }
   db:execute "UPDATE a SET x = 'y'; UPDATE b SET x = 'y'; UPDATE c SET x = 'y'"
-  observer:remove()
+  observer:cancel()
   equal(told, { a = 1, b = 1, c = 1 })
 end)
 
@@ -114,7 +114,7 @@ test("savepoints in SQL are tracked by their names, however they are quoted", fu
     db:execute "ROLLBACK TRANSACTION TO/**/SAVEPOINT`c` -- no more"
     db:execute "RELEASE 'A \"b'"
   end)
-  observer:remove()
+  observer:cancel()
   equal(told, { 1 })
 end)
 

@@ -414,7 +414,7 @@ test("a NULL field can be read where the database is unavailable", function()
     results = table.pack(pcall(function() return bob.country, book.price, book.bought_on end))
   end }
   db:execute([[UPDATE author SET "fullName" = 'Bo' WHERE id = ?]], bob.id)
-  observer:remove()
+  observer:cancel()
   equal(results, { true, nil, nil, nil, n = 4 })
 end)
 

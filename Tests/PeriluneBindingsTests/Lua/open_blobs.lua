@@ -194,11 +194,11 @@ test("observations notice writes to a blob, and observers of changes are notifie
   local events = {}
   local observation = db:observe(function(db) return tostring(db:fetch_value "SELECT content FROM file") end)
   equal(select(2, observation:try_next()), "Hello, world")
-  local observer = db:observe_transactions{ on_change = function(event) events[#events + 1] = { event.kind, event.table, event.row_id } end }
+  local observer = db:observe_transactions{ on_change = function(event) events[#events + 1] = { event.operation, event.table, event.row_id } end }
   db:write(function(db) db:open_blob("file", "content", 1, { write = true }):write("J"):write("o") end)
   equal(select(2, observation:try_next()), "Jollo, world")
   equal(events, { { "update", "file", 1 }, { "update", "file", 1 } })
-  observer:remove()
+  observer:cancel()
   observation:cancel()
 end)
 
@@ -236,7 +236,7 @@ end)
 test("writing to a blob without a row is an error, and no change is reported", function()
   file()
   local events = {}
-  db:observe_transactions{ on_change = function(event) events[#events + 1] = event.kind end }
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event.operation end }
   db:write(function(db)
     local blob = db:open_blob("file", "content", 1, { write = true })
     db:execute "DELETE FROM file"

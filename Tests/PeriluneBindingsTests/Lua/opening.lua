@@ -105,7 +105,7 @@ test("a dropped and collected pool releases its files while the script runs, how
     prepared = function(pool) pool:prepare("SELECT n FROM t"):fetch_value() end,
     left_amid_rows = function(pool) pool:rows("SELECT n FROM t")() end,
     -- While an observer exists, its database is retained.
-    observed_for_a_while = function(pool) pool:observe_transactions{ did_commit = function() end }:remove() end,
+    observed_for_a_while = function(pool) pool:observe_transactions{ did_commit = function() end }:cancel() end,
     read_while_written = function(pool)
       pool:write(function(db)
         db:execute "DELETE FROM t"

@@ -1,7 +1,7 @@
 local log = {}
 
 local function note(event)
-  local text = event.kind .. " " .. event.table
+  local text = event.operation .. " " .. event.table
   if event.row_id then text = text .. " " .. event.row_id end
   log[#log + 1] = text
 end
@@ -105,7 +105,7 @@ test("each function is optional", function()
     db:execute("INSERT INTO author (name) VALUES (?)", name)
     db:in_transaction(function(db) db:execute("DELETE FROM author") return "rollback" end)
     equal(count, name == "on_change" and 2 or 1)
-    observer:remove()
+    observer:cancel()
   end
 end)
 
@@ -236,11 +236,11 @@ test("an observer that is added in a savepoint is notified when the savepoint is
   equal(taken(), "will_commit, did_commit")
 end)
 
-test("observers are notified only of the requested tables and kinds", function()
+test("observers are notified only of the requested tables and operations", function()
   library()
   local Book = perilune.record("book")
-  db:observe_transactions{ tables = "AUTHOR", kinds = { "insert", "delete" }, on_change = note }
-  db:observe_transactions{ tables = { Book }, kinds = "update", on_change = note }
+  db:observe_transactions{ tables = "AUTHOR", operations = { "insert", "delete" }, on_change = note }
+  db:observe_transactions{ tables = { Book }, operations = "update", on_change = note }
   db:write(function(db)
     db:execute("INSERT INTO author VALUES (1, 'a'); UPDATE author SET name = 'b'; INSERT INTO book VALUES (1, 'x', 1)")
     db:execute("UPDATE book SET title = 'y'; DELETE FROM author")
@@ -478,21 +478,21 @@ test("yielding in a callback is refused", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
-test("a removed observer is not called from the next call on", function()
+test("a cancelled observer is not called from the next call on", function()
   library()
   local second
-  local first = db:observe_transactions{ on_change = function() log[#log + 1] = "first" second:remove() end,
+  local first = db:observe_transactions{ on_change = function() log[#log + 1] = "first" second:cancel() end,
     did_commit = function() log[#log + 1] = "commit" end }
   second = db:observe_transactions{ on_change = function() log[#log + 1] = "second" end }
   equal(second:is_active(), true)
   db:execute("INSERT INTO author (name) VALUES ('a')")
   equal(taken(), "first, commit")
   equal(second:is_active(), false)
-  equal(second:remove(), false)
-  first:remove()
+  equal(second:cancel(), false)
+  first:cancel()
   db:execute("INSERT INTO author (name) VALUES ('a')")
   equal(taken(), "")
-  matches(tostring(first), "removed")
+  matches(tostring(first), "cancelled")
 end)
 
 test("observers that are added during a notification are notified of later events", function()
@@ -508,10 +508,10 @@ test("observers that are added during a notification are notified of later event
   equal(taken(), "first, first, second, commit")
 end)
 
-test("an observer that removes itself in did_commit or will_commit is not notified again", function()
+test("an observer that cancels itself in did_commit or will_commit is not notified again", function()
   library()
   local observer
-  observer = db:observe_transactions(recorder{ will_commit = function() observer:remove() log[#log + 1] = "will" end })
+  observer = db:observe_transactions(recorder{ will_commit = function() observer:cancel() log[#log + 1] = "will" end })
   db:execute("INSERT INTO author (name) VALUES ('a')")
   equal(taken(), "insert author 1, will")
   do
@@ -560,7 +560,7 @@ test("after_next_transaction reports a rollback", function()
   end)
   equal(taken(), "rollback 0")
   db:write(function(db)
-    db:after_next_transaction(function() log[#log + 1] = "commit" end):remove()
+    db:after_next_transaction(function() log[#log + 1] = "commit" end):cancel()
   end)
   equal(taken(), "")
 end)
@@ -635,13 +635,14 @@ test("misuse is an error with advice", function()
   refused("unknown_option", "did you mean `on_change`?", { on_chnge = print })
   refused("unknown_table", "did you mean `author`?", { on_change = print, tables = { "auhtor" } })
   refused("argument", "is a view", { on_change = print, tables = "names" })
-  refused("unknown_kind", "did you mean `update`?", { on_change = print, kinds = { "updat" } })
+  refused("unknown_operation", "did you mean `update`?", { on_change = print, operations = { "updat" } })
+  refused("unknown_option", "use the option `operations`", { on_change = print, kinds = "update" })
   refused("argument", "an empty one", { on_change = print, tables = {} })
   fails("argument", db.after_next_transaction, db)
   fails("argument", db.observe_transactions, nil, { on_change = print })
   local observer = db:observe_transactions{ on_change = print }
-  fails("argument", observer.remove)
-  fails("argument", observer.remove, db)
+  fails("argument", observer.cancel)
+  fails("argument", observer.cancel, db)
 end)
 
 test("an observer can be given when a database is opened", function()
@@ -660,12 +661,12 @@ test("observers and databases may outlive each other", function()
     other:execute("CREATE TABLE IF NOT EXISTS t (a)")
     local observer = other:observe_transactions(recorder())
     local removed = other:observe_transactions(recorder())
-    removed:remove()
+    removed:cancel()
     other:execute("INSERT INTO t VALUES (1)")
     other:close()
     equal(observer:is_active(), false)
-    observer:remove()
-    removed:remove()
+    observer:cancel()
+    removed:cancel()
     log = {}
     local again = open(path)
     again:execute("INSERT INTO t VALUES (1)")
@@ -723,13 +724,13 @@ test("an observer that leaves a transaction open after each rollback is called a
   equal(kinds, { open_transaction = 16, observation_loop = 1 })
 end)
 
-test("an observer from a weak table that was removed and collected counts as removed", function()
+test("an observer from a weak table that was cancelled and collected counts as cancelled", function()
   local weak = setmetatable({}, { __mode = "k" })
   for _ = 1, 20 do weak[db:observe_transactions{ did_commit = function() end }] = true end
-  for observer in pairs(weak) do equal(observer:remove(), true) end
+  for observer in pairs(weak) do equal(observer:cancel(), true) end
   collectgarbage()
   for observer in pairs(weak) do
-    equal({ observer:remove(), observer:is_active(), tostring(observer) }, { false, false, "observer (removed)" })
+    equal({ observer:cancel(), observer:is_active(), tostring(observer) }, { false, false, "observer (cancelled)" })
     do local _ <close> = observer end
   end
 end)

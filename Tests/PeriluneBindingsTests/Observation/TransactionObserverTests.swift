@@ -18,7 +18,7 @@ import Testing
 
     private static let observing = """
         log = {}
-        local function noting(name) return function(event) log[#log + 1] = type(event) == "table" and event.kind or name end end
+        local function noting(name) return function(event) log[#log + 1] = type(event) == "table" and event.operation or name end end
         observer = db:observe_transactions{ on_change = noting("change"), will_commit = noting("will commit"),
           did_commit = noting("commit"), did_rollback = noting("rollback") }
         """
@@ -71,7 +71,7 @@ import Testing
         states[0].close()
         try states[2].run("log = {} db:execute('INSERT INTO t VALUES (1)')")
         #expect(try log(of: states[2]) == "insert, will commit, commit")
-        try states[2].run("observer:remove() db:execute('INSERT INTO t VALUES (1)')")
+        try states[2].run("observer:cancel() db:execute('INSERT INTO t VALUES (1)')")
         #expect(try log(of: states[2]) == "")
         try queue.write { try $0.execute(sql: "DELETE FROM t") }
     }
@@ -106,7 +106,7 @@ import Testing
                             did_commit = function(db) if db:fetch_value("SELECT COUNT(*) FROM t") > 0 then commits = commits + 1 end end,
                           }
                           for i = 1, 10 do db:execute("INSERT INTO t VALUES (?)", \(index)) end
-                          observer:remove()
+                          observer:cancel()
                           db:write(function(db) db:execute("INSERT INTO t VALUES (?)", \(index)) end)
                         end
                         assert(changes == 200 and commits >= 200, changes .. " " .. commits)
@@ -139,7 +139,7 @@ import Testing
             try await host.runChecked("equal(db:is_inside_transaction(), false)")
         }
         try await host.runChecked("""
-            observer:remove()
+            observer:cancel()
             db:execute("DELETE FROM t")
             db:execute("INSERT INTO t VALUES (2)")
             equal(db:fetch_values("SELECT a FROM t"), { 2 })

@@ -98,7 +98,7 @@ import Testing
             db:observe_transactions{
               on_change = function(event)
                 local value = event.new or event.old
-                log[#log + 1] = event.kind .. " " .. event.row_id .. (value and " " .. value.amount or "")
+                log[#log + 1] = event.operation .. " " .. event.row_id .. (value and " " .. value.amount or "")
               end,
               will_commit = function() log[#log + 1] = "will commit" end,
               did_commit = function(db) log[#log + 1] = "commit " .. db:fetch_value("SELECT COUNT(*) FROM item") end,
@@ -150,7 +150,7 @@ import Testing
         let host = try await makeHost(over: queue)
         try await host.run(source: """
             count, last, commits = 0, nil, 0
-            db:observe_transactions{ on_change = function(event) count, last = count + 1, event.kind end,
+            db:observe_transactions{ on_change = function(event) count, last = count + 1, event.operation end,
               did_commit = function() commits = commits + 1 end }
             function is_done() return commits == 1 end
             """)

@@ -47,9 +47,9 @@ import Testing
             """
             db:execute("INSERT INTO book (title) VALUES ('Redburn')")
             local kinds = {}
-            local observer = db:observe_transactions{ on_change = function(event) kinds[#kinds + 1] = event.kind end }
+            local observer = db:observe_transactions{ on_change = function(event) kinds[#kinds + 1] = event.operation end }
             db:execute("DELETE FROM book WHERE id = 1")
-            observer:remove()
+            observer:cancel()
             db:execute("UPDATE book SET pages = 400 WHERE title = 'Mardi'")
             assert(table.concat(kinds, " ") == "delete")
             """)

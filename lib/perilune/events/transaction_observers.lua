@@ -9,10 +9,10 @@ local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 
 local kinds_of_options = {
-  did_commit = "function", did_rollback = "function", kinds = "any", on_change = "function", tables = "any", will_commit = "function",
+  did_commit = "function", did_rollback = "function", on_change = "function", operations = "any", tables = "any", will_commit = "function",
 }
 local bits = { insert = 1, update = 2, delete = 4 }
-local all_kinds = 7
+local all_operations = 7
 
 local function check_function(place, value)
   if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(value)) end
@@ -30,15 +30,15 @@ local function list_of(place, value)
   return value
 end
 
-local function read_kinds(place, kinds)
-  if kinds == nil then return all_kinds end
+local function read_operations(place, operations)
+  if operations == nil then return all_operations end
   local mask = 0
-  for _, kind in ipairs(list_of(place, kinds)) do
-    if not bits[kind] then
-      if type(kind) ~= "string" then checks.fail(place, "expected names of kinds, got " .. errors.describe(kind)) end
-      errors.raise_unknown("kind", kind, { "insert", "update", "delete" })
+  for _, operation in ipairs(list_of(place, operations)) do
+    if not bits[operation] then
+      if type(operation) ~= "string" then checks.fail(place, "expected names of operations, got " .. errors.describe(operation)) end
+      errors.raise_unknown("operation", operation, { "insert", "update", "delete" })
     end
-    mask = mask | bits[kind]
+    mask = mask | bits[operation]
   end
   return mask
 end
@@ -106,13 +106,13 @@ local function in_scope(scope, f)
   end
 end
 
-local function add(db, functions, tables, kinds, is_once)
+local function add(db, functions, tables, operations, is_once)
   local scope = native_loop.scope()
   if scope ~= 0 then
     for name, f in pairs(functions) do functions[name] = in_scope(scope, f) end
   end
   open_notifications()
-  local observer = observers.add(db, functions, tables, kinds, is_once)
+  local observer = observers.add(db, functions, tables, operations, is_once)
   if scope ~= 0 then scopes[observer] = scope end
   return observer
 end
@@ -123,12 +123,12 @@ end
 --
 --     local observer = db:observe_transactions{
 --       tables = { "book" },
---       on_change = function(event) print(event.kind, event.table, event.row_id, event.old, event.new) end,
+--       on_change = function(event) print(event.operation, event.table, event.row_id, event.old, event.new) end,
 --       will_commit = function() ... end,
 --       did_commit = function(db) ... end,
 --       did_rollback = function(db) ... end,
 --     }
---     observer:remove()
+--     observer:cancel()
 --
 -- `on_change` is called for each changed row once the statement has succeeded. `will_commit` may raise an error, which rolls back
 -- the transaction and is raised by the commit. Neither may use the database. `did_commit` and `did_rollback` receive a handle and
@@ -138,10 +138,10 @@ end
 --
 -- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended. Their observers
 -- cannot prevent the commit, and rollbacks are not reported. After 100,000 pending changes, further changes are replaced by the
--- event `{ kind = "many" }`. Changes that Swift makes within savepoints have no values.
--- @tparam table options the functions; `tables` (names or record classes) and `kinds` ("insert", "update", "delete") limit the
+-- event `{ operation = "many" }`. Changes that Swift makes within savepoints have no values.
+-- @tparam table options the functions; `tables` (names or record classes) and `operations` ("insert", "update", "delete") limit the
 --   calls of `on_change`
--- @return an observer, which stays until its `remove` is called or the database is closed
+-- @return an observer, which stays until its `cancel` is called or the database is closed
 function database:observe_transactions(options)
   local place = "db:observe_transactions"
   if type(options) ~= "table" then
@@ -153,28 +153,28 @@ function database:observe_transactions(options)
   if next(functions) == nil then
     checks.fail(place, "expected at least one of on_change, will_commit, did_commit and did_rollback")
   end
-  local kinds = read_kinds(place .. ": option `kinds`", options.kinds)
+  local operations = read_operations(place .. ": option `operations`", options.operations)
   local tables = read_tables(self, place .. ": option `tables`", options.tables)
-  return add(self, functions, tables, kinds, false)
+  return add(self, functions, tables, operations, false)
 end
 
 --- Calls a function once, after the commit of the current transaction, or otherwise of the next one.
 -- @tparam function on_commit receives a handle
 -- @tparam ?function on_rollback is called instead if the transaction is rolled back
--- @return an observer, whose removal cancels the call
+-- @return an observer, whose `cancel` cancels the call
 function database:after_next_transaction(on_commit, on_rollback)
   local place = "db:after_next_transaction"
   local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }
   if on_rollback ~= nil then functions.did_rollback = check_function(place .. ": argument 2", on_rollback) end
-  return add(self, functions, nil, all_kinds, true)
+  return add(self, functions, nil, all_operations, true)
 end
 
 local transaction_observers = {}
 
---- Removes the observers that were added in a scope.
+--- Cancels the observers that were added in a scope.
 function transaction_observers.end_scope(scope)
   for observer, own in pairs(scopes) do
-    if own == scope then observer:remove() end
+    if own == scope then observer:cancel() end
   end
 end
 

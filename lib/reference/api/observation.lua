@@ -11,11 +11,11 @@ local db = {}
 ---@field did_commit? fun(db: perilune.database)
 ---@field did_rollback? fun(db: perilune.database)
 ---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
----@field kinds? string|("insert"|"update"|"delete")[] limits `on_change` to these kinds
+---@field operations? string|("insert"|"update"|"delete")[] limits `on_change` to these operations
 
 ---A changed row.
 ---@class perilune.change_event
----@field kind "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
+---@field operation "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
 ---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
@@ -27,17 +27,17 @@ local db = {}
 ---```lua
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
----  on_change = function(event) print(event.kind, event.new.name) end,
+---  on_change = function(event) print(event.operation, event.new.name) end,
 ---  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
 ---}
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 -----> insert	ships
 -----> 3
----observer:remove()
+---observer:cancel()
 ---```
 ---@param options perilune.transaction_observer_options
 ---@return perilune.transaction_observer
----@raises argument: no function is given, or an option is not valid; unknown_table: the table does not exist; unknown_kind: the kind does not exist
+---@raises argument: no function is given, or an option is not valid; unknown_table: the table does not exist; unknown_operation: the operation does not exist
 ---@access any
 function db:observe_transactions(options) end
 
@@ -57,25 +57,25 @@ function db:observe_transactions(options) end
 ---@access any
 function db:after_next_transaction(on_commit, on_rollback) end
 
----A transaction observer, made by `db:observe_transactions`. It is active until it is removed or the database is closed.
+---A transaction observer, made by `db:observe_transactions`. It is active until it is cancelled or the database is closed.
 ---@class perilune.transaction_observer
 ---@access any
 local observer = {}
 
 ---Ends the observation.
 ---```lua
----local observer = db:observe_transactions{ on_change = function(event) print(event.kind) end }
----observer:remove()
+---local observer = db:observe_transactions{ on_change = function(event) print(event.operation) end }
+---observer:cancel()
 ---db:execute("DELETE FROM tag")
 ---```
 ---@raises none
-function observer:remove() end
+function observer:cancel() end
 
 ---Returns whether the observer is active.
 ---```lua
 ---local observer = db:observe_transactions{ on_change = function() end }
 ---print(observer:is_active())  --> true
----observer:remove()
+---observer:cancel()
 ---print(observer:is_active())  --> false
 ---```
 ---@return boolean

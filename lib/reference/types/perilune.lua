@@ -1992,18 +1992,18 @@ function members:apply_changes(changeset, options) end
 ---```lua
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
----  on_change = function(event) print(event.kind, event.new.name) end,
+---  on_change = function(event) print(event.operation, event.new.name) end,
 ---  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
 ---}
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 -----> insert	ships
 -----> 3
----observer:remove()
+---observer:cancel()
 ---```
 ---
 ---- Raises `argument` if no function is given, or an option is not valid
 ---- Raises `unknown_table` if the table does not exist
----- Raises `unknown_kind` if the kind does not exist
+---- Raises `unknown_operation` if the operation does not exist
 ---- Raises `dead_handle` if the handle's block has ended
 ---- Raises `closed` if the database is closed
 ---- Raises `nested_access` if SQLite is calling the script, or an enclosing block of the same database excludes the call
@@ -7532,14 +7532,14 @@ local members = {}
 
 ---Returns the parts as text.
 ---```lua
----print(perilune.date_components("12:30"):text("HMS"))  --> 12:30:00
+---print(perilune.date_components("12:30"):format("HMS"))  --> 12:30:00
 ---```
 ---
 ---- Raises `argument` if the format is unknown
 ---- Raises `date` if the parts do not fit
 ---@param format? perilune.date_format by default the format of the parts
 ---@return string
-function members:text(format) end
+function members:format(format) end
 
 ---Returns the parts as a date; a time of day is on January 1, 2000.
 ---```lua
@@ -7584,34 +7584,34 @@ end
 ---@field did_commit? fun(db: perilune.database)
 ---@field did_rollback? fun(db: perilune.database)
 ---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
----@field kinds? string|("insert"|"update"|"delete")[] limits `on_change` to these kinds
+---@field operations? string|("insert"|"update"|"delete")[] limits `on_change` to these operations
 
 ---A changed row.
 ---@class perilune.change_event
----@field kind "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
+---@field operation "insert"|"update"|"delete"|"many" `"many"` represents changes from elsewhere beyond the 100,000 that are kept
 ---@field table string
 ---@field row_id integer?
 ---@field old table<string, any>? the row before the change: its columns by name, with strings for texts and BLOBs
 ---@field new table<string, any>? the row after the change
 
 do
----A transaction observer, made by `db:observe_transactions`. It is active until it is removed or the database is closed.
+---A transaction observer, made by `db:observe_transactions`. It is active until it is cancelled or the database is closed.
 ---@class perilune.transaction_observer
 local members = {}
 
 ---Ends the observation.
 ---```lua
----local observer = db:observe_transactions{ on_change = function(event) print(event.kind) end }
----observer:remove()
+---local observer = db:observe_transactions{ on_change = function(event) print(event.operation) end }
+---observer:cancel()
 ---db:execute("DELETE FROM tag")
 ---```
-function members:remove() end
+function members:cancel() end
 
 ---Returns whether the observer is active.
 ---```lua
 ---local observer = db:observe_transactions{ on_change = function() end }
 ---print(observer:is_active())  --> true
----observer:remove()
+---observer:cancel()
 ---print(observer:is_active())  --> false
 ---```
 ---@return boolean
