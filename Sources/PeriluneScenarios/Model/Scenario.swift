@@ -95,8 +95,7 @@ extension Scenario: LuaConvertible {
         scenario.fails = try fields.text("fails")
         if let aspects: LuaTable = try fields.optional("fails_with") {
             scenario.failsInOneWay = true
-            let (kind, code) = try (LuaFields(aspects).text("kind"), LuaFields(aspects).text("code"))
-            scenario.failingKind = kind ?? code
+            scenario.failingKind = try LuaFields(aspects).text("kind")
         }
         if let text = try fields.text("no_checks") { scenario.noChecks = ScenarioOptions.NoChecks(rawValue: text) }
         scenario.lock = try fields.text("lock")
