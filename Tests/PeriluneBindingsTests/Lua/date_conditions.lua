@@ -413,3 +413,24 @@ test("a key of days deletes and changes its row", function()
   K{ day = "2026-04-01" }:delete()
   equal(K:fetch_count(), 0)
 end)
+
+test("checks of tables compare dates like conditions", function()
+  db:create_table("limited", function(t)
+    t:primary_key("id", "integer")
+    t:column("day", "date"):check(function(day) return day:ge(date "2026-03-31 10:00") & day:ne(date "2026-12-31") end)
+    t:column("at", "datetime"):check(function(at) return at:between(date "2026-03-31", date "2026-12-31 12:00") end)
+    t:check(function(c) return c.day:lt(date "2027-01-01") end)
+  end)
+  local Limited = perilune.record "limited"
+  Limited:insert{ day = "2026-03-31", at = "2026-03-31" }
+  db:execute "INSERT INTO limited (day, at) VALUES ('2026-03-31 05:00', '2026-12-31 12:00'), ('2026-12-30 10:00', '2026-03-31')"
+  for _, wrong in ipairs{ { day = "2026-03-30" }, { day = "2026-12-31" }, { day = "2027-01-01" }, { at = "2026-03-30 23:59" }, { at = "2026-12-31 12:00:01" } } do
+    fails("constraint_check", function() Limited:insert(wrong) end)
+  end
+  db:alter_table("limited", function(t)
+    t:drop_check(function(c) return c.day:lt(date "2027-01-01") end)
+    t:check(function(c) return c.day:lt(date "2028-01-01") end)
+  end)
+  Limited:insert{ day = "2027-12-31" }
+  fails("constraint_check", function() Limited:insert{ day = "2028-01-01" } end)
+end)

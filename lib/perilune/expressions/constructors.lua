@@ -31,6 +31,13 @@ function expression.common_column(name, source, place, column_type)
   return setmetatable({ shape = shape }, metatable)
 end
 
+function marks.resolve_dates(condition, form_of)
+  return require("perilune.expressions.date_comparisons").resolve(condition, function(name)
+    local form = form_of(name)
+    return form and expression.column(name, nil, nil, { form = form })
+  end)
+end
+
 --- Returns the names of the parameters in SQL text. Mistakes in the text are reported when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end

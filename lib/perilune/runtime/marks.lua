@@ -16,6 +16,10 @@ function marks.is_association(value) return type(value) == "table" and getmetata
 -- SQL of columns of perilune.excluded. Set by the expressions modules.
 marks.inline_sql = nil
 
+--- Returns a condition in which columns given by name are compared with dates, given how a column stores dates by its name. Set by
+-- the expressions modules.
+marks.resolve_dates = nil
+
 --- Returns the SQL of a write that is represented as a value, with its values as literals; nil for anything else. Set by the
 -- records modules.
 marks.statement_sql = nil

@@ -58,11 +58,12 @@ end
 --- Returns the SQL of a condition or value: SQL text, an expression, or a function that receives the column or columns and returns
 -- one of these.
 -- @tparam ?string name the column; nil to pass all columns
-function sql_fragment.expression(value, place, name)
+-- @tparam ?function form_of returns how a column stores dates, by its name (see stored_dates.lua)
+function sql_fragment.expression(value, place, name, form_of)
   if type(value) == "function" then
     value = value(name and perilune.column(name) or columns)
   end
-  if marks.is_expression(value) then return marks.inline_sql(value) end
+  if marks.is_expression(value) then return marks.inline_sql(form_of and marks.resolve_dates(value, form_of) or value) end
   if type(value) ~= "string" then
     checks.fail(place, "expected SQL as a string or an expression, got " .. errors.describe(value))
   end

@@ -90,7 +90,11 @@ end
 --- Rejects rows for which a condition is false. May be repeated.
 -- @param condition SQL text, an expression, or a function that receives the column and returns one of these
 function modifiers:check(condition)
-  local clause = "CHECK (" .. sql_fragment.expression(condition, check_open(self, "check"), self.name) .. ")"
+  local function form_of(name)
+    if sql_names.same(name, self.name) then return declared_types.date_form(self.declared or "") end
+    return self.definition.date_form and self.definition:date_form(name)
+  end
+  local clause = "CHECK (" .. sql_fragment.expression(condition, check_open(self, "check"), self.name, form_of) .. ")"
   self.clauses.check = self.clauses.check and self.clauses.check .. " " .. clause or clause
   return self
 end
@@ -100,7 +104,7 @@ end
 function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
-  if self.declared == "DATE" and perilune.date.is(value) then value = value:format("YMD") end
+  if self.declared and declared_types.date_form(self.declared) == "day" and perilune.date.is(value) then value = value:format("YMD") end
   local literal = sql_text.literal(value, place)
   return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))
 end

@@ -56,6 +56,13 @@ local function check_words(declared, place)
   end
 end
 
+local date_forms = { date = "day", datetime = "instant", timestamp = "instant" }
+
+--- Returns how a column of a declared type stores dates (see stored_dates.lua); nil for other types.
+function declared_types.date_form(declared)
+  return date_forms[sql_names.fold(declared:match("^[^(]*")):match("^%s*(.-)%s*$")]
+end
+
 --- Returns the SQL of a type.
 -- @tparam ?string declared one of the names above, or a type of SQL, such as "varchar(20)"; nil for no type
 -- @tparam boolean is_strict whether the table is STRICT

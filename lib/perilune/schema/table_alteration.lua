@@ -1,6 +1,7 @@
 --- Altering tables: methods of databases.
 
 local errors = require "perilune.native.errors"
+local declared_types = require "perilune.schema.declared_types"
 local native_schema = require "perilune.native.schema"
 local databases = require "perilune.native.databases"
 local sql_text = require "perilune.runtime.sql_text"
@@ -80,6 +81,17 @@ function Alteration:own_key(place)
   end
   if #key == 0 then checks.refuse(place, "table `" .. self.name .. "` has no primary key to refer to; name the column") end
   return key
+end
+
+--- Returns how a column stores dates; nil if it does not.
+function Alteration:date_form(name)
+  local column = self.text and self.text:column(name)
+  return column and declared_types.date_form(column.declared or "")
+end
+
+--- Returns the SQL of a check.
+local function check_text(alteration, condition, place)
+  return "CHECK (" .. sql_fragment.expression(condition, place, nil, function(name) return alteration:date_form(name) end) .. ")"
 end
 
 --- Raises if a full-text table depends on a column, or if the column belongs to a history.
@@ -390,13 +402,13 @@ end
 --- Rejects rows for which a condition is false.
 function methods:check(condition)
   local alteration, place = open(self, "check")
-  add_constraint(alteration, place, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+  add_constraint(alteration, place, check_text(alteration, condition, place))
 end
 
 --- Drops a check, even one of a column. The condition must be the same as when it was added.
 function methods:drop_check(condition)
   local alteration, place = open(self, "drop_check")
-  local wanted = table_text.essence("CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+  local wanted = table_text.essence(check_text(alteration, condition, place))
   alteration:require_text(place)
   alteration:add_edit(function(text)
     local function is_wanted(sql) return table_text.essence(sql) == wanted end

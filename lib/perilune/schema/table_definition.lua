@@ -87,6 +87,9 @@ function Definition:type_of(name)
   return ""
 end
 
+--- Returns how a column stores dates; nil if it does not.
+function Definition:date_form(name) return declared_types.date_form(self:type_of(name)) end
+
 --- Returns the names of the columns of the primary key, nil if none exists.
 function Definition:key_names()
   if not self.primary_key then return nil end
@@ -248,7 +251,7 @@ end
 -- @param condition SQL text, an expression, or a function that receives the columns (`c.price`) and returns one of these
 function methods:check(condition)
   local definition, place = open(self, "check")
-  table.insert(definition.constraints, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+  table.insert(definition.constraints, "CHECK (" .. sql_fragment.expression(condition, place, nil, function(name) return definition:date_form(name) end) .. ")")
 end
 
 --- Adds a constraint as SQL.
