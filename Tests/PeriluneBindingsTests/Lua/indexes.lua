@@ -94,9 +94,17 @@ end)
 
 test("the previous order of the arguments is refused with the new one", function()
   make_book()
-  refused("argument", 'db:create_index("book", { ... }, { name = "by_title" })', "by_title", { on = "book", columns = { "title" } })
+  for _, arguments in ipairs{
+    { "by_title", { on = "book", columns = { "title" } } }, { "by_title", "book", { "title" } }, { "book", { columns = { "title" }, name = "by_title" } },
+    { { table = "book", columns = { "title" }, name = "by_title" } },
+  } do
+    refused("argument", 'db:create_index("book", { "column" }, { name = "by_title" })', table.unpack(arguments))
+  end
+  refused("argument", 'db:create_index("book", { "title", "year" })', "book", "title", "year")
+  refused("argument", "such as { unique = true }", "book", { "title" }, true)
   db:create_index("book", { "title" }, { name = "by_title" })
   matches(fails("argument", db.drop_index, db, "by_title"), 'db:drop_index("book", { name = "by_title" })')
+  matches(fails("unknown_index", db.drop_index, db, "book", "by_title"), 'db:drop_index("book", { name = "by_title" })')
   matches(fails("argument", db.drop_index, db, "nothing"), 'db:drop_index("table", { name = "nothing" })')
   equal(#db:indexes("book"), 1)
 end)

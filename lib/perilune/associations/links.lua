@@ -196,7 +196,8 @@ local function list_of(method, given)
   if not is_list(given) then return { given } end
   for key in next, given do
     if math.type(key) ~= "integer" or key < 1 or key > #given then
-      raise("argument", ("%s: expected a list of records or keys, got a table with the key %s"):format(method, errors.describe(key)))
+      raise("argument", ("%s: expected a list of records or keys, got a table with the key %s%s"):format(method, errors.describe(key),
+        method == "add" and type(key) == "string" and "; use insert{ column = value } for a new record" or ""))
     end
   end
   return given

@@ -80,7 +80,8 @@ local function parse(place, text)
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
-    local cure = text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
+    local cure = pcall(perilune.date, text) and "; use perilune.at(date, f) for one moment"
+      or text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
     fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d%s", #words, cure)
   end
   local schedule = { text = text }

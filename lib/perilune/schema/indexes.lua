@@ -88,14 +88,32 @@ end
 
 indexes.options = { name = "string", unique = "boolean", where = "any", if_not_exists = "boolean" }
 
---- Raises for the argument that should be a list of columns if it is a table of options or missing.
-local function refuse_columns(place, name, options)
-  if options == nil then checks.fail(place, "missing the list of columns after the table") end
-  if options.on ~= nil or options.columns ~= nil then
-    checks.fail(place, ("the table comes first, then the columns: db:create_index(\"%s\", { ... }, { name = \"%s\" })"):format(
-      tostring(options.on or "table"), name))
+--- Returns a call of create_index as it should be written.
+local function example(table_name, name)
+  return ("db:create_index(%q, { \"column\" }, { %s })"):format(tostring(table_name), name and ("name = %q"):format(tostring(name)) or "unique = true")
+end
+
+local function is_options(value)
+  return type(value) == "table" and getmetatable(value) == nil and value[1] == nil and next(value) ~= nil
+end
+
+--- Raises for arguments in another order: options without columns, or the name of the index before the table.
+local function check_order(place, first, list, options)
+  if type(first) == "table" then
+    checks.fail(place, "the table comes first, then the columns: " .. example(first.on or first.table or "table", first.name))
+  elseif list == nil then
+    checks.fail(place, "missing the list of columns after the table: " .. example(first))
+  elseif is_options(list) and list.on ~= nil then
+    checks.fail(place, "the table comes first, then the columns: " .. example(list.on, first))
+  elseif is_options(list) then
+    checks.fail(place, "the columns come before the options: " .. example(first, list.name))
+  elseif type(list) == "string" and type(options) == "table" and options[1] ~= nil then
+    checks.fail(place, "the table comes first, then the columns: " .. example(list, first))
+  elseif type(options) == "string" then
+    checks.fail(place, ("several columns are a list: db:create_index(%q, { %q, %q })"):format(tostring(first), tostring(list), options))
+  elseif type(options) == "boolean" then
+    checks.fail(place, "expected a table of options, such as { unique = true }, got " .. tostring(options))
   end
-  checks.fail(place, "the columns come before the options: db:create_index(\"" .. name .. "\", { ... }, { name = ... })")
 end
 
 --- Creates an index: `db:create_index("book", { "title" }, { name = "book_by_title", unique = true })`. Without a name, it is
@@ -105,10 +123,8 @@ end
 -- @tparam ?table options `name`; `unique`; `where`: only these rows; `if_not_exists`
 function database:create_index(table_name, list, options)
   local place = "db:create_index"
+  check_order(place, table_name, list, options)
   sql_text.name(table_name, place .. ": argument 1")
-  if list == nil or type(list) == "table" and getmetatable(list) == nil and list[1] == nil and next(list) ~= nil then
-    refuse_columns(place, table_name, list)
-  end
   local columns = columns_of(self, table_name, place)
   options = checks.options(place, options, indexes.options)
   create(self, table_name, indexes.sql(columns, options.name, table_name, list, options, place), options.unique, place)
@@ -134,7 +150,9 @@ local function drop_by_columns(db, table_name, columns, options, place)
   elseif found[1] then
     db:execute("DROP INDEX " .. sql_text.name(found[1]))
   elseif not options.if_exists then
-    errors.raise("unknown_index", place .. ": no index on " .. what)
+    local is_name = #columns == 1 and db:index_exists(columns[1])
+    local cure = is_name and ("; use db:drop_index(%q, { name = %q })"):format(table_name, columns[1]) or ""
+    errors.raise("unknown_index", place .. ": no index on " .. what .. cure)
   end
 end
 
