@@ -122,8 +122,9 @@ if databases.statement_methods then
   end
   for _, name in ipairs{ "date", "date_components" } do
     local metatable = getmetatable(perilune[name])
+    -- Types have optional members, so that only names of other libraries are errors.
     metatable.__index = function(_, member)
-      if type(member) ~= "string" then return nil end
+      if not require("perilune.runtime.other_names").find("date", member) then return nil end
       require("perilune.runtime.checks").raise_unknown_method(perilune[name], member, "date", "function")
     end
     metatable.__metatable = false

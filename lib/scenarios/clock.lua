@@ -61,7 +61,7 @@ end
 return setmetatable({}, {
   __index = function(_, name)
     if clock[name] then return clock[name] end
-    errors.raise_unknown("method", name, display.keys(clock))
+    require("perilune.runtime.other_names").raise("clock", "method", name, display.keys(clock))
   end,
   __newindex = function(_, name) state.mistake("t.clock.%s cannot be set; use t.clock:set", tostring(name)) end,
   __tostring = function() return "t.clock" end,

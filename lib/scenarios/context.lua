@@ -266,7 +266,7 @@ function scenario_context.new(current)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
       if name == "case" then return current.scenario.case_values end
-      if not values[name] then errors.raise_unknown("member", name, scenario_context.names()) end
+      if not values[name] then require("perilune.runtime.other_names").raise("scenario_t", "member", name, scenario_context.names()) end
       made[name] = values[name](current)
       return made[name]
     end,

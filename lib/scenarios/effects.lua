@@ -57,7 +57,7 @@ return state.proxy("t.effects", function(module)
   return setmetatable({}, {
     __index = function(_, name)
       local method = methods[name]
-      if not method then errors.raise_unknown("method", name, display.keys(methods)) end
+      if not method then require("perilune.runtime.other_names").raise("effects", "method", name, display.keys(methods)) end
       return function(self, ...) return method(module, self, ...) end
     end,
     __tostring = function() return "t.effects." .. tostring(module) end,

@@ -13,6 +13,7 @@ local queries = lazily "scenarios.queries"
 --- Matchers by name: functions `matcher(expectation, ...)` that return whether the expectation holds, and a function that returns
 -- lines describing the actual value. The value is `expectation.value`.
 local matchers = require "scenarios.matchers"
+local other_names = require "perilune.runtime.other_names"
 
 --- Returns the matcher with a name, which may be a matcher for queries; raises if none exists.
 local function find(name)
@@ -24,7 +25,7 @@ local function find(name)
       for known in pairs(map) do names[#names + 1] = known end
     end
     table.sort(names)
-    errors.raise_unknown("matcher", name, names)
+    other_names.raise("expectation", "matcher", name, names)
   end
   matchers[name] = function(expectation, ...)
     if not queries.is(expectation.value) then
@@ -140,7 +141,12 @@ end
 
 return setmetatable(expect, {
   __call = function(_, ...) return new((...), select("#", ...), {}) end,
-  __index = function(_, name) errors.raise_unknown("member", name, { "no", "soft", "extend" }) end,
+  __index = function(_, name)
+    if matchers[name] or queries.matchers[name] then
+      errors.raise("unknown_member", ("no member `%s`; use expect(value):%s(...)"):format(name, name), { name = name })
+    end
+    other_names.raise("expectation", "member", name, { "no", "soft", "extend" })
+  end,
   __newindex = function(_, name) state.mistake("expect.%s cannot be set; use expect.extend", tostring(name)) end,
   __tostring = function() return "expect" end,
 })

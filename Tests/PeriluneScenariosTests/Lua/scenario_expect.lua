@@ -135,7 +135,7 @@ test("matchers can be added", function()
 end)
 
 test("an unknown matcher is an error with the nearest name", function()
-  local found = failure("expect(1):equal(1)")
+  local found = failure("expect(1):equls(1)")
   equal(found.kind, "unknown_matcher")
   matches(found.message, "did you mean `equals`?")
   matches(failure("expect.not_(1)").message, "no member `not_`")
@@ -273,4 +273,17 @@ test("a message that contains the pattern literally gets a hint about escaping",
   matches(details("f(", "f("), '"f(" is not a Lua pattern: unfinished capture; write "f%(" to find this text')
   matches(details("f(a(b)", "f(a(b"), '"f%(a%(b" is needed to find it')
   equal(details("other", "user-id"), 'expected a message that matches the pattern "user-id"')
+end)
+
+test("names of other test libraries lead to the matcher", function()
+  language()
+  for code, wanted in pairs{
+    ["expect(1):to_equal(1)"] = "expect(value):equals(other)", ["expect(1):toBe(1)"] = "expect(value):equals(other)",
+    ["expect(1):not_equals(2)"] = "expect.no(value):equals(other)", ["expect.equal(1, 1)"] = "expect(value):equals(other)",
+    ["expect.is_nil(1)"] = "expect(value):is_nil(...)", ["expect(print):to_throw()"] = "expect_error(", ["expect(1):greater_than(0)"] = "check(value > 5)",
+    ["expect(true):is_true()"] = "check(value)", ["expect(1):equal(2)"] = "expect(value):equals(other)",
+  } do
+    local _, err = pcall(load(code))
+    matches(err.message, wanted)
+  end
 end)

@@ -627,7 +627,7 @@ sections.blob = {
   ["size length len bytes"] = "use #blob for a value of perilune.blob, blob:size() for db:open_blob", ["iter lines chunks each"] = "use blob:pieces(size)",
 }
 sections.date = {
-  ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime read"] = "use perilune.date(\"2026-03-01\")",
+  ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime"] = "use perilune.date(\"2026-03-01\")",
   ["today utcnow utc_now current current_date"] = "use perilune.now(), or perilune.now():start_of(\"day\")",
   ["from_timestamp fromtimestamp from_seconds from_epoch timestamp from_unix_seconds from_time at"] = "use perilune.date.from_unix(seconds)",
   ["from_components components from_parts from_ymd date ymd from_fields from_table"] = "use perilune.date{ year = 2026, month = 3, day = 1 }",
@@ -747,11 +747,20 @@ sections.expectation = {
 sections.aspect = {
   ["code error_code type error_kind class"] = "use kind = \"constraint_unique\"", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
 }
+sections.clock = {
+  ["travel sleep wait forward fast_forward move pass elapse skip add wait_for jump"] = "use t.clock:advance(duration)",
+  ["freeze set_time at travel_to set_now jump_to set_date"] = "use t.clock:set(instant)", ["time get date today"] = "use t.clock:now()",
+}
+sections.effects = {
+  ["mock returns return_value and_return will_return fake replace override when"] = "use t.effects.module:stub(name, value)",
+  ["called was_called have_been_called called_with received invocations call_count count to_have_been_called"] = "use t.effects.module:calls(name), or :once(), :times(count) and :never() on it",
+}
+
 sections.scenario_t = {
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
-  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given[[ ... ]]",
-  ["mock stub fake spy stubs"] = "use t.effects: t.effects:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
+  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",
+  ["mock stub fake spy stubs"] = "use t.effects.module:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
   ["cleanup teardown after finally on_end"] = "use t.defer(f)", ["before setup before_each"] = "use before_each(function(t) ... end) at the top of the file",
   ["wait sleep wait_for settle"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
   ["throws fails expect_error run_failing try pcall"] = "use expect_error(function() ... end, message), or t.run_protected(path)", ["pending"] = "use t.skip(reason)",
