@@ -84,7 +84,7 @@ public actor ScriptHost {
 
     /// Prepares a state for scripts that are not trusted, over a database.
     ///
-    /// - Throws: An error of GRDB if the database cannot be opened, and the errors of its migrations.
+    /// - Throws: A `DatabaseError` if the database cannot be opened, and the errors of its migrations.
     public init(database: DatabaseSource) async throws {
         try await self.init(Configuration(database: database))
     }

@@ -28,7 +28,7 @@ extension DependencyContainer {
         /// The purpose for which code runs.
         typealias Context = DependencyContainer.Context
 
-        /// The name in messages. By default that of the type without its ending `Key`: `mailer` for `MailerKey`.
+        /// The name in messages. The default is the type's name without the ending `Key`: `mailer` for `MailerKey`.
         static var name: String { get }
 
         /// Whether two tests must not share the value. Reading it where the running test cannot be detected is then an error.

@@ -89,7 +89,7 @@ extension Trait where Self == DependencyTrait {
     /// })
     /// ```
     ///
-    /// - Parameter set: Sets the values, for each case anew.
+    /// - Parameter set: Sets the values. Evaluated for each case.
     public static func dependencies(_ set: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void) -> DependencyTrait {
         DependencyTrait(set)
     }

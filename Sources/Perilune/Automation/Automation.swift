@@ -81,9 +81,9 @@ public struct AutomationRun: Sendable {
     public var wakesAt: Date? { date(row.wakes_at) }
     /// How often its process has ended before it.
     public var interruptions: Int { row.interruptions }
-    /// What has started the run: "event", "schedule", "manual", ...
+    /// The kind of the trigger that has started the run: "event", "schedule", "manual", ...
     public var trigger: String { triggerFields["kind"]?.string ?? row.trigger }
-    /// The value of the event that has started the run: what its function finds in `context.event`.
+    /// The value of the event that has started the run: `context.event` in its function.
     public var event: ScriptValue { triggerFields["data"] ?? .nil }
     /// The SQL that it ran.
     public var statements: [String] {
@@ -117,7 +117,7 @@ public struct AutomationStatus: Sendable {
     public var name: String { row.name }
     /// Its trigger; `nil` if only runs of it are recorded.
     public var trigger: String? { row.trigger }
-    /// What it does now.
+    /// Its current activity.
     public var state: AutomationState { AutomationState(rawValue: row.state) }
     /// How many runs are active or wait.
     public var active: Int { row.active }

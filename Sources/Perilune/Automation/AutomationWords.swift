@@ -50,7 +50,7 @@ public struct AutomationMode: RawRepresentable, Hashable, Codable, Sendable, Exp
     public var description: String { rawValue }
 }
 
-/// What an automation or a queue of jobs does now. More states may be added.
+/// The current activity of an automation or a queue of jobs. More states may be added.
 public struct AutomationState: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The word that `perilune automations status` shows.
     public let rawValue: String

@@ -65,7 +65,9 @@ public struct DatabaseSource: Sendable {
             inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, trace: trace)
     }
 
-    /// A file that one connection uses. The parameters are those of ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
+    /// A file that one connection uses.
+    ///
+    /// The parameters have the same meaning as for ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
     public static func queue(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
         configuration: Configuration? = nil, usesFilesInTests: Bool = false, trace: SQLTrace? = nil

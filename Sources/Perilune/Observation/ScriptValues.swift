@@ -94,7 +94,7 @@ extension ScriptHost {
     /// database.
     ///
     /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
-    /// - Parameter type: What the values are decoded as.
+    /// - Parameter type: The type of the decoded values.
     /// - Parameter removesDuplicates: Whether a value that equals the one before is left out.
     public nonisolated func values<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
@@ -104,7 +104,7 @@ extension ScriptHost {
 
     /// The results and failures of a function that a script has stored in a global variable, as a sequence that continues after a failure.
     ///
-    /// The parameters are those of ``values(of:as:removesDuplicates:)``.
+    /// The parameters have the same meaning as for ``values(of:as:removesDuplicates:)``.
     public nonisolated func results<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptResults<Value> {
@@ -124,7 +124,7 @@ extension ScriptHost {
         }
     }
 
-    /// Takes a new value or a failure; `nil` if there is none.
+    /// Takes a new value or failure; `nil` without a change.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<Value, LuaError>? {

@@ -25,7 +25,7 @@ extension PreviewPlan {
     ///   - comparison: Which columns must be unchanged.
     ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is. By default these write only to files in
     ///     the temporary folder of the system.
-    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func apply(
         to path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
     ) async throws {
@@ -38,7 +38,7 @@ extension PreviewPlan {
     ///   - path: The file or the URL of a database in a cluster, as in `apply(to:)`.
     ///   - comparison: Which columns must still be as the plan has left them.
     ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is.
-    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func revert(
         in path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
     ) async throws {
@@ -78,7 +78,7 @@ extension PreviewPlan {
     /// - Parameters:
     ///   - database: Not one in a cluster. It is used in every context.
     ///   - comparison: Which columns must be unchanged.
-    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func apply(
         to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns
     ) async throws {
@@ -90,7 +90,7 @@ extension PreviewPlan {
     /// - Parameters:
     ///   - database: Not one in a cluster. It is used in every context.
     ///   - comparison: Which columns must still be as the plan has left them.
-    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func revert(in database: any DatabaseWriter, comparing comparison: Comparison = .allColumns) async throws {
         try await run(in: database, changes.changeset.inverted(), comparison)
     }

@@ -67,7 +67,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// Copies a value of GRDB.
+    /// Copies a GRDB value.
     public init(_ value: DatabaseValue) {
         switch value.storage {
         case .null: self = .null

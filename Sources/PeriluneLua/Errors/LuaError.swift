@@ -130,8 +130,8 @@ public struct LuaError: Error {
     /// let columns = error.fields["columns"]?.array?.compactMap(\.string)
     /// ```
     ///
-    /// Functions and other values that are not plain are left out, as is what is more than ten tables deep, or more than 1,000 values
-    /// in tables.
+    /// Functions and other values that are not plain are left out. So are values nested more than ten tables deep, and values in tables
+    /// after the first 1,000.
     public var fields: [String: ScriptValue] = [:]
     /// The error that a Swift function threw.
     public var underlying: (any Error)?

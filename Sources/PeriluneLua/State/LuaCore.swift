@@ -300,7 +300,7 @@ package final class LuaCore: @unchecked Sendable {
         return fields.filter { if case .other = $0.value { false } else { true } }
     }
 
-    /// Reads the values of a table under string keys, and its list. The count is that of the values that may still be read in tables.
+    /// Reads the values of a table under string keys, and its list. The count limits how many values in tables may still be read.
     private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (fields: [String: ScriptValue], list: [ScriptValue]?) {
         var fields: [String: ScriptValue] = [:], elements: [Int: ScriptValue] = [:]
         let table = lua_absindex(L, index)

@@ -28,7 +28,7 @@ import Testing
         for (path, declaration) in throwing { #expect(declaration.saysWhatItThrows, "\(path):\(declaration)") }
     }
 
-    @Test func `no public type hides a module or a type of swift-dependencies`() {
+    @Test func `no public type has the name of one in swift-dependencies`() {
         let theirs: Set = [
             "Dependencies", "Dependency", "DependencyKey", "TestDependencyKey", "DependencyValues", "DependencyContext", "DependencyClient",
         ]

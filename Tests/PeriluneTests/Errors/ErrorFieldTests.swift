@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func `an error of Swift has its lists in Lua`() async throws {
+    @Test func `a Swift error has its lists in Lua`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         try await host.register(module: "m") { m in
             m.function("fail") { () throws -> Int in
