@@ -308,7 +308,7 @@ extension DateBinding {
         for (name, path) in integers {
             try components.property(name) { parts in parts[keyPath: path].map { .integer(Int64($0)) } ?? .nil }
         }
-        try components.property("format") { .string(LuaString($0.format.rawValue)) }
+        try components.property("format_name") { .string(LuaString($0.format.rawValue)) }
         try components.method("format") { [self] parts, arguments in
             let format = arguments[1].isNil ? nil : try readFormat(arguments[1])
             return [.string(LuaString(try parts.text(as: format)))]

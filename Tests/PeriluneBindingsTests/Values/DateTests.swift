@@ -60,7 +60,7 @@ import PeriluneLuaFileTools
         try await script("""
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             local components = row:date_components("at")
-            equal(components.format, "\(format)")
+            equal(components.format_name, "\(format)")
             equal(db:fetch_value("SELECT ?", components), "\(text)")
             """)
     }
@@ -104,7 +104,7 @@ import PeriluneLuaFileTools
     @Test func `date components can be fetched directly`() async throws {
         try await script("""
             local times = db:fetch_values_as("date_components", "SELECT '12:30' UNION ALL SELECT '13:00:01'")
-            equal(times[1].format, "HM")
+            equal(times[1].format_name, "HM")
             equal(times[2].second, 1)
             """)
     }

@@ -163,7 +163,7 @@ function perilune.date.is(value) end
 ---@field second integer?
 ---@field microsecond integer?
 ---@field zone_in_minutes integer? the offset from UTC
----@field format perilune.date_format the available parts
+---@field format_name perilune.date_format the available parts
 local date_components = {}
 
 ---Returns the parts as text.

@@ -7527,7 +7527,7 @@ do
 ---@field second integer?
 ---@field microsecond integer?
 ---@field zone_in_minutes integer? the offset from UTC
----@field format perilune.date_format the available parts
+---@field format_name perilune.date_format the available parts
 local members = {}
 
 ---Returns the parts as text.
