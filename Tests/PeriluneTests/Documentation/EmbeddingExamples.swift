@@ -78,11 +78,13 @@ struct EmbeddingExamples {
     @Test func `error reports`() async throws {
         let host = try await ScriptHost(), logged = Mutex<[String]>([])
         @Sendable func log(_ text: String) { logged.withLock { $0.append(text) } }
+        // example
         do {
             try await host.run(source: "db:fetch_all('SELECT nme FROM sale')", named: "report.lua")
         } catch let error as LuaError {
             log(error.report.text)
         }
+        // end
         let text = try #require(logged.withLock { $0.first })
         #expect(text.hasPrefix("error: no such column: nme\n  at report.lua:1\n  1 | db:fetch_all('SELECT nme FROM sale')\n"))
         #expect(text.contains("  SQL   SELECT nme FROM sale\n               ^\n"))
