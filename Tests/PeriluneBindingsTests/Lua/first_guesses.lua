@@ -308,7 +308,7 @@ Customer:filter("vip"):fetch_count()  --> 1
 Customer:filter("0")  --! filter_key
 Customer:filter("NULL")  --! filter_key
 Customer:filter("1.5")  --! filter_key
-Customer:filter{ 1, 2 }  --! filter_keys{...}
+Customer:filter{ 1, 2 }  --! filter_key{...}
 Customer:filter{ id = { 1, 2 } }:fetch_count()  --> 2
 Customer:filter{ id = { ">", 1 } }  --! filter
 Customer:filter{ id = { gt = 1 } }  --! filter

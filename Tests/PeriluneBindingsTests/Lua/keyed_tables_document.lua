@@ -80,7 +80,7 @@ end)
 
 test("several keys can be found at once", function()
   Reminder:insert_all{ { title = "a" }, { title = "b" }, { title = "c" } }
-  equal({ Reminder:find{ 3, 1 }[1].title, Reminder:filter_keys{ 1, 3 }:fetch_count() }, { "c", 2 })
+  equal({ Reminder:find{ 3, 1 }[1].title, Reminder:filter_key{ 1, 3 }:fetch_count() }, { "c", 2 })
   equal(fails("record_not_found", Reminder.find, Reminder, { 1, 9 }).key, 9)
 end)
 

@@ -219,7 +219,7 @@ test("common tables, unions and pages work with every type of key", function() f
   local seen = 0
   for list in B:in_batches(1) do seen = seen + #list end
   equal(seen, 3)
-  equal(#B:filter_keys{ values[1], values[2] }:fetch_all(), 2)
+  equal(#B:filter_key{ values[1], values[2] }:fetch_all(), 2)
 end) end)
 
 test("many rows at once", function() for_each_kind(function(values, sql, B, C)

@@ -14,7 +14,7 @@ test("invalid conditions are refused", function()
   matches(fails("argument", function() Author:filter(nil) end), "nil")
   matches(fails("argument", function() Author:filter() end), "nil")
   matches(fails("argument", function() Author:filter{} end), "empty")
-  matches(fails("argument", function() Author:filter{ 1, 2 } end), "filter_keys")
+  matches(fails("argument", function() Author:filter{ 1, 2 } end), "filter_key")
   fails("argument", function() Author:filter(print) end)
   fails("argument", function() Author:filter(Author:all()) end)
   fails("argument", function() Author:filter(Author:find(1)) end)
@@ -95,7 +95,7 @@ test("an empty list matches no rows, and a long list works", function()
   local list = {}
   for number = 1, 100000 do list[number] = number end
   equal(Author:filter{ id = list }:fetch_count(), 2)
-  equal(#Author:filter_keys(list):fetch_all(), 2)
+  equal(#Author:filter_key(list):fetch_all(), 2)
 end)
 
 test("keys that do not fit the table are refused", function()

@@ -65,7 +65,7 @@ test("requests return such records, and selected columns without the row id", fu
   record.text = "x"
   record:update()
   equal(Log:order("rowid"):fetch_all()[2], record)
-  for each in Log:filter_keys{ 2 }:rows() do equal(each, record) end
+  for each in Log:filter_key{ 2 }:rows() do equal(each, record) end
   equal(Log:select("text"):order("rowid"):fetch_all()[1]:columns(), { "text" })
   equal(Log:select("rowid", "text"):order("rowid"):fetch_one().rowid, 1)
   equal(Log:annotated_with(Log.c.text:length():as "n"):fetch_one().n, 1)

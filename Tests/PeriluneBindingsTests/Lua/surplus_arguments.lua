@@ -24,7 +24,7 @@ end
 test("requests refuse extra arguments", function()
   local request = Author:order("id")
   local methods = {
-    filter_key = { 1 }, filter_keys = { { 1 } }, none = {}, all = {}, reversed = {}, unordered = {}, distinct = {}, offset = { 1 },
+    filter_key = { 1 }, none = {}, all = {}, reversed = {}, unordered = {}, distinct = {}, offset = { 1 },
     limit = { 1, 1 }, aliased = { "x" }, union = { Author }, union_all = { Author }, intersect = { Author }, except = { Author },
     fetch_all = { db }, fetch_one = { db }, find = { db, 1 }, rows = { db }, fetch_count = { db }, is_empty = { db }, exists = { db },
     min = { db, "id" }, max = { db, "id" }, sum = { db, "id" }, average = { db, "id" }, total = { db, "id" }, sql = { db },
@@ -105,7 +105,7 @@ test("named fields in lists of columns are refused", function()
 end)
 
 test("messages contain the extra argument and advice", function()
-  matches(fails("argument", function() Author:filter{ name = "a" }:find{ 1, 2 } end), "filter_keys")
+  matches(fails("argument", function() Author:filter{ name = "a" }:find{ 1, 2 } end), "filter_key")
   matches(fails("argument", function() Author:including_all(Author:all()) end), "got a request")
   matches(fails("argument", function() Author:union(Author.books) end), "got an association")
   matches(fails("argument", function() Author.c.id:eq(Author:find(1)) end), "got a record of `author`")

@@ -140,5 +140,5 @@ test("numbers in BLOB columns are unchanged", function()
   equal({ k:update_changes(), k:refresh().v, K:find(4).v, K:filter{ v = 3 }:fetch_count(), k:exists() }, { true, 3, 3, 1, true })
   K:insert{ id = "4", v = "x" }
   equal(db:fetch_values "SELECT typeof(id) FROM k ORDER BY 1", { "blob", "integer" })
-  equal(K:filter_keys{ 4, "4" }:fetch_count(), 2)
+  equal(K:filter_key{ 4, "4" }:fetch_count(), 2)
 end)

@@ -55,8 +55,8 @@ end
 local function check_key(key, method)
   if type(key) == "string" then return end
   if type(key) == "number" then
-    raise("argument", method .. "{...}: expected columns with values, got a list; use `" .. method
-      .. "_keys{...}` for primary keys, `column:is_in{...}` for others")
+    raise("argument", method .. "{...}: expected columns with values, got a list; use `filter_key{...}` for primary keys, "
+      .. "`column:is_in{...}` for others")
   end
   raise("argument", method .. "{...}: expected the name of a column, got " .. errors.describe(key))
 end
@@ -245,7 +245,7 @@ end
 -- Keys ------------------------------------------------------------------------------------------------------------------
 
 local function raise_key(self, method, key)
-  local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; use filter_keys{...}:fetch_all() for several keys"
+  local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; use filter_key{...}:fetch_all() for several keys"
     or ""
   local names = {}
   for index, column in ipairs(self.node.root.source:key(self.node.alias)) do names[index] = column.shape.detail end
@@ -295,6 +295,14 @@ function conditions.of_key(self, key, method)
     result = all_of(result, has_key(columns[index], value))
   end
   return result
+end
+
+--- Returns whether a value is a list of keys, which may be empty. A list of values is one key if the key has several columns.
+function conditions.are_keys(self, value)
+  if type(value) ~= "table" or getmetatable(value) ~= nil or expression.is_storable(value) then return false end
+  if next(value) == nil then return true end
+  if value[1] == nil then return false end
+  return #self.node.root.source:key(self.node.alias) == 1 or type(value[1]) == "table" and not expression.is_storable(value[1])
 end
 
 --- Returns the condition that a row has one of several primary keys.

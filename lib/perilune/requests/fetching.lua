@@ -56,6 +56,9 @@ end)
 -- @param ?key the primary key of the record
 function verbs:find(...)
   local db, key = database_argument.take("find", 1, ...)
+  if key ~= nil and require("perilune.requests.conditions").are_keys(self, key) then
+    raise("argument", "find: expected one key, got a list; use filter_key{...}:fetch_all() for several keys")
+  end
   local wanted = key == nil and self or self:filter_key(key)
   local found = wanted:fetch_one(db)
   if found ~= nil then return found end

@@ -244,15 +244,11 @@ derivations.filter = records.derivation("filter", function(self, condition, ...)
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
 end)
 
---- Returns a request for the row with a primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list
--- in column order.
+--- Returns a request for the row with a primary key, or for the rows with the keys of a list. Keys of several columns are given as
+-- `{ column = value, ... }`, or as a list in column order.
 function derivations:filter_key(key)
-  return derive_with(self, "filter", conditions.of_key(self, key, "filter_key"))
-end
-
---- Returns a request for the rows with one of several primary keys.
-function derivations:filter_keys(keys)
-  return derive_with(self, "filter", conditions.of_keys(self, keys, "filter_keys"))
+  local read = conditions.are_keys(self, key) and conditions.of_keys or conditions.of_key
+  return derive_with(self, "filter", read(self, key, "filter_key"))
 end
 
 function derivations:having(condition, ...)
@@ -373,7 +369,7 @@ end
 
 arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
 arity.limit(derivations, "", {
-  filter_key = 1, filter_keys = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
+  filter_key = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
   aliased = 1,
 })
 

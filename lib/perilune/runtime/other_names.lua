@@ -119,7 +119,7 @@ sections.request = {
   ["as alias as_ named"] = "use aliased(name)",
   ["no_wait lock with_lock for_update lock_for_update with_for_update readonly"] =
     "SQLite has no row locks: use db:write(function(db) ... end), which excludes other writers; the class option lock_version finds stale records",
-  ["in_bulk find_all_by_id find_by_ids get_many where_ids find_keys fetch_keys filter_ids get_all_by_id multi_get"] =
+  ["filter_keys in_bulk find_all_by_id find_by_ids get_many where_ids find_keys fetch_keys filter_ids get_all_by_id multi_get"] =
     "use filter_key{ 1, 2 }, or find{ 1, 2 }",
   ["watch subscribe track on_change listen live live_query publisher values_observation value_observation reactive stream_changes"] =
     "use observe(function(records) ... end)",

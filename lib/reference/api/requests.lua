@@ -27,21 +27,14 @@ local request = {}
 ---@return perilune.request
 function request:filter(condition, ...) end
 
----Returns the request limited to the row with this key.
+---Returns the request limited to the row with this key, or to the rows with the keys of a list.
 ---```lua
 ---print(Book:filter_key(2):fetch_one().title)  --> Moby-Dick
+---print(Book:filter_key{ 1, 3 }:fetch_count())  --> 2
 ---```
----@param key any a value, or for a key of several columns a table
+---@param key any a value, or for a key of several columns a table; or a list of keys
 ---@return perilune.request
 function request:filter_key(key) end
-
----Returns the request limited to the rows with these keys.
----```lua
----print(Book:filter_keys{ 1, 3 }:fetch_count())  --> 2
----```
----@param keys any[]
----@return perilune.request
-function request:filter_keys(keys) end
 
 ---Returns a request without rows.
 ---```lua
