@@ -15,7 +15,7 @@ final class RowPages: RemoteRows {
     /// The reason why no more rows arrive.
     var failure: ClusterFailure?
     /// The session that receives the next page.
-    weak var session: ClusterSession?
+    weak var receiver: (any RowPageReceiver)?
 
     init(first: MessageBody) throws {
         isComplete = try first.isLastPage()
@@ -78,10 +78,16 @@ final class RowPages: RemoteRows {
     func advance() throws {
         if takeNext() { return }
         if let failure { throw failure }
-        guard let session else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
-        try session.receivePage(of: self)
+        guard let receiver else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
+        try receiver.receivePage(of: self)
         _ = takeNext()
     }
 
     func end() { isAbandoned = true }
+}
+
+/// The owner of the connection on which pages arrive.
+protocol RowPageReceiver: AnyObject {
+    /// Receives the next page of the rows.
+    func receivePage(of rows: RowPages) throws
 }

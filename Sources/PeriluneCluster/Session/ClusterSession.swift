@@ -2,7 +2,7 @@
 ///
 /// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction, and a
 /// single statement that certainly was not committed. All other failures are reported with the known facts about their outcome.
-package final class ClusterSession: RemoteEngine {
+package final class ClusterSession: RemoteEngine, RowPageReceiver {
     package let database: ClusterAddress
     /// The time limit of a statement, the start of a transaction, or a commit.
     package var timeout: Duration
@@ -86,7 +86,7 @@ package final class ClusterSession: RemoteEngine {
                 return try connection.read(call, until: deadline)
             }
         try check(rows, of: statement)
-        rows.session = self
+        rows.receiver = self
         return rows
     }
 
