@@ -91,7 +91,7 @@ private let targetsAboveLua = [
 /// The users of the core of a state, with reasons. All other files use the API of `PeriluneLua`.
 private let usersOfCore = [
     "PeriluneBindings/Database/DatabaseCallbacks.swift": "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
-    "PeriluneBindings/Observation/TransactionRelay.swift": "SQLite calls it while Lua runs, with no `LuaState` at hand",
+    "PeriluneBindings/Database/TransactionRelay.swift": "SQLite calls it while Lua runs, with no `LuaState` at hand",
     "PeriluneBindings/Loop/ScriptLoop.swift": "what waits for the core may outlast the `LuaState`",
 ]
 

@@ -49,7 +49,16 @@ package struct DatabaseHandle {
 
     /// Runs a closure on the connection of the innermost access, or in a short new access.
     package func withConnection<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try SchemaBinding.withConnection(of: self, body)
+        if let connection { return try body(connection) }
+        try database.requireOpen()
+        // Uses the writer, because only it can see its temporary tables.
+        return try database.entering {
+            try database.writer.unsafeReentrantWrite { db in
+                try db.requireOpen()
+                try database.extensions.load(on: db)
+                return try body(db)
+            }
+        }
     }
 
     /// The access that began the transaction of the innermost one; `nil` outside of transactions.

@@ -48,7 +48,7 @@ package final class ScriptDatabase {
     private var retired: [any TransactionObserver] = []
 
     private struct WeakObserver {
-        weak var observer: ValueObserver?
+        weak var observer: (any DatabaseValueObserver)?
     }
 
     /// The rights of a script in a database beyond reading and writing.
@@ -171,7 +171,7 @@ package final class ScriptDatabase {
     }
 
     /// Adds an observer, which ends together with the database.
-    func add(_ observer: ValueObserver) {
+    func add(_ observer: any DatabaseValueObserver) {
         valueObservers.removeAll { $0.observer?.isEnded != false }
         valueObservers.append(WeakObserver(observer: observer))
         observer.onRetire = { [weak self] retired in self?.retired.append(retired) }
@@ -235,4 +235,12 @@ extension DatabaseWriter {
             unsafeReentrantWrite { body($0) }
         }
     }
+}
+
+/// An observer of values in a database, which ends together with the database.
+protocol DatabaseValueObserver: AnyObject {
+    var isEnded: Bool { get }
+    /// Receives an observer to remove from the connection. GRDB would remove it only after the next transaction.
+    var onRetire: ((any TransactionObserver) -> Void)? { get set }
+    func end()
 }

@@ -3,7 +3,7 @@ internal import PeriluneLua
 internal import Synchronization
 
 /// The Swift part of a value observation: it reads values and receives signals to read them again.
-final class ValueObserver {
+final class ValueObserver: DatabaseValueObserver {
     /// The thread-safe receiver of changes.
     private final class Listener: Sendable {
         private struct State {
@@ -62,7 +62,6 @@ final class ValueObserver {
     /// GRDB may release it some time after this object.
     private let regionObserver: RegionObserver
     private let listener: Listener
-    /// Receives an observer to remove from the connection. GRDB would remove it only after the next transaction.
     var onRetire: ((any TransactionObserver) -> Void)?
     /// Called once at the end.
     var onEnd: (() -> Void)?

@@ -79,7 +79,7 @@ struct RequestCall {
     ///
     /// - Parameter names: The position of the optional field names of a record class.
     func table(_ name: String, of position: Int, names: Int) throws -> TableSchema {
-        try SchemaBinding.table(name, of: database(position)).named(by: optionalString(names).map(FieldNames.init))
+        try database(position).table(name).named(by: optionalString(names).map(FieldNames.init))
     }
 
     private func mismatch(_ position: Int, _ expected: String) -> BindingError {

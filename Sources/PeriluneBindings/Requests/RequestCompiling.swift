@@ -92,8 +92,8 @@ extension RequestCall {
     func compiler(_ position: Int) throws -> RequestCompiler {
         let handle = try database(position)
         return RequestCompiler(
-            schema: SchemaBinding.schema(of: handle), plans: handle.database.requestPlans,
-            findTable: { try? SchemaBinding.table($0, of: handle) })
+            schema: handle.schema, plans: handle.database.requestPlans,
+            findTable: { try? handle.table($0) })
     }
 
     func returning(_ position: Int) throws -> Returning {

@@ -7,7 +7,7 @@ extension RequestBinding {
         // (database, name of the table, field names or nil)
         try defineValue("table", in: table) { call in
             let schema = try call.table(call.string(2), of: 1, names: 3)
-            let request = try Request(schema, schema: SchemaBinding.schema(of: call.database(1)))
+            let request = try Request(schema, schema: call.database(1).schema)
             return .userdata(try call.binding.derivables.make(.request(request)))
         }
         try derive("filter", in: table) { request, call in try request.filter(call.expression(2)) }

@@ -12,7 +12,7 @@ enum SchemaBinding {
                 throw BindingError("argument", "expected the name of a table, got \(arguments[2].shortDescription)")
             }
             return try SQLiteError.telling {
-                [.table(try luaTable(for: table(name.description, of: handle), of: handle))]
+                [.table(try luaTable(for: handle.table(name.description), of: handle))]
             }
         }
         try defineStatements(in: native)
@@ -24,40 +24,7 @@ enum SchemaBinding {
             let handle = try DatabaseHandle(arguments, 1, for: "schema")
             let name: String? = if case .string(let name) = arguments[2] { name.description } else { nil }
             return try SQLiteError.telling {
-                [string(SchemaStatements.text(try withConnection(of: handle) { db in try SchemaStatements.read(in: db, of: name) }))]
-            }
-        }
-    }
-
-    /// Returns the current table with a name.
-    ///
-    /// - Throws: ``RequestError`` of kind `unknown_table`.
-    static func table(_ name: String, of handle: DatabaseHandle) throws -> TableSchema {
-        let schema = schema(of: handle)
-        if let table = schema.knownTable(name) { return table }
-        return try withConnection(of: handle) { db in try schema.table(name, in: db) }
-    }
-
-    /// Returns the schema of a database in its current generation.
-    static func schema(of handle: DatabaseHandle) -> DatabaseSchema {
-        let (database, generation) = (handle.database, pdb_schema_generation(handle.pointer))
-        if database.schema.generation != generation {
-            database.schema = DatabaseSchema(generation: generation, after: database.schema)
-        }
-        return database.schema
-    }
-
-    /// Runs a closure on the connection of the open access, or in a short new access.
-    static func withConnection<Result>(of handle: DatabaseHandle, _ body: (Database) throws -> Result) throws -> Result {
-        if let db = handle.connection { return try body(db) }
-        let database = handle.database
-        try database.requireOpen()
-        // Uses the writer, because only it can see its temporary tables.
-        return try database.entering {
-            try database.writer.unsafeReentrantWrite { db in
-                try db.requireOpen()
-                try database.extensions.load(on: db)
-                return try body(db)
+                [string(SchemaStatements.text(try handle.withConnection { db in try SchemaStatements.read(in: db, of: name) }))]
             }
         }
     }

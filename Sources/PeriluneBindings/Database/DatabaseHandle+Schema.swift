@@ -1,0 +1,22 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneRecords
+
+extension DatabaseHandle {
+    /// Returns the current table with a name.
+    ///
+    /// - Throws: ``RequestError`` of kind `unknown_table`.
+    func table(_ name: String) throws -> TableSchema {
+        if let table = schema.knownTable(name) { return table }
+        return try withConnection { db in try schema.table(name, in: db) }
+    }
+
+    /// The schema of the database in its current generation.
+    var schema: DatabaseSchema {
+        let generation = pdb_schema_generation(pointer)
+        if database.schema.generation != generation {
+            database.schema = DatabaseSchema(generation: generation, after: database.schema)
+        }
+        return database.schema
+    }
+}
