@@ -37,6 +37,6 @@ package struct SourceTexts {
     private func module(_ file: String) -> [UInt8]? {
         guard let moduleFolder, file.hasPrefix(moduleFolder + "/"), file.hasSuffix(".lua"), !file.contains("/../")
         else { return nil }
-        return try? ScriptHost.read(file)
+        return try? ScriptFile.read(file)
     }
 }

@@ -38,3 +38,10 @@ extension ScriptHost {
         try ScriptFile.read(path)
     }
 }
+
+extension ScriptHost {
+    /// Returns SQLite's plan for a statement, with a line for each step, indented by depth; `nil` if the statement does not compile.
+    package func queryPlan(of sql: String) -> [String]? {
+        try? database.unsafeReentrantRead { db in try QueryPlan.lines(of: sql, in: db) }
+    }
+}

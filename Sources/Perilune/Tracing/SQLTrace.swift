@@ -146,10 +146,3 @@ private struct StatementStarts {
         started.lastIndex { $0.sql == sql }.map { started.remove(at: $0).instant }
     }
 }
-
-extension ScriptHost {
-    /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
-    package func queryPlan(of sql: String) -> [String]? {
-        try? database.unsafeReentrantRead { db in try QueryPlan.lines(of: sql, in: db) }
-    }
-}

@@ -98,7 +98,7 @@ final class WorkerConnection: Sendable {
     static func start(
         _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
     ) async throws -> WorkerConnection {
-        let process = try ScriptWorker.start(isolation)
+        let process = try WorkerProgram.start(isolation)
         // The result of a cancelled start is the end of the process.
         return try await Task.preferringCancellation {
             try await withTaskCancellationHandler {

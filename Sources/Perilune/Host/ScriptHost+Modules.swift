@@ -1,0 +1,47 @@
+internal import Logging
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneLua
+
+/// Modules of Swift that scripts require.
+extension ScriptHost {
+    /// Offers Swift functions to scripts, which get them by `require`.
+    ///
+    /// ```swift
+    /// try await host.register(module: "mail") { mail in
+    ///     mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
+    ///         try await mailer.send(to, body)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// A module of that name that was registered before is replaced, unless a script has required it.
+    ///
+    /// - Parameters:
+    ///   - name: The name that scripts require; it may contain dots.
+    ///   - documentation: Its purpose, for people.
+    ///   - define: Adds the functions.
+    /// - Throws: `LuaError` with code `usage` if a script has already required a module of that name, which it would continue to use, or
+    ///   if the name is reserved for a Lua library or `perilune`.
+    public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
+        let module = ScriptModule(name)
+        define(module)
+        try modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
+    }
+
+    /// The registered modules, ordered by name: for manuals and editors.
+    public var registeredModules: [RegisteredModule] { modules.all }
+}
+
+extension ScriptHost.Configuration {
+    /// The receiver of calls with effects outside: in a preview the log, by default.
+    func effects(in environment: ScriptEnvironment) -> EffectHandler? {
+        if let effectRecorder {
+            return { name, arguments in effectRecorder.record(PreviewEffect(name: name, arguments: arguments)) }
+        }
+        guard environment.context == .preview else { return nil }
+        return { [logger = environment.logger] name, arguments in
+            logger.notice("not performed in a preview: \(name)(\(arguments.joined(separator: ", ")))", source: "script")
+        }
+    }
+}
