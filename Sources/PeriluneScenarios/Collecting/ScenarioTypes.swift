@@ -50,7 +50,7 @@ package struct ScenarioTypes: Sendable {
         let (schema, flaws) = try await DatabaseQueue(path: path, configuration: configuration).read { db in
             (try SchemaStatements.read(in: db), TableDescription.flaws(of: try TableDescription.readAll(in: db)))
         }
-        var types = try await ScenarioRun.onLargeStack { try ScenarioTypes(schema: schema, extensions: extensions) }
+        var types = try await LargeStack.run { try ScenarioTypes(schema: schema, extensions: extensions) }
         types.flaws = flaws
         return types
     }
@@ -90,20 +90,5 @@ package struct ScenarioTypes: Sendable {
         defer { state.state.close() }
         try state.load(entry.source.file)
         files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
-    }
-}
-
-extension ScenarioRun {
-    /// Finds the scenarios and makes their types.
-    ///
-    /// - Throws: ``ScenarioUsageError`` if there is no scenario.
-    package func types() async throws -> ScenarioTypes {
-        let selected = try await selectScenarios()
-        let (options, chunks, store) = (options, chunks, store)
-        return try await Self.onLargeStack {
-            try ScenarioTypes(
-                selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks,
-                extensions: options.loadedExtensions)
-        }
     }
 }

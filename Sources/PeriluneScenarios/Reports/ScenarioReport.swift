@@ -15,31 +15,6 @@ public enum ScenarioReportFormat: String, Sendable, CaseIterable {
     case extendedJUnit = "junit_extended"
 }
 
-/// How reports that are made for people look.
-public struct ScenarioReportStyle: Sendable {
-    /// Whether colors are used.
-    public var isColored = false
-    /// Whether everything is shown, including passed scenarios.
-    public var isVerbose = false
-    /// The duration from which scenarios are reported as slow.
-    public var slow = Duration.seconds(1)
-    /// How many of the slowest scenarios are listed at the end.
-    public var slowest = 0
-    /// How a scenario is run again; its place and the seed follow.
-    public var command = "perilune test"
-
-    /// The default style: no colours, no details.
-    public init() {}
-
-    func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isColored) }
-    func dim(_ text: String) -> String { TerminalStyle.dim.apply(to: text, if: isColored) }
-    func red(_ text: String) -> String { TerminalStyle.red.apply(to: text, if: isColored) }
-    func strongRed(_ text: String) -> String { TerminalStyle.strongRed.apply(to: text, if: isColored) }
-    func green(_ text: String) -> String { TerminalStyle.green.apply(to: text, if: isColored) }
-    func yellow(_ text: String) -> String { TerminalStyle.yellow.apply(to: text, if: isColored) }
-    func cyan(_ text: String) -> String { TerminalStyle.cyan.apply(to: text, if: isColored) }
-}
-
 extension ScenarioReportFormat {
     /// Makes a report.
     ///

@@ -43,7 +43,7 @@ struct ScenarioAttempt {
     nonisolated(nonsending) private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) async throws {
         let time = scenario.timeout ?? options.timeout
         // Loading the file does not count against the scenario's timeout.
-        var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
+        var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, ScenarioState.loadingTime))
         let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks, modules: options.modules)
         if coverage != nil { state.state.coverLines() }
         if options.comparesRounds { state.state.traceLines(upTo: ScenarioTrace.mostLines) }
@@ -86,7 +86,7 @@ struct ScenarioAttempt {
     ) async {
         do {
             try host.install()
-            didStart(host.states, max(time, Self.loadingTime))
+            didStart(host.states, max(time, ScenarioState.loadingTime))
             try host.state.load(source.file, only: scenario.isBesideRefused ? nil : scenario.ordinal)
             try host.state.loadRunner()
             host.state.state.limitTime(to: time)
@@ -102,9 +102,6 @@ struct ScenarioAttempt {
             result.failures.append(ScenarioFailure(error, file: scenario.file))
         }
     }
-
-    /// How long loading the library and the file may take at least.
-    static let loadingTime = Duration.seconds(10)
 
     private func information(_ stage: ScenarioStage, in state: LuaState) throws -> LuaTable {
         let information = try state.makeTable()

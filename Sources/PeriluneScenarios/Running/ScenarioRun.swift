@@ -77,16 +77,7 @@ public final class ScenarioRun: Sendable {
         } catch let error as ExtensionError {
             throw ScenarioUsageError(error.description)
         }
-        return try await Self.onLargeStack { try SelectedScenarios(options, collector: collector) }
-    }
-
-    /// Lua's parser recurses: it needs a large stack.
-    static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Result { try body() }) }
-            thread.stackSize = LuaThread.defaultStackSizeInBytes
-            thread.start()
-        }
+        return try await LargeStack.run { try SelectedScenarios(options, collector: collector) }
     }
 
     /// Finds the scenarios and runs them.
@@ -112,7 +103,7 @@ public final class ScenarioRun: Sendable {
         if !jobs.isEmpty { await work(queue, workers: workers) }
         leaveOut(queue.left)
         let projects = selected.projects
-        let covered = try? await Self.onLargeStack { [coverage] in coverage?.finished(in: projects) }
+        let covered = try? await LargeStack.run { [coverage] in coverage?.finished(in: projects) }
         let summary = progress.withLock { progress in
             progress.isDone = true
             if let covered { progress.summary.coverage = covered }

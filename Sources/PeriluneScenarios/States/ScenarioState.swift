@@ -4,6 +4,9 @@ internal import PeriluneLua
 
 /// A Lua state into which a file of scenarios is loaded.
 final class ScenarioState {
+    /// The minimum time limit for loading the library and the file.
+    static let loadingTime = Duration.seconds(10)
+
     let state: LuaState
     /// Schedules the callbacks that the scenario waits for.
     let loop: ScriptLoop
@@ -104,7 +107,7 @@ final class ScenarioState {
     func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
         // The scenario's limit may be too short to describe its position.
-        state.limitTime(to: ScenarioAttempt.loadingTime)
+        state.limitTime(to: Self.loadingTime)
         let arguments: [LuaValue] = [
             error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,
             error.line.map { .integer(Int64($0)) } ?? .nil,

@@ -1,0 +1,14 @@
+extension ScenarioRun {
+    /// Finds the scenarios and makes their types.
+    ///
+    /// - Throws: ``ScenarioUsageError`` if there is no scenario.
+    package func types() async throws -> ScenarioTypes {
+        let selected = try await selectScenarios()
+        let (options, chunks, store) = (options, chunks, store)
+        return try await LargeStack.run {
+            try ScenarioTypes(
+                selected, databases: ScenarioDatabases(store: store, chunks: chunks, options: options), chunks: chunks,
+                extensions: options.loadedExtensions)
+        }
+    }
+}
