@@ -18,7 +18,7 @@ struct ManualCommand: ParsableCommand {
 
     func run() throws {
         try OutputFolder.make(folder)
-        for command in try CommandDescription.read().all {
+        for command in try CommandDescription.read(PeriluneCommand.self).all {
             let page = ManualPage(command: command)
             try OutputFile.write(Array(page.text.utf8), to: "\(folder)/\(page.fileName)")
         }

@@ -57,7 +57,7 @@ final class GracefulStop: Sendable {
             Thread.sleep(forTimeInterval: time / .seconds(1))
             var report = ErrorReport("a run could not be stopped, so all runs were ended", kind: "cancelled")
             report.help = "open transactions were rolled back"
-            ErrorEnding().end(at: CommandFailure(report))
+            ErrorOutput().end(at: CommandFailure(report))
         }
     }
 }

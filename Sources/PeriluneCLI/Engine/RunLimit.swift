@@ -24,7 +24,7 @@ final class RunLimit: Sendable {
             var count = 0
             while !hasEnded.load(ordering: .acquiring), let isOverdue = host.map(\.isOverdue) {
                 count = isOverdue ? count + 1 : 0
-                if count > Self.grace.looks { ErrorEnding().end(at: failure) }
+                if count > Self.grace.looks { ErrorOutput().end(at: failure) }
                 Thread.sleep(forTimeInterval: Self.grace.pause)
             }
         }

@@ -60,7 +60,7 @@ final class TimeLimit: Sendable {
     private func endProcessUnlessEnded() {
         state.withLock { state in
             guard !state.hasEnded else { return }
-            ErrorEnding().end(at: failure)
+            ErrorOutput().end(at: failure)
         }
     }
 

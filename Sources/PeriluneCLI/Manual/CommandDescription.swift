@@ -38,10 +38,10 @@ struct CommandDescription: Decodable {
         ((superCommands ?? []) + [commandName]).flatMap { $0 == "migrate-new" ? ["migrate", "new"] : [$0] }
     }
 
-    /// Reads the description of `perilune` and all subcommands.
-    static func read() throws -> CommandDescription {
+    /// Reads the description of a command and all of its subcommands.
+    static func read(_ command: any ParsableCommand.Type) throws -> CommandDescription {
         struct Tool: Decodable { let command: CommandDescription }
-        return try JSONDecoder().decode(Tool.self, from: Data(PeriluneCommand._dumpHelp().utf8)).command
+        return try JSONDecoder().decode(Tool.self, from: Data(command._dumpHelp().utf8)).command
     }
 
     /// This command and its subcommands, except the help of subcommands.

@@ -8,7 +8,7 @@ import Testing
     private let root: CommandDescription
 
     init() throws {
-        root = try CommandDescription.read()
+        root = try CommandDescription.read(PeriluneCommand.self)
     }
 
     @Test func `commands and options in the documents exist`() throws {

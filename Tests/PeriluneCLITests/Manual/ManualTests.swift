@@ -7,7 +7,7 @@ import Testing
 /// The manual pages, which are generated from the commands.
 @Suite(.patience, .startsPrograms) struct ManualTests {
     @Test func `every command has a page with the contents of its help`() throws {
-        let commands = try CommandDescription.read().all
+        let commands = try CommandDescription.read(PeriluneCommand.self).all
         let names = commands.map { ManualPage(command: $0).name }
         #expect(Set(["perilune", "perilune-run", "perilune-migrate-new", "perilune-automations-trace", "perilune-chart"]).isSubset(of: names), "\(names)")
         for command in commands {
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test func `sections of the help become sections of the page, and examples are unchanged`() throws {
-        let run = try #require(CommandDescription.read().all.first { $0.words == ["perilune", "run"] })
+        let run = try #require(CommandDescription.read(PeriluneCommand.self).all.first { $0.words == ["perilune", "run"] })
         let page = ManualPage(command: run).text
         for section in ["DESCRIPTION", "EXAMPLES", "PREVIEW", "TRACE", "EXIT STATUS", "ARGUMENTS", "OPTIONS", "SEE ALSO"] {
             #expect(page.components(separatedBy: "\n.SH \(section)\n").count == 2, "\(section) in \(page)")
@@ -31,7 +31,7 @@ import Testing
 
     @Test func `no line of a page is interpreted as a roff request`() throws {
         let requests = try Regex(#"^\.(TH|SH|TP|PP|RS|RE|nf|fi|B|BR)( |$)"#)
-        for command in try CommandDescription.read().all {
+        for command in try CommandDescription.read(PeriluneCommand.self).all {
             for line in ManualPage(command: command).text.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
                 #expect(try requests.prefixMatch(in: line) != nil, "\(command.words): \(line)")
             }

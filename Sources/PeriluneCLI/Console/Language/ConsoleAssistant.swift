@@ -50,11 +50,6 @@ protocol CompletionNames {
     func sqlNames(_ kind: SQLNameKind) -> [String]
 }
 
-/// The kinds of built-in names in SQLite.
-enum SQLNameKind: String {
-    case function, pragma
-}
-
 struct NoNames: CompletionNames {
     var tables: [(name: String, columns: [String])] { [] }
     func members(of parts: [String], separator: String) -> [String] { [] }

@@ -1,20 +1,20 @@
-/// The order of arguments of `run`.
+/// The separation of the options of `perilune run` from the arguments of its script.
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
         "--database", "--timeout", "--memory", "--output", "--disk", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
         "--format", "--context", "--report", "--extension", "--require-layers",
     ]
-    /// The long options that do not.
+    /// The long options without a value.
     static let flags: Set<String> = [
         "--readonly", "--sandbox", "--verbose", "--trace-values", "--preview", "--check", "--allow-effects",
         "--create", "--watch", "--isolate", "--no-isolate", "--no-database", "--deterministic",
     ]
 
-    /// Moves the options that stand right after the script in front of it, and marks where the script's own arguments
-    /// begin: in `run x.lua --database d a --readonly` the last two are the script's.
+    /// Moves the options that follow the script's path in front of it, and inserts `--` before the script's own arguments:
+    /// in `run x.lua --database d a --readonly`, the last two belong to the script.
     ///
-    /// - Parameter arguments: What follows `run`.
+    /// - Parameter arguments: The arguments after `run`.
     static func arranged(_ arguments: [String]) -> [String] {
         guard let file = indexOfFile(in: arguments) else { return completed(arguments) }
         var end = file + 1
@@ -27,7 +27,13 @@ enum RunArguments {
             + scriptArguments
     }
 
-    /// The place of the first argument that is neither an option nor the value of one; `nil` after a `--`, too.
+    /// Returns the arguments of any command that may be its own options.
+    static func options(in arguments: [String]) -> [String] {
+        let own = arguments.first == "run" ? arranged(Array(arguments.dropFirst())) : arguments
+        return Array(own.prefix { $0 != "--" })
+    }
+
+    /// Returns the index of the first argument that is neither an option nor the value of one; `nil` if `--` precedes it.
     private static func indexOfFile(in arguments: [String]) -> Int? {
         var index = 0
         while index < arguments.count {
@@ -44,7 +50,7 @@ enum RunArguments {
         return nil
     }
 
-    /// How many arguments a long option takes up, itself included; `nil` if it is not a long option.
+    /// Returns the number of arguments of a long option, including its name; `nil` if it is not a long option.
     private static func optionLength(_ arguments: [String], at index: Int) -> Int? {
         let argument = arguments[index]
         if flags.contains(argument) { return 1 }
@@ -54,13 +60,13 @@ enum RunArguments {
         return valued.contains(String(argument[..<equals])) ? 1 : nil
     }
 
-    // MARK: - --trace, whose value may be left out
+    // MARK: - The optional value of --trace
 
     private static func hasTraceDetail(_ arguments: [String], after index: Int) -> Bool {
         index + 1 < arguments.count && TraceDetail(rawValue: arguments[index + 1]) != nil
     }
 
-    /// Gives `--trace` the value that it stands for.
+    /// Adds the default value to `--trace`.
     private static func completed(_ arguments: [String]) -> [String] {
         var result: [String] = []
         var isValue = false

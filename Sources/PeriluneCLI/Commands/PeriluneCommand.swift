@@ -1,0 +1,27 @@
+import ArgumentParser
+
+/// The command `perilune`.
+struct PeriluneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "perilune",
+        abstract: "Run Lua scripts against SQLite databases.",
+        discussion: """
+            Data goes to standard output, everything else to standard error. Without
+            arguments, on a terminal, `perilune` is `perilune console`.
+
+            EXAMPLES:
+              perilune run report.lua --database shop.sqlite
+              perilune run -e 'print(db:fetch_value("SELECT sqlite_version()"))'
+              perilune console shop.sqlite
+              perilune query --database shop.sqlite 'SELECT * FROM customer'
+              perilune migrate --database shop.sqlite --status
+              perilune test
+              perilune help db:fetch_all
+            """.paragraphs,
+        version: Version.perilune,
+        subcommands: [
+            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
+            RestoreCommand.self, ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
+            DoctorCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
+        ])
+}

@@ -1,0 +1,4 @@
+/// The kinds of built-in names in SQLite.
+enum SQLNameKind: String {
+    case function, pragma
+}

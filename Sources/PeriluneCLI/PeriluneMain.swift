@@ -1,0 +1,98 @@
+import ArgumentParser
+internal import Foundation
+internal import Perilune
+internal import PeriluneDependencies
+internal import PeriluneRecords
+
+@main
+enum Main {
+    // Runs on the main thread before others exist: access to files can only be restricted for threads created later.
+    @MainActor static func main() async {
+        DependencyContainer.Context.setOwnProgram()
+        StandardStreams.endOnClosedPipe()
+        SQLiteTuning.disableMemoryStatistics()
+        let words = Array(CommandLine.arguments.dropFirst())
+        // The help command has no other options.
+        let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
+        do {
+            try ProcessResources.check()
+            let plain = PlainRun(arguments)
+            if plain == nil {
+                if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
+                try requireKnownCommand(arguments)
+            }
+            if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+            if let plain, try await plain.run() { return }
+            var command = try parse(arranged(arguments))
+            if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            ErrorEnding(words).exit(with: error)
+        }
+    }
+
+    /// The commands that work even with an invalid settings file. Completion requests, which start with `---`, do so too.
+    private static let ignoringSettings: Set<String> = [
+        "help", "--help", "-h", "--version", "version", "init", "types", "completion", "manual", "---completion",
+    ]
+
+    private static var commandNames: [String] {
+        PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+    }
+
+    /// Returns the command requested by the arguments.
+    private static func parse(_ arguments: [String]) throws -> any ParsableCommand {
+        // Parsing only the subcommand takes two thirds of the time, which dominates short scripts. Errors and help still come from
+        // the whole command.
+        let subcommand = PeriluneCommand.configuration.subcommands.first { $0.configuration.commandName == arguments.first }
+        if let subcommand, subcommand.configuration.subcommands.isEmpty,
+            let command = try? subcommand.parseAsRoot(Array(arguments.dropFirst()))
+        {
+            return command
+        }
+        return try PeriluneCommand.parseAsRoot(arguments)
+    }
+
+    private static func arranged(_ arguments: [String]) -> [String] {
+        let rest = Array(arguments.dropFirst())
+        return switch arguments.first {
+        case "run": ["run"] + RunArguments.arranged(rest)
+        case "query", "chart": [arguments[0]] + QueryArguments.arranged(rest)
+        case "test": ["test"] + TestArguments.arranged(rest)
+        case "migrate" where rest.first == "new": ["migrate-new"] + rest.dropFirst()
+        case "help" where rest.first == "migrate": ["help"] + arranged(rest)
+        // On a terminal, start the console.
+        case nil where StandardStreams.isInputTerminal && StandardStreams.isOutputTerminal: ["console"]
+        default: arguments
+        }
+    }
+
+    /// Throws if the first argument is not a subcommand, recursively for nested subcommands.
+    private static func requireKnownCommand(
+        _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
+    ) throws {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty, let name = arguments.first, !name.hasPrefix("-") else { return }
+        if name == "help", place == "perilune" { return try requireKnownCommand(Array(arguments.dropFirst())) }
+        if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
+            return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
+        }
+        // Closures, because Swift 6.3 crashes on a key path to a static member.
+        let shown = subcommands.map { $0.configuration }.filter { $0.shouldDisplay }
+        throw CommandFailure(report(unknown: name, among: shown.compactMap { $0.commandName }, of: place))
+    }
+
+    private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
+        var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
+        let available = names + ["help"]
+        report.suggest(
+            name, among: available,
+            otherwise: name.hasSuffix(".lua")
+                ? "did you mean `\(place) run \(name)`?" : "available: " + available.joined(separator: ", "))
+        return report
+    }
+}
