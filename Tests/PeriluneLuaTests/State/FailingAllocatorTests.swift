@@ -5,11 +5,11 @@ import Testing
 @Suite struct FailingAllocatorTests {
     /// - Parameter prepare: Runs first, without failing allocations.
     private func failEveryAllocation(
-        limits: LuaLimits = .none, prepare: (LuaState) throws -> Void = { _ in }, _ body: (LuaState) throws -> Void
+        limits: LuaLimits = .none, isDeterministic: Bool = false, prepare: (LuaState) throws -> Void = { _ in }, _ body: (LuaState) throws -> Void
     ) throws {
         weak var watched: Watched?
         for number in 0..<10_000 {
-            let state = try LuaState(limits: limits)
+            let state = try LuaState(limits: limits, isDeterministic: isDeterministic)
             let object = Watched()
             watched = object
             try state.define("fail") { [object] _ in _ = object; throw HostError() }
@@ -77,6 +77,27 @@ import Testing
         try failEveryAllocation(limits: LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60), instructions: 50_000_000)) {
             try $0.run(source, named: "test.lua")
         }
+    }
+
+    private static let orderedScripts = [
+        "local t, s = {5, 3, b = 1, a = 2, [true] = 3, [1.5] = 4}, '' for k, v in pairs(t) do s = s .. tostring(k) t[k] = nil end return s, next(t)",
+        "local t = {} for i = 1, 60 do t['key' .. i] = i end local n = 0 for k in pairs(t) do t[k] = nil n = n + 1 end return n",
+        "local k, n = next({c = 1, a = 2, b = 3}), 0 while k do k = next({c = 1, a = 2, b = 3}, k) n = n + 1 end return n",
+        "local t = {} for i = 1, 5 do t[{}] = i t[function() return i end] = i t[coroutine.create(print)] = i end for k in pairs(t) do k = tostring(k) end",
+        "local t = setmetatable({x = 1}, {__pairs = function(t) return next, t end, __gc = function() end}) for k in pairs(t) do k = k .. tostring(t) end",
+        "local t = {} for i = 1, 150 do t[i] = (i * 37) % 150 end table.sort(t) return t[1], string.format('%p', t)",
+        "local made = {} for i = 1, 3 do made[i] = setmetatable({}, {__close = function() end}) end local a <close> = made[1] return tostring(a), tostring(made)",
+    ]
+
+    @Test(arguments: scripts + orderedScripts)
+    func `a script in a deterministic state survives every failing allocation`(source: String) throws {
+        try failEveryAllocation(isDeterministic: true) { try $0.run(source, named: "test.lua") }
+    }
+
+    @Test(arguments: orderedScripts)
+    func `a limited script in a deterministic state survives every failing allocation`(source: String) throws {
+        let limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60), instructions: 50_000_000)
+        try failEveryAllocation(limits: limits, isDeterministic: true) { try $0.run(source, named: "test.lua") }
     }
 
     @Test func `Swift operations survive every failing allocation`() throws {
