@@ -75,3 +75,18 @@ test("a missing member of the module is an error", function()
   equal(rawget(perilune, "recrod"), nil)
   matches(fails("unknown_function", function() perilune.json.stringify{} end).message, "perilune.json.encode(value)")
 end)
+
+test("a word in a name that no list has leads to a replacement", function()
+  matches(fails("unknown_method", function() Author:firstWhereOrNil() end).message, "use fetch_one()")
+  matches(fails("unknown_method", function() db:begin_write_lock() end).message, "db:write(function(db) ... end)")
+  matches(fails("unknown_member", function() return perilune.new_uuid_text end).message, "perilune.uuid()")
+  equal(fails("unknown_method", function() Author:zzz() end).advice, nil)
+end)
+
+test("each word of a name leads to a listed name", function()
+  for section, entries in pairs(other_names.words) do
+    for _, entry in ipairs(entries) do
+      if not other_names.find(section, entry[2]) then error(("%s: `%s` is in no list"):format(section, entry[2]), 0) end
+    end
+  end
+end)

@@ -197,49 +197,49 @@ sections.class = {
 -- Records -------------------------------------------------------------------------------------------------------------------------
 
 sections.record = {
-  ["update_attributes update_attribute update_column update_columns assign_attributes assign set set_attributes update_fields write_attribute patch merge "
+  ["set_column put_all assign_all bulk_update touch_updated_at touch_timestamps update_attributes update_attribute update_column update_columns assign_attributes assign set set_attributes update_fields write_attribute patch merge "
     .. "set_field set_value put change modify update_with change_to update_values fill edit save_changes set_all update_one update_if_changed update_only"] = changing,
-  ["destroy remove erase delete_instance destroy_record unlink delete_self"] = "use record:delete()",
+  ["discard_record destroy remove erase delete_instance destroy_record unlink delete_self"] = "use record:delete()",
   ["really_destroy hard_delete force_delete destroy_fully"] = "use record:delete_forever()",
-  ["undelete unremove recover"] = "use record:restore()",
-  ["update_and_fetch reload refetch refresh_from_db fetch re_read reread sync reset load fetch_again"] = "use record:refresh()",
-  ["insert_and_fetch save_and_fetch create store commit flush write add insert_record persist"] = "use record:insert(), or record:save() to update or insert",
+  ["untrash revive undelete unremove recover"] = "use record:restore()",
+  ["freshen reload_from_db sync_with_db undo revert rollback restore_previous discard_changes reset_changes update_and_fetch reload refetch refresh_from_db fetch re_read reread sync reset load fetch_again"] = "use record:refresh()",
+  ["save_or_fail save_and_refresh insert_and_fetch save_and_fetch create store commit flush write add insert_record persist"] = "use record:insert(), or record:save() to update or insert",
   ["save_or_update insert_or_update put_record replace upsert_record merge_record"] = "use record:upsert(), or record:save()",
-  ["changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
+  ["field_changed did_change is_changed_field changed is_changed dirty is_dirty modified is_modified has_changed unsaved saved_changes is_unsaved has_unsaved_changes has_database_changes"] =
     "use record:has_changes()",
-  ["changed_attributes changed_fields dirty_fields previous_changes changes_to_save changed_columns database_changes diff get_changes"] =
+  ["changed_columns_list changed_attributes changed_fields dirty_fields previous_changes changes_to_save changed_columns database_changes diff get_changes"] =
     "use record:changes(), which returns the old value of each changed column",
-  ["new_record is_new_record is_new persisted is_persisted destroyed is_destroyed saved is_saved in_database is_inserted exists_in_database"] = own_state,
-  ["valid is_valid errors validate_record get_errors validations check_valid error_messages full_messages is_invalid"] =
+  ["is_in_database is_stored stored was_new just_created is_deleted was_deleted new_record is_new_record is_new persisted is_persisted destroyed is_destroyed saved is_saved in_database is_inserted exists_in_database"] = own_state,
+  ["errors_on error_for is_valid_record validate_or_fail run_validations valid_for valid is_valid errors validate_record get_errors validations check_valid error_messages full_messages is_invalid"] =
     "use record:validation_errors(), an empty list if the record is valid; save, insert and update validate too",
   ["add_error errors_add set_error error add_validation_error"] = "use self:invalid(\"column\", \"message\") in function Class:validate()",
   ["touch"] = "use record:update_changes{ updated_at = perilune.now() }; the class option timestamps = true does so at each update",
-  ["toggle"] = "use record:update_changes{ column = not record.column }",
-  ["increment decrement inc dec incr increment_column add_to"] = "use record:update_changes{ column = record.column + 1 }, or, for counting without a "
+  ["toggle_field negate toggle"] = "use record:update_changes{ column = not record.column }",
+  ["increment_by decrement_by subtract increment decrement inc dec incr increment_column add_to"] = "use record:update_changes{ column = record.column + 1 }, or, for counting without a "
     .. "read, Class:filter_key(record.id):update_all{ column = Class.c.column + 1 }",
   ["to_json as_json json encode serialize dump tojson"] = "use perilune.json.encode(record)",
-  ["to_table to_dict as_dict to_hash attributes values as_table to_h to_map to_lua fields get_attributes dict items data row raw to_row columns columns_and_values"] =
+  ["to_lua_table to_array get_all_fields field_names column_names keys each_field fields_of to_table to_dict as_dict to_hash attributes values as_table to_h to_map to_lua fields get_attributes dict items data row raw to_row columns columns_and_values"] =
     "pairs(record) visits all fields; record:copy() returns another record, perilune.json.encode(record) JSON text",
-  ["dup clone deep_copy duplicate copy_with"] = "use record:copy(changes)",
+  ["clone_record duplicate_record replicate deep_clone as_new dup clone deep_copy duplicate copy_with"] = "use record:copy(changes)",
   ["read_attribute get get_attribute attribute value field get_value column fetch_field get_field"] = fields,
   ["pairs iter each ipairs"] = fields,
-  ["primary_key key get_id pk get_key key_values identifier"] = "read the column of the key, as in record.id",
+  ["get_primary_key primary_key_value pk_value id_value has_key primary_key key get_id pk get_key key_values identifier"] = "read the column of the key, as in record.id",
   ["table class model get_class type class_name table_name get_table"] = "Class:is(record) is whether it is a record of a class",
-  ["load_association load_related preload with include including fetch_related load_relation"] =
+  ["load_all fetch_association preload_association with_association related_records load_association load_related preload with include including fetch_related load_relation"] =
     "use record:association():fetch_all(), or Class:preload({ record }, Class.association)",
   ["is_loaded loaded association_loaded is_fetched fetched"] = "use record:included(\"association\")",
-  ["related association build_association get_related association_for request"] = "use record:association(), a request for the associated rows",
+  ["get_association children parent siblings related association build_association get_related association_for request"] = "use record:association(), a request for the associated rows",
   ["create_association create_related"] = "use record:association():insert{ column = value }",
-  ["transaction lock with_lock"] = transactions,
-  ["versions paper_trail audits revisions"] = "use record:history()",
+  ["lock_record transaction lock with_lock"] = transactions,
+  ["previous_version versions_of audit_log versions paper_trail audits revisions"] = "use record:history()",
   ["update_all"] = "use record:update_changes{ column = value }; update_all changes all rows of a request",
-  ["archive soft_delete trash discard"] = "use record:delete() with the class option soft_delete = \"deleted_at\"",
+  ["mark_as_deleted archive soft_delete trash discard"] = "use record:delete() with the class option soft_delete = \"deleted_at\"",
   ["will_save did_save before_save after_save"] = hooks,
   ["save_nested nested_save"] = "use Class:save_nested(values)",
   ["is_a instance_of is_instance"] = "use Class:is(record)",
-  ["database_equals equals eq same"] = "compare the keys, as in first.id == second.id",
-  ["observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
-  ["attach link add_to_association"] = "use record:association():add(other)",
+  ["is_equal equals_to same_as hash_code database_equals equals eq same"] = "compare the keys, as in first.id == second.id",
+  ["observe_changes on notify observe watch subscribe on_change"] = "use Class:filter_key(record.id):observe(function(records) ... end)",
+  ["link_to associate_with attach link add_to_association"] = "use record:association():add(other)",
   ["delete_all"] = "use record:delete(), or record:association():delete_all()",
   ["save_without_validation insert_without_validation update_without_validation skip_validation"] = "validation is part of every write; db:execute(sql, ...) writes without it",
 }
@@ -767,9 +767,50 @@ sections.scenario_t = {
   ["describe context it test"] = "use scenario(name, body) and group(name, body) at the top of the file", ["snapshot"] = "use expect(value):snapshot(name)",
 }
 
+-- Words -------------------------------------------------------------------------------------------------------------------------------
+
+--- For a name that is in no list and resembles no existing one: words in it, most telling first, with the listed name whose replacement
+-- is given.
+local words = {}
+
+for section, text in pairs{
+  request = "first=first one=first single=first sole=first last=last latest=last oldest=last paginate=paginate page=paginate pages=paginate "
+    .. "chunk=batches chunks=batches batch=batches batched=batches each=each stream=each lazy=each lock=lock not=exclude negate=exclude "
+    .. "where=where filter=where exist=any exists=any any=any has=any count=count sum=sum_of avg=avg min=minimum max=maximum group=group_by "
+    .. "sort=sort order=sort then=sort desc=reverse random=random shuffle=random sample=random top=take tail=last skip=skip join=joins "
+    .. "joining=joins include=includes eager=includes with=annotate annotate=annotate computed=annotate columns=only values=values pluck=values "
+    .. "string=values upsert=update_or_create update=bulk_update increment=increment_counter delete=destroy_all destroy=destroy_all "
+    .. "remove=destroy_all clear=destroy_all drop=destroy_all watch=watch subscribe=watch observe=watch live=watch sql=to_sql query=to_sql "
+    .. "alias=as records=to_list list=to_list array=to_list dict=to_list hash=to_list all=to_list map=map fold=map search=match "
+    .. "database=using connection=using db=using trashed=unscope scopes=unscope distinct=uniq unique=uniq rank=over get=get find=get key=get",
+  class = "validate=validates validation=validates uniqueness=validates hook=before_save scope=scope table=table_name schema=columns "
+    .. "cast=types casts=types rollback=transaction commit=transaction transaction=transaction savepoint=transaction tx=transaction "
+    .. "insert=new_and_save create=new_and_save",
+  database = "transaction=transaction commit=transaction rollback=transaction begin=transaction savepoint=savepoint lock=transaction "
+    .. "index=add_index indexes=add_index column=table_info columns=table_info constraint=add_foreign_key unique=add_index tables=table_names "
+    .. "table=table_names journal=pragma wal=pragma cache=pragma encoding=pragma timeout=busy_timeout backup=backup restore=backup dump=backup "
+    .. "attach=attach detach=attach count=scalar find=first insert=insert upsert=update update=update delete=delete truncate=delete "
+    .. "empty=delete function=create_function aggregate=create_aggregate collation=create_collation trace=trace log=trace on=update_hook "
+    .. "before=update_hook after=update_hook watch=watch observe=watch live=watch listen=watch subscribe=watch plan=explain_query_plan "
+    .. "explain=explain_query_plan connect=open open=open reopen=open connections=open vacuum=vacuum optimize=vacuum analyze=vacuum "
+    .. "version=user_version prepare=prepare_statement prepared=prepare_statement retry=busy_timeout rows=query query=query fetch=query "
+    .. "read=read_transaction write=transaction cancel=interrupt_all abort=interrupt_all fts=create_fts search=create_fts migrations=migrate "
+    .. "schema=schema drop=drop sql=exec execute=exec run=exec",
+  perilune = "uuid=uuid4 json=to_json jsonify=to_json stringify=to_json db=open database=open session=open connection=open memory=open "
+    .. "model=model record=model table=model class=model column=col col=col expression=raw sql=raw raw=raw literal=raw param=param null=NULL "
+    .. "undefined=NULL timestamp=time now=time today=time datetime=parse_date date=parse_date delay=set_timeout defer=set_timeout wait=wait "
+    .. "seconds=wait every=set_interval repeat=set_interval daily=cron weekly=cron cron=cron job=queue_job worker=queue_job perform=queue_job "
+    .. "task=go thread=go parallel=go async=go promise=go future=go on=on listener=on trigger=on step=on event=send signal=on "
+    .. "migration=migrate migrations=migrate migrate=migrate schema=create_table rand=rand random=rand log=print print=print printf=print "
+    .. "config=settings settings=settings options=settings env=env transaction=transaction query=query version=version",
+} do
+  words[section] = {}
+  for word, name in text:gmatch("(%w+)=([%w_]+)") do table.insert(words[section], { word, name }) end
+end
+
 -- Finding names -------------------------------------------------------------------------------------------------------------------------
 
-local other_names = { sections = sections }
+local other_names = { sections = sections, words = words }
 
 --- Each section by single names, filled on first use.
 local by_name = {}
@@ -823,12 +864,29 @@ function other_names.fields(name, use, names)
   return { name = name, advice = use, suggestion = suggestion }
 end
 
+--- Returns the replacement for a word in a name; nil if no word is known.
+local function by_word(section, name)
+  local is_in = {}
+  for word in snake(name):gmatch("[^_]+") do is_in[word] = true end
+  for _, entry in ipairs(words[section] or {}) do
+    if is_in[entry[1]] then return other_names.find(section, entry[2]) end
+  end
+  for _, other in ipairs(continued[section] or {}) do
+    local use = by_word(other, name)
+    if use then return use end
+  end
+end
+
 --- Raises for an unknown name, with its replacement, or with the nearest existing name.
 -- @tparam string what "method", "option", ...
 -- @tparam {string,...} names the existing names
 function other_names.raise(section, what, name, names, is_column)
   local use = other_names.find(section, name, is_column)
-  if not use then return errors.raise_unknown(what, name, names) end
+  if not use then
+    local _, err = pcall(errors.raise_unknown, what, name, names)
+    use = type(name) == "string" and not err.suggestion and by_word(section, name)
+    if not use then error(err, 0) end
+  end
   -- The options of a function are few, so that a similar one is more likely to be meant.
   if section == "option" then
     local _, err = pcall(errors.raise_unknown, what, name, names)
