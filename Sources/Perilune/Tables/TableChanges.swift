@@ -34,7 +34,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// The order in which a table of the changes shows the columns: the key and the columns that an update changes come first if there are
     /// updates.
     ///
-    /// - Returns: The places of the columns, and the number of those that come first.
+    /// - Returns: The places of the columns, and the number of leading ones.
     package var columnOrder: (columns: [Int], leading: Int) {
         let changed = rows.filter { $0.kind == .updated }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
         guard !changed.isEmpty else { return (Array(columns.indices), key.count) }

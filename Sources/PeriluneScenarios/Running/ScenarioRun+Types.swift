@@ -1,7 +1,7 @@
 extension ScenarioRun {
     /// Finds the scenarios and makes their types.
     ///
-    /// - Throws: ``ScenarioUsageError`` if there is no scenario.
+    /// - Throws: ``ScenarioUsageError`` if nothing is a scenario.
     package func types() async throws -> ScenarioTypes {
         let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
