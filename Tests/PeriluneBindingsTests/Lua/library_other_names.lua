@@ -53,7 +53,7 @@ test("each name of another library is listed once for a kind of object", functio
   end
 end)
 
-test("an error names the replacement, also of another spelling", function()
+test("an error names the replacement in every spelling of the name", function()
   for _, name in ipairs{ "find_one", "findOne", "first", "First", "first_" } do
     local err = fails("unknown_method", function() return Author[name] end)
     matches(err.message, "use fetch_one()")

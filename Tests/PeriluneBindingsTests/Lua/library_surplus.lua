@@ -43,7 +43,7 @@ local given = {
 for _, name in ipairs{ "get", "require", "integer", "float", "string", "boolean", "date", "date_components", "storage_class" } do given["row:" .. name] = { "a" } end
 for _, name in ipairs{ "fetch_all", "fetch_one", "fetch_count", "is_empty", "exists", "rows", "tuples", "delete_all" } do given["prepared:" .. name] = { {} } end
 
---- Functions that this test cannot call, by the name before the colon: they are called by the library, or belong to values of Swift.
+--- Functions that this test cannot call, by the name before the colon: the library calls them, or their values come from Swift.
 local others = { hooks = true, blob = true, cursor = true, run = true, t = true, alteration = true, belongs_to = true, date = true, date_components = true }
 local other_functions = {
   ["enum:from_database"] = true, ["enum:to_database"] = true, ["record:restore"] = true, ["record:delete_forever"] = true, ["request:save_nested"] = true,

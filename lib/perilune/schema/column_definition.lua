@@ -18,7 +18,7 @@ local clause_order = { "primary_key", "not_null", "unique", "check", "default", 
 
 --- Makes a column.
 -- @tparam table definition the definition of the table: `is_open`, `strict`, `name`
--- @tparam ?boolean is_copied whether the type is that of an existing column
+-- @tparam ?boolean is_copied whether an existing column already has the type
 function column_definition.make(definition, name, declared, place, is_copied)
   return setmetatable({
     definition = definition,

@@ -12,7 +12,7 @@ local known = {
   numeric = "NUMERIC", boolean = "BOOLEAN", blob = "BLOB", date = "DATE", datetime = "DATETIME", any = "ANY",
 }
 
---- The types of SQL whose meaning for SQLite is what their names say.
+--- SQL types that SQLite reads as their names suggest.
 local sql_types = {}
 for _, name in ipairs{
   "int", "tinyint", "smallint", "mediumint", "bigint", "int2", "int4", "int8", "unsigned big int", "unsigned int", "int unsigned", "integer unsigned",
@@ -64,9 +64,9 @@ function declared_types.date_form(declared)
 end
 
 --- Returns the SQL of a type.
--- @tparam ?string declared one of the names above, or a type of SQL, such as "varchar(20)"; nil for no type
+-- @tparam ?string declared one of the names above, or an SQL type, such as "varchar(20)"; nil for no type
 -- @tparam boolean is_strict whether the table is STRICT
--- @tparam ?boolean is_copied whether the type is that of an existing column, which may have any name
+-- @tparam ?boolean is_copied whether an existing column already has the type, which may be any word
 -- @treturn ?string
 function declared_types.sql(declared, is_strict, place, is_copied)
   if declared ~= nil and type(declared) ~= "string" then

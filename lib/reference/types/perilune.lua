@@ -2715,7 +2715,7 @@ do
 ---@class perilune.table_definition
 local members = {}
 
----Adds a column. The type is one of these names or a type of SQL, such as `varchar(20)` or `decimal(10, 2)`. Other words are errors, because
+---Adds a column. The type is one of these names or an SQL type, such as `varchar(20)` or `decimal(10, 2)`. Other words are errors, because
 ---SQLite would give them another meaning: a column of type `string` stores the text `01234` as the number 1234.
 ---```lua
 ---db:create_table("note", function(t)
