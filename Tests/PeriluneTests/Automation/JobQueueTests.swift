@@ -1,10 +1,11 @@
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Synchronization
 import Testing
 
 @Suite struct JobQueueTests {
-    private struct Mail: Codable { let to: String }
+    fileprivate struct Mail: Codable, Sendable { let to: String }
 
     @Test func `jobs that Swift enqueues are handled by a script`() async throws {
         let host = try await ScriptHost(database: .inMemory())
@@ -86,6 +87,24 @@ import Testing
         #expect(try await mails.counts()["ready"] == 1)
     }
 
+    @Test(.patience) func `the example of a handler sends a job's mail`() async throws {
+        let host = try await ScriptHost(database: .inMemory()), mailer = RecordingMailer()
+        @Sendable func report(_ outcome: JobOutcome) { Issue.record("\(outcome)") }
+        let handling = Task {
+            // example
+            let handler = try await host.jobs("mail").handle(Mail.self) { job in
+                try await mailer.send(job.payload, idempotencyKey: job.key)
+            }
+            for await outcome in handler.outcomes where outcome.state == .dead { report(outcome) }
+            // end
+        }
+        try await host.jobs("mail").enqueue(Mail(to: "ada"), .init(key: "a"))
+        #expect(await eventually { mailer.sent.withLock { $0 } == ["ada a"] })
+        handling.cancel()
+        _ = await handling.result
+        await host.close()
+    }
+
     @Test func `an invalid option of a Swift handler is reported`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let error = await #expect(throws: LuaError.self) {
@@ -96,3 +115,12 @@ import Testing
 }
 
 private struct Refusal: Error {}
+
+/// Keeps the mail that a handler sends.
+private final class RecordingMailer: Sendable {
+    let sent = Mutex<[String]>([])
+
+    func send(_ mail: JobQueueTests.Mail, idempotencyKey: String?) async throws {
+        sent.withLock { $0.append("\(mail.to) \(idempotencyKey ?? "-")") }
+    }
+}
