@@ -45,7 +45,7 @@ local function everything()
   for index, sql in ipairs(queries) do
     local rows = db:fetch_all(sql)
     for _, row in ipairs(rows) do
-      if row.rootpage then row.rootpage = nil end
+      if row:has "rootpage" then row.rootpage = nil end
     end
     all[index] = rows
   end
