@@ -173,7 +173,7 @@ final class ScriptLibrary {
     private func defineConversions(in values: LuaTable) throws {
         state.libraryValues = LibraryValues(read: Self.plainValue) { state throws(LuaError) in try state.makeNull() }
         try values.set("null", perilune.get("null"))
-        try set(["plain": pdb_plain_value, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
+        try set(["plain": pdb_plain_value, "are_same_stored": pdb_are_same_stored, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
         try values.setFunction("read_date") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readStoredDate(arguments[1])) }
         }

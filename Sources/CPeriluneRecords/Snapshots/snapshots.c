@@ -111,14 +111,13 @@ static int knows_row(lua_State *L) {
     return 1;
 }
 
-/* Returns whether two plain values are equal in the database: true equals 1, and 1 equals 1.0. */
+/* Returns whether two plain values are equal in columns of all types: true and 1, but not 1 and 1.0. pdb_are_same_stored decides about
+** other values. */
 static bool are_same(lua_State *L, int left, int right) {
     if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
-    if (lua_type(L, left) == LUA_TBOOLEAN && lua_type(L, right) == LUA_TNUMBER) {
-        return lua_tonumber(L, right) == lua_toboolean(L, left);
-    }
-    if (lua_type(L, left) == LUA_TNUMBER && lua_type(L, right) == LUA_TBOOLEAN) return are_same(L, right, left);
-    return lua_rawequal(L, left, right);
+    if (lua_type(L, left) == LUA_TBOOLEAN && lua_isinteger(L, right)) return lua_tointeger(L, right) == lua_toboolean(L, left);
+    if (lua_isinteger(L, left) && lua_type(L, right) == LUA_TBOOLEAN) return are_same(L, right, left);
+    return lua_rawequal(L, left, right) && lua_isinteger(L, left) == lua_isinteger(L, right);
 }
 
 /* MARK: - Differences */
@@ -137,13 +136,23 @@ static size_t packed_size(const char *at) {
     }
 }
 
+/* Returns whether a value that is not the same as another is different from it in columns of all types. An integer and a float may be
+** stored as the same number. */
+static bool is_comparable(lua_State *L, int old, int new) {
+    if (lua_type(L, old) != lua_type(L, new)) return false;
+    if (lua_type(L, old) != LUA_TNUMBER || lua_isinteger(L, old) == lua_isinteger(L, new)) return true;
+    lua_Integer integer = lua_isinteger(L, old) ? lua_tointeger(L, old) : lua_tointeger(L, new);
+    bool is_exact = integer > -(1LL << 53) && integer < 1LL << 53;
+    return is_exact && !lua_compare(L, old, new, LUA_OPEQ);
+}
+
 /* Compares a packed value, except for strings, with the value on top of the stack. */
-static comparison compare_plain(lua_State *L, const char *at, int chunk, int type) {
+static comparison compare_plain(lua_State *L, const char *at, int chunk) {
     int new = lua_gettop(L), old = new + 1;
     push_packed(L, at, chunk);
-    bool is_same = are_same(L, old, new), is_comparable = lua_type(L, old) == type;
+    bool is_same = are_same(L, old, new), is_other = !is_same && is_comparable(L, old, new);
     lua_settop(L, new);
-    return is_same ? IS_SAME : is_comparable ? IS_OTHER : IS_UNCLEAR;
+    return is_same ? IS_SAME : is_other ? IS_OTHER : IS_UNCLEAR;
 }
 
 static comparison compare_short(lua_State *L, const char *at) {
@@ -160,7 +169,7 @@ static comparison compare(lua_State *L, const char *at, int chunk) {
     if (*at == TAG_NULL || type == LUA_TNIL) return *at == TAG_NULL && type == LUA_TNIL ? IS_SAME : IS_OTHER;
     if (*at == TAG_SHORT_BLOB || *at == TAG_LONG_BLOB) return IS_UNCLEAR;
     if (*at == TAG_SHORT) return type == LUA_TSTRING ? compare_short(L, at) : IS_UNCLEAR;
-    if (*at != TAG_INTEGER || !lua_isinteger(L, -1)) return compare_plain(L, at, chunk, type);
+    if (*at != TAG_INTEGER || !lua_isinteger(L, -1)) return compare_plain(L, at, chunk);
     lua_Integer old;
     memcpy(&old, at + 1, sizeof old);
     return old == lua_tointeger(L, -1) ? IS_SAME : IS_OTHER;

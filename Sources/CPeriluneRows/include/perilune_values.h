@@ -35,6 +35,10 @@ int pdb_read_values(lua_State *L);
 /* A Lua function: value -> the value that SQLite would receive. [-n, +1, e] */
 int pdb_plain_value(lua_State *L);
 
+/* A Lua function: (left, right, affinity, content) -> whether a column of that affinity stores the same for two values. `content` is
+** "blob" for columns declared for bytes. [-n, +1, e] */
+int pdb_are_same_stored(lua_State *L);
+
 /* Pushes the value at `index` or the result of its __to_database. For C code only. [-0, +1, e] */
 void pdb_push_plain(lua_State *L, int index);
 

@@ -25,6 +25,24 @@ function native_values.write_list(number, list) end
 function native_values.read_list(text, number, count) end
 
 --- Returns a float as SQL with all its digits.
+--- Returns whether a column stores the same for two values.
+---@param left any
+---@param right any
+---@param affinity "integer"|"real"|"numeric"|"text"|"blob"
+---@param content? string "blob" for a column declared for bytes, in which strings are bytes
+---@return boolean
+function native_values.are_same_stored(left, right, affinity, content) end
+
+--- Returns the shortest decimal that SQLite reads as this float, with a point or an exponent.
+---@param float number
+---@return string
+function native_values.float_text(float) end
+
+--- Returns the seconds in the text of a duration, such as "1h30m".
+---@param text string
+---@return number? seconds nil if the text is not a duration
+function native_values.duration(text) end
+
 ---@param float number
 ---@return string
 function native_values.float_literal(float) end
