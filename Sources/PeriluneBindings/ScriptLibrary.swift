@@ -180,6 +180,13 @@ final class ScriptLibrary {
         try values.setFunction("read_date_components") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readComponents(arguments[1])) }
         }
+        try values.setFunction("float_text") { arguments in
+            [.string(LuaString(FloatLiteral.decimal(try arguments.get(1))))]
+        }
+        try values.set("longest_duration", .number(DurationText.longest / .seconds(1)))
+        try values.setFunction("duration") { arguments in
+            [DurationText.read(try arguments.get(1, as: String.self)).map { .number($0 / .seconds(1)) } ?? .nil]
+        }
         try values.setFunction("julian_date") { [dates] arguments in
             [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }

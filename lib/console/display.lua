@@ -9,6 +9,7 @@ local native_rows = require "perilune.native.rows"
 local native_values = require "perilune.native.values"
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
+local value_text = require "perilune.runtime.value_text"
 local statements = require "console.statements"
 local record_class = lazily "perilune.records.class"
 
@@ -20,10 +21,6 @@ local most_depth, most_fields = 4, 40
 
 local function is_name(key)
   return type(key) == "string" and key:match("^[%a_][%w_]*$") ~= nil
-end
-
-local function quoted(text)
-  return '"' .. text:gsub('[\\"]', "\\%0"):gsub("\n", "\\n") .. '"'
 end
 
 local literal
@@ -67,7 +64,8 @@ end
 
 function literal(value, depth, seen)
   local kind = type(value)
-  if kind == "string" then return quoted(value) end
+  if kind == "string" then return value_text.quoted(value) end
+  if kind == "number" then return value_text.number(value) end
   if kind == "table" and getmetatable(value) == nil then return table_literal(value, depth, seen) end
   return tostring(value)
 end
@@ -77,7 +75,7 @@ local function short(value)
   if type(value) == "table" and getmetatable(value) == nil then
     return (literal(value, 1, {}):gsub("\n%s*", " "))
   end
-  return tostring(value)
+  return type(value) == "number" and value_text.number(value) or tostring(value)
 end
 
 local function count_text(count, noun)
@@ -292,7 +290,8 @@ end
 
 local function describe_one(value, head, tail)
   local kind = type(value)
-  if kind == "nil" or kind == "boolean" or kind == "number" then return text(tostring(value), kind) end
+  if kind == "number" then return text(value_text.number(value), kind) end
+  if kind == "nil" or kind == "boolean" then return text(tostring(value), kind) end
   if kind == "string" then return text(value, "string") end
   if kind == "table" then return describe_table(value, head, tail) end
   if is_outcome(value) then return { kind = "outcome", text = outcome_text(value) } end

@@ -3,34 +3,15 @@
 local native_values = require "perilune.native.values"
 local null = native_values.null
 local errors = require "perilune.native.errors"
+local value_text = require "perilune.runtime.value_text"
 
 local scenario_display = {}
 
-local escapes = { ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t", ["\\"] = "\\\\", ['"'] = '\\"', ["\0"] = "\\0" }
-
-local function escape(character)
-  return escapes[character] or ("\\x%02x"):format(character:byte())
-end
-
---- Returns a string in quotes; bytes that are not text are escaped.
-function scenario_display.quoted(text)
-  text = text:gsub('[%c"\\]', escape)
-  if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end
-  return '"' .. text .. '"'
-end
+scenario_display.quoted = value_text.quoted
 
 --- Returns the bytes of a blob as an SQL literal.
 local function blob(bytes)
   return "x'" .. bytes:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'"
-end
-
-local function number(value)
-  if math.type(value) == "integer" then return tostring(value) end
-  for precision = 15, 17 do
-    local text = ("%." .. precision .. "g"):format(value)
-    if tonumber(text) == value then return text:find("[.en]") and text or text .. ".0" end
-  end
-  return tostring(value)
 end
 
 --- Returns the text of a date, without milliseconds that are zero.
@@ -112,7 +93,7 @@ function render(value, limits)
     if #value <= longest or limits.is_whole then return scenario_display.quoted(value) end
     return scenario_display.quoted(value:sub(1, longest)) .. ("... (%d bytes)"):format(#value)
   end
-  if type(value) == "number" then return number(value) end
+  if type(value) == "number" then return value_text.number(value) end
   if value == null then return "null" end
   if native_values.is_blob(value) then
     local bytes = tostring(value)
@@ -158,7 +139,7 @@ end
 --   column determines the type
 function scenario_display.cell(value, is_exact)
   if value == nil or value == null then return "~" end
-  if type(value) == "number" then return number(value) end
+  if type(value) == "number" then return value_text.number(value) end
   if native_values.is_blob(value) then return blob(tostring(value)) end
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)

@@ -45,6 +45,12 @@ static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
         luaL_addstring(buffer, "NULL");
         return;
     }
+    if (lua_type(L, index) == LUA_TNUMBER && !lua_isinteger(L, index)) {
+        char text[PDB_FLOAT_SIZE];
+        pdb_state_of(L)->callbacks.write_float(lua_tonumber(L, index), text);
+        luaL_addstring(buffer, text);
+        return;
+    }
     if (is_string) luaL_addchar(buffer, '"');
     plua_tolstring(L, index, NULL);
     luaL_addvalue(buffer);

@@ -46,6 +46,9 @@ typedef struct {
 
 /* MARK: - Callbacks */
 
+/* The room for the text of a float with its NUL. */
+enum { PDB_FLOAT_SIZE = 40 };
+
 /* Functions that return int return 0, or PLUA_RAISE with an error on top of the stack. None may raise. */
 typedef struct {
     /* Opens an access on the request's database and runs the request in it. */
@@ -73,6 +76,8 @@ typedef struct {
     /* A connection is used by the state for the first time. */
     void (*did_connect)(sqlite3 *handle);
     void (*release)(void *object);
+    /* Writes the text of a float and its NUL into `text`, of PDB_FLOAT_SIZE bytes. */
+    void (*write_float)(double value, char *text);
     pdb_sql_callbacks sql;
 } pdb_callbacks;
 

@@ -29,6 +29,7 @@ enum DatabaseCallbacks {
                 DoubleQuotedStrings.install(on: $0!)
             },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() },
+            write_float: { DatabaseCallbacks.writeFloat($0, $1!) },
             sql: SQLCallbacks.all)
         try state.withUnsafeStack { L, _ in
             pdb_open(L, &callbacks)
@@ -135,6 +136,15 @@ enum DatabaseCallbacks {
         return guarding(L) {
             RegionRecorder.add(runner.statement.databaseRegion, in: L)
             try connection(grdb).registerAccess(to: runner.statement.databaseRegion)
+        }
+    }
+
+    private static func writeFloat(_ value: Double, _ text: UnsafeMutablePointer<CChar>) {
+        var decimal = FloatLiteral.decimal(value)
+        decimal.withUTF8 { digits in
+            let count = min(digits.count, Int(PDB_FLOAT_SIZE) - 1)
+            UnsafeMutableRawPointer(text).copyMemory(from: digits.baseAddress!, byteCount: count)
+            text[count] = 0
         }
     }
 

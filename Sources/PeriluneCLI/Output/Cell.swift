@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneRecords
 
 /// A value of a result in SQLite's storage classes.
 enum Cell: Equatable, Sendable {
@@ -78,7 +79,7 @@ enum CellText {
     /// Returns the shortest digits that read back as the same double, always with a decimal point or exponent.
     static func real(_ value: Double) -> String {
         if value.isInfinite { return value < 0 ? "-Inf" : "Inf" }
-        return value.description
+        return FloatLiteral.decimal(value)
     }
 
     /// Returns a blob as an SQL literal: `x'00ff'`.

@@ -1,20 +1,29 @@
 internal import Glibc
 
-/// The SQL literals of floats, for every place that writes values into SQL.
+/// The texts of floats, for every place that shows values or writes them into SQL.
 ///
 /// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the shortest
 /// one can be, may therefore be read as the wrong float.
 package enum FloatLiteral {
-    /// Returns the shortest text that SQLite reads as this float. SQLite has no NaN; it is written as NULL.
+    /// Returns the shortest SQL that SQLite reads as this float. SQLite has no NaN; it is written as NULL.
     package static func text(_ value: Double) -> String {
         if value.isNaN { return "NULL" }
         if value.isInfinite { return value < 0 ? "-9e999" : "9e999" }
+        return isTiny(value) ? quotient(value) : decimal(value)
+    }
+
+    /// Returns the shortest decimal that reads back as this float, also by SQLite, with a point or an exponent.
+    ///
+    /// SQLite does not read all decimals below 1e-280 exactly.
+    package static func decimal(_ value: Double) -> String {
         let shortest = value.description
         // Whole numbers of up to 15 digits are read exactly.
-        if value == value.rounded(), abs(value) < 1e15 { return shortest }
-        if abs(value) < 1e-280 { return quotient(value) }
-        return isNear(shortest, value) ? shortest : printed(value, digits: 17)
+        if !value.isFinite || value == value.rounded() && abs(value) < 1e15 || isTiny(value) || isNear(shortest, value) { return shortest }
+        let digits = printed(value, digits: 17)
+        return digits.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") } ? digits : digits + ".0"
     }
+
+    private static func isTiny(_ value: Double) -> Bool { value != 0 && abs(value) < 1e-280 }
 
     /// Whether a decimal is nearer to a float than to the middle between that float and the next one, by more than SQLite may err.
     private static func isNear(_ decimal: String, _ value: Double) -> Bool {

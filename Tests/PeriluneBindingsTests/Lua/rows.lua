@@ -80,3 +80,13 @@ test("a name that is not a column raises an error with the nearest name", functi
     equal({ row.added, rawget(row, "nme") }, { 5 })
   end
 end)
+
+test("rows and records show floats with all digits that read back as the same value", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a REAL, b)"
+  db:execute("INSERT INTO t VALUES (1, ?, ?)", 0.1 + 0.2, 1e22)
+  local T = perilune.record("t")
+  equal(tostring(db:fetch_one "SELECT a, b FROM t"), "{a = 0.30000000000000004, b = 1e+22}")
+  equal(tostring(T:find(1)), "t{id = 1, a = 0.30000000000000004, b = 1e+22}")
+  equal(tostring(T.draft{ a = 0.1 + 0.2 }), "draft of t{a = 0.30000000000000004}")
+  equal(tostring(T{ a = 2.0 }), "t{id = NULL, a = 2.0, b = NULL}")
+end)

@@ -14,6 +14,7 @@ local record = require "perilune.records.class"
 local fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
+local value_text = require "perilune.runtime.value_text"
 
 local draft = {}
 
@@ -128,7 +129,7 @@ local function describe(self)
   for _, column in ipairs(columns_of(info_of(class), self)) do
     local value = rawget(self, column)
     if value ~= nil then
-      parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or tostring(value))
+      parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or value_text.number(value))
     end
   end
   return "draft of " .. record.info(class).name .. "{" .. table.concat(parts, ", ") .. "}"
