@@ -7,7 +7,7 @@ struct ScriptLimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Time limit: seconds, or 500ms, 2s, 1m. Applies to a script with all its timers and tasks, or to each run of an automation.",
+            "Time limit: seconds, or 500ms, 2s, 1h30m. Applies to a script with all its timers and tasks, or to each run of an automation.",
             valueName: "time"),
         transform: OptionValue.duration)
     var timeout: Duration?

@@ -1,18 +1,15 @@
 import ArgumentParser
+internal import PeriluneRecords
 
 /// Parsers for option values.
 enum OptionValue {
-    /// Returns a duration: `1.5` seconds, `500ms`, `2s`, `1m`, `1h`.
+    /// Returns a duration: `1.5` seconds, `500ms`, `2s`, `1h30m`, `1d`.
     static func duration(_ text: String) throws -> Duration {
-        let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("", 1)]
-        for unit in units where text.hasSuffix(unit.suffix) {
-            guard let number = decimal(text.dropLast(unit.suffix.count)) else { break }
-            let seconds = number * unit.seconds
-            // At most a hundred years, and not so short that it rounds to zero, which would not be a limit.
-            guard seconds >= 0.001, seconds < 3_155_760_000 else { break }
-            return .seconds(seconds)
+        // Shorter ones would round to zero, which is not a limit.
+        guard let duration = DurationText.read(text), duration >= .milliseconds(1) else {
+            throw ValidationError(DurationText.expectation)
         }
-        throw ValidationError("expected a time such as 1.5, 500ms, 2s or 1m")
+        return duration
     }
 
     /// Returns numbers from 1, separated by commas.

@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// The address of a database in a cluster: `dqlite://h1:9001,h2:9001/shop`, optionally followed by `?timeout=5s`.
 package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "dqlite://"
@@ -45,13 +47,12 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
             name: String(parts[0]), timeout: timeout)
     }
 
-    /// Parses `timeout=5s` or `timeout=500ms`.
+    /// Parses `timeout=5s`.
     private static func timeout(_ option: String) -> Duration? {
         guard option.hasPrefix("timeout=") else { return nil }
-        let value = option.dropFirst("timeout=".count)
-        let unit = value.hasSuffix("ms") ? "ms" : "s"
-        guard value.hasSuffix(unit), let count = Int64(value.dropLast(unit.count)), (1...86_400_000).contains(count) else { return nil }
-        return unit == "ms" ? .milliseconds(count) : .seconds(min(count, 86_400))
+        let text = String(option.dropFirst("timeout=".count)).replacing("%20", with: " ")
+        guard let duration = DurationText.read(text), duration >= .milliseconds(1) else { return nil }
+        return min(duration, .seconds(86_400))
     }
 
     /// Returns the address for a node's name: the one that the program has given, or the name itself.

@@ -3,6 +3,7 @@
 
 ---@class perilune.native.values
 ---@field null userdata NULL where nil is not possible
+---@field longest_duration number the longest duration, in seconds
 local native_values = {}
 
 --- Returns the stored value of a date, a case of an enum, ...; other values are returned unchanged.
@@ -24,7 +25,6 @@ function native_values.write_list(number, list) end
 ---@return "other number"? reason
 function native_values.read_list(text, number, count) end
 
---- Returns a float as SQL with all its digits.
 --- Returns whether a column stores the same for two values.
 ---@param left any
 ---@param right any
@@ -43,6 +43,7 @@ function native_values.float_text(float) end
 ---@return number? seconds nil if the text is not a duration
 function native_values.duration(text) end
 
+--- Returns a float as SQL with all its digits.
 ---@param float number
 ---@return string
 function native_values.float_literal(float) end

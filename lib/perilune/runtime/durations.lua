@@ -1,22 +1,15 @@
---- Durations in common notations: seconds, "500ms", "1.5 m", "2 hours", "1h30m", { hours = 2, minutes = 30 }.
+--- Durations in common notations: seconds, "500ms", "1h30m", "2 hours", { hours = 2, minutes = 30 }.
 
 local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 
 local durations = {}
 
 local parts = { milliseconds = 0.001, seconds = 1, minutes = 60, hours = 3600, days = 86400, weeks = 604800 }
-local units = {
-  ms = 0.001, msec = 0.001, s = 1, sec = 1, secs = 1, m = 60, min = 60, mins = 60, h = 3600, hr = 3600, hrs = 3600, d = 86400, w = 604800,
-}
-for name, seconds in pairs(parts) do
-  units[name], units[name:sub(1, -2)] = seconds, seconds
-end
-
-local longest = 100 * 366 * 24 * 3600
 
 --- Returns whether seconds are a duration that can be waited for: not NaN, not negative, and within the range of clocks.
 function durations.is_valid(seconds)
-  return seconds >= 0 and seconds <= longest
+  return seconds >= 0 and seconds <= native_values.longest_duration
 end
 
 --- Returns seconds as a float; nil if they are infinite or NaN.
@@ -36,25 +29,11 @@ local function sum_of(value)
   return next(value) ~= nil and finite(sum) or nil
 end
 
---- Returns the sum of a text such as "1h30m"; nil if it is not one, or repeats a unit.
-local function sum_of_text(text)
-  local sum, position, seen = 0, 1, {}
-  repeat
-    local first, last, digits, unit = text:find("^%s*([%d.]+)%s*(%a+)%s*", position)
-    local number, seconds = tonumber(digits), first and units[unit:lower()]
-    if not number or not seconds or seen[seconds] then return nil end
-    sum, position, seen[seconds] = sum + number * seconds, last + 1, true
-  until position > #text
-  return finite(sum)
-end
-
 --- Returns a duration in seconds, as a float; nil if the value is not a duration.
 function durations.seconds(value)
   if type(value) == "number" then return finite(value) end
   if type(value) == "table" and getmetatable(value) == nil then return sum_of(value) end
-  if type(value) ~= "string" then return nil end
-  local number = tonumber(value:match("^%s*([%d.]+)%s*$"))
-  return number and finite(number) or sum_of_text(value)
+  return type(value) == "string" and native_values.duration(value) or nil
 end
 
 --- Returns a duration in seconds; raises for other values, and for more than a hundred years or less than the minimum.

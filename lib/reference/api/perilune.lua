@@ -20,7 +20,9 @@
 ---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
 ---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"datetime"|"date_components"|perilune.enum|perilune.value_type
 
----A length of time: seconds, a text such as `"500ms"`, `"1.5 m"` or `"1h30m"`, or a table of parts.
+---A length of time of at most a hundred years: seconds, a text, or a table of parts. A text has numbers with units:
+---`"500ms"`, `"2 hours"`, `"1.5 m"`, `"1h30m"`, `"10 sec"`, `"1d"`, `"2w"`. A number without a unit counts seconds. Options of commands,
+---`perilune.toml` and the addresses of clusters take the same texts.
 ---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
 
 ---@class perilune
