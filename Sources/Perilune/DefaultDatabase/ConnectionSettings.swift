@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
@@ -10,6 +11,8 @@ struct ConnectionSettings: Equatable, Sendable {
     var foreignKeysEnabled = true
     var isReadonly = false
     var acceptsDoubleQuotedStringLiterals = false
+    /// Whether triggers and views may not contain double-quoted strings either, as in the host's process.
+    var refusesDoubleQuotedStrings = DoubleQuotedStrings.areRefused
     /// Whether the file is put into write-ahead mode.
     var usesLog = false
     /// How long to wait for locks of others, in seconds; `nil`: not at all.
@@ -48,6 +51,7 @@ struct ConnectionSettings: Equatable, Sendable {
         configuration.foreignKeysEnabled = foreignKeysEnabled
         configuration.readonly = isReadonly
         configuration.acceptsDoubleQuotedStringLiterals = acceptsDoubleQuotedStringLiterals
+        if refusesDoubleQuotedStrings { DoubleQuotedStrings.areRefused = true }
         if usesLog { configuration.journalMode = .wal }
         configuration.busyMode = busyTimeout.map { .waiting(seconds: $0) } ?? .immediateError
     }
@@ -56,6 +60,7 @@ struct ConnectionSettings: Equatable, Sendable {
         .fields([
             ("foreign_keys", .boolean(foreignKeysEnabled)), ("readonly", .boolean(isReadonly)),
             ("double_quotes", .boolean(acceptsDoubleQuotedStringLiterals)), ("wal", .boolean(usesLog)),
+            ("refuses_double_quotes", .boolean(refusesDoubleQuotedStrings)),
             ("busy", busyTimeout.map { WireValue(Duration.seconds($0)) }),
         ])
     }
@@ -64,6 +69,7 @@ struct ConnectionSettings: Equatable, Sendable {
         foreignKeysEnabled = value["foreign_keys"]?.booleanValue != false
         isReadonly = value["readonly"]?.booleanValue == true
         acceptsDoubleQuotedStringLiterals = value["double_quotes"]?.booleanValue == true
+        refusesDoubleQuotedStrings = value["refuses_double_quotes"]?.booleanValue == true
         usesLog = value["wal"]?.booleanValue == true
         busyTimeout = value["busy"]?.duration.map { $0 / .seconds(1) }
     }

@@ -66,7 +66,7 @@ enum DatabaseCallbacks {
             prepared.pointee = pdb_prepared()
             let text = String(cString: sql)
             func compile() throws -> Statement? {
-                try DoubleQuotedStrings.compiling(on: db) { try db.allStatements(sql: text).next() }
+                try DoubleQuotedStrings.compiling(text, on: db) { try db.allStatements(sql: text).next() }
             }
             guard let statement = try ClusterDatabase.of(db)?.compiling(on: db, compile) ?? compile() else { return }
             try fill(prepared, with: statement, on: db)

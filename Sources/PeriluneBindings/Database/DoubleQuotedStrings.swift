@@ -2,13 +2,24 @@ internal import CPeriluneRows
 internal import CPeriluneSQLite
 package import GRDB
 internal import PeriluneRecords
+internal import Synchronization
 
 /// Support for double-quoted strings in triggers and views, as in `strftime("%s")`.
 ///
 /// SQLite reads an unknown double-quoted name as a string, unless this is disabled for the connection, as GRDB does. A trigger or
 /// view of another program that relies on it would make its tables unusable, so a connection accepts such strings if the schema
 /// seems to contain one. They are never accepted in CREATE statements.
+///
+/// In new SQL they stay refused: a statement with a misspelled column in double quotes would otherwise find nothing.
 package enum DoubleQuotedStrings {
+    /// Whether connections of this process refuse such strings in triggers and views, too.
+    package static var areRefused: Bool {
+        get { refusal.withLock { $0 } }
+        set { refusal.withLock { $0 = newValue } }
+    }
+
+    private static let refusal = Mutex(false)
+
     package static func install(on db: Database) {
         if let connection = db.sqliteConnection { install(on: connection) }
     }
@@ -16,23 +27,101 @@ package enum DoubleQuotedStrings {
     /// - Returns: Whether they have just been enabled.
     @discardableResult
     static func install(on connection: OpaquePointer) -> Bool {
-        guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection) else { return false }
+        guard psql_accept_double_quoted_strings(connection, -1) == 0, !isRefusing(connection), schemaHasString(connection) else { return false }
         _ = psql_accept_double_quoted_strings(connection, 1)
         return true
     }
 
+    // MARK: - Refusing
+
+    /// An SQL function that marks a connection, as SQLite 3.40 offers no other place for it.
+    private static let mark = "perilune_refuses_double_quoted_strings"
+
+    /// Makes a connection refuse the strings.
+    static func refuse(on db: Database) {
+        guard let connection = db.sqliteConnection else { return }
+        sqlite3_create_function_v2(
+            connection, mark, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
+    }
+
+    private static let markSQL = OwnSQL.marked("SELECT 1 FROM pragma_function_list WHERE name = '\(mark)'")
+
+    private static func isRefusing(_ connection: OpaquePointer) -> Bool { areRefused || hasRow(connection, markSQL) }
+
+    private static func hasRow(_ connection: OpaquePointer, _ sql: String) -> Bool {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        return sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW
+    }
+
+    // MARK: - Compiling
+
     /// Runs a closure that compiles SQL. Runs it again if it failed because of a trigger or view created after the connection was
     /// opened.
-    static func compiling<Result>(on db: Database, _ compile: () throws -> Result) throws -> Result {
+    static func compiling<Result>(_ sql: String, on db: Database, _ compile: () throws -> Result) throws -> Result {
+        guard let connection = db.sqliteConnection else { return try compile() }
         do {
-            return try compile()
-        } catch let error as DatabaseError where error.message?.contains("no such column: ") == true {
-            guard let connection = db.sqliteConnection else { throw error }
-            install(on: connection)
-            // Repeated even if nothing has changed: reading the schema has replaced SQLite's position of the error.
+            let result = try compile()
+            try requireNames(in: sql, on: db, connection, compile)
+            return result
+        } catch let error as DatabaseError {
+            guard let name = missingColumn(of: error), !SQLNames(in: sql).containsInDoubleQuotes(name) else { throw error }
+            if install(on: connection) { return try compile() }
+            if let owner = ownerOfString(name, connection) { throw explanation(of: error, name, owner) }
+            // Repeated, because reading the schema has replaced SQLite's position of the error.
             return try compile()
         }
     }
+
+    /// Compiles a statement once more without the strings, if it contains double quotes itself.
+    private static func requireNames<Result>(
+        in sql: String, on db: Database, _ connection: OpaquePointer, _ compile: () throws -> Result
+    ) throws {
+        guard !db.configuration.acceptsDoubleQuotedStringLiterals, psql_accept_double_quoted_strings(connection, -1) != 0,
+            sql.utf8.contains(UInt8(ascii: "\""))
+        else { return }
+        _ = psql_accept_double_quoted_strings(connection, 0)
+        defer { _ = psql_accept_double_quoted_strings(connection, 1) }
+        do {
+            _ = try compile()
+        } catch let error as DatabaseError {
+            if let name = missingColumn(of: error), SQLNames(in: sql).containsInDoubleQuotes(name) { throw error }
+        }
+    }
+
+    private static func missingColumn(of error: DatabaseError) -> String? {
+        let prefix = "no such column: "
+        guard let message = error.message, message.hasPrefix(prefix) else { return nil }
+        return String(message.dropFirst(prefix.count))
+    }
+
+    private static func explanation(of error: DatabaseError, _ name: String, _ owner: String) -> DatabaseError {
+        DatabaseError(
+            resultCode: error.resultCode,
+            message: """
+                no such column: \(name): \(owner) has "\(name)" in double quotes, which this connection reads as a name; \
+                write strings in single quotes there, or open the database without `double_quoted_strings = false`
+                """,
+            sql: error.sql)
+    }
+
+    private static let ownersSQL = OwnSQL.marked("SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('trigger', 'view')")
+
+    /// Returns the trigger or view that contains a word in double quotes: "the trigger `t`".
+    private static func ownerOfString(_ word: String, _ connection: OpaquePointer) -> String? {
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        guard sqlite3_prepare_v2(connection, ownersSQL, -1, &statement, nil) == SQLITE_OK else { return nil }
+        while sqlite3_step(statement) == SQLITE_ROW {
+            guard let type = sqlite3_column_text(statement, 0), let name = sqlite3_column_text(statement, 1),
+                let sql = sqlite3_column_text(statement, 2), SQLNames(in: String(cString: sql)).containsInDoubleQuotes(word)
+            else { continue }
+            return "the \(String(cString: type)) `\(String(cString: name))`"
+        }
+        return nil
+    }
+
+    // MARK: - The schema
 
     private static let schemaSQL = OwnSQL.marked("""
         SELECT type IN ('trigger', 'view'), name, sql FROM main.sqlite_master WHERE EXISTS \

@@ -3,6 +3,7 @@ internal import CPeriluneSQLite
 package import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// The options in the second argument of `perilune.queue` and `perilune.pool`.
 struct DatabaseOptions {
@@ -13,7 +14,7 @@ struct DatabaseOptions {
     var preparation: LuaFunction?
 
     /// The names of the options that scripts can set.
-    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "trace"]
+    static let names = ["busy_timeout", "double_quoted_strings", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "trace"]
 
     /// Reads the table of options and checks everything for which GRDB would crash the process.
     ///
@@ -37,7 +38,10 @@ struct DatabaseOptions {
         switch name {
         case "readonly": configuration.readonly = try Bool.fromLua(value)
         case "foreign_keys": configuration.foreignKeysEnabled = try Bool.fromLua(value)
-        case "busy_timeout": configuration.busyMode = try Self.busyMode(Double.fromLua(value))
+        case "busy_timeout": configuration.busyMode = try Self.busyMode(Self.seconds(value))
+        case "double_quoted_strings":
+            guard try !Bool.fromLua(value) else { break }
+            configuration.prepareDatabase { db in DoubleQuotedStrings.refuse(on: db) }
         case "journal_mode": configuration.journalMode = try Self.journalMode(String.fromLua(value))
         case "label": configuration.label = try String.fromLua(value)
         case "reader_count": configuration.maximumReaderCount = try Self.readerCount(Int.fromLua(value))
@@ -51,10 +55,15 @@ struct DatabaseOptions {
     /// Returns the busy mode for a timeout. SQLite stores the milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
-            throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
+            throw BindingError("argument", "option `busy_timeout`: expected seconds from 0 to 2000000, got \(seconds)")
         }
         return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
+    private static func seconds(_ value: LuaValue) throws -> Double {
+        guard case .string(let text) = value, let duration = DurationText.read(text.description) else { return try Double.fromLua(value) }
+        return duration / .seconds(1)
+    }
+
 
     private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
         switch name {

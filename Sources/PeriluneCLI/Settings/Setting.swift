@@ -7,6 +7,7 @@ enum Setting: String, CaseIterable, Sendable {
     case database
     case context
     case extensions
+    case doubleQuotedStrings = "double_quoted_strings"
     case migrations = "folders.migrations"
     case scenarios = "folders.scenarios"
     case types = "folders.types"
@@ -31,6 +32,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .migrations: "migrations"
         case .scenarios: "scenarios"
         case .types: "types"
+        case .doubleQuotedStrings: "true"
         case .database, .extensions, .timeout, .memory, .output, .disk: nil
         }
     }
@@ -39,7 +41,7 @@ enum Setting: String, CaseIterable, Sendable {
     var isPath: Bool {
         switch self {
         case .database, .extensions, .migrations, .scenarios, .types: true
-        case .context, .timeout, .memory, .output, .disk: false
+        case .context, .doubleQuotedStrings, .timeout, .memory, .output, .disk: false
         }
     }
 
@@ -48,12 +50,15 @@ enum Setting: String, CaseIterable, Sendable {
 
     var takesNumbers: Bool { [.timeout, .memory, .output, .disk].contains(self) }
 
+    var takesBooleans: Bool { self == .doubleQuotedStrings }
+
     /// Returns why a value is invalid; `nil` if it is valid.
     func problem(with value: String) -> String? {
         do {
             switch self {
             case .timeout: _ = try OptionValue.duration(value)
             case .memory, .output, .disk: _ = try OptionValue.size(value)
+            case .doubleQuotedStrings: return ["true", "false"].contains(value) ? nil : "expected true or false, got \(value)"
             case .context:
                 guard ContextOption(rawValue: value) == nil else { return nil }
                 return "expected \(ContextOption.allCases.map(\.rawValue).joined(separator: ", ")), got \(value)"

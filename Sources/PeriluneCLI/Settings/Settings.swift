@@ -1,6 +1,7 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
+internal import PeriluneBindings
 internal import PeriluneDependencies
 
 /// The settings of the current project: from the environment, then from `perilune.toml` in the current folder or its nearest
@@ -74,7 +75,11 @@ struct Settings: Sendable {
 
     // MARK: - Settings of the process
 
-    private static let loaded = Result { try find(environment: .ofProcess) }
+    private static let loaded = Result {
+        let settings = try find(environment: .ofProcess)
+        if settings[.doubleQuotedStrings]?.text == "false" { DoubleQuotedStrings.areRefused = true }
+        return settings
+    }
 
     /// The settings of the process. An invalid file is ignored here, because commands that depend on it fail earlier, in
     /// ``require()``.

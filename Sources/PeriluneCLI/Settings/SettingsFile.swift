@@ -74,13 +74,14 @@ struct SettingsFile: Sendable {
     private func text(of value: TOMLNode, for setting: Setting, _ line: Int, _ lines: SettingsLines) throws -> String {
         let text: String? =
             switch value {
+            case .boolean(let value) where setting.takesBooleans: "\(value)"
             case .string(let text): text
             case .integer(let number) where setting.takesNumbers: "\(number)"
             case .number(let number) where setting.takesNumbers: "\(number)"
             default: nil
             }
         guard let text else {
-            let wanted = setting.takesList ? "a list of strings" : setting.takesNumbers ? "a number or a string" : "a string"
+            let wanted = setting.takesBooleans ? "true or false" : setting.takesList ? "a list of strings" : setting.takesNumbers ? "a number or a string" : "a string"
             throw failure("`\(setting.rawValue)`: expected \(wanted), got \(setting.takesList ? "one with " : "")\(Self.name(of: value))", line: line, lines)
         }
         if let problem = setting.problem(with: text) {

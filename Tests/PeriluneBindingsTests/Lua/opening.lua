@@ -130,3 +130,37 @@ test("a dropped and collected pool releases its files while the script runs, how
     equal({ name, open_files(path) }, { name, 0 })
   end
 end)
+
+test("triggers and views with strings in double quotes are usable, and new SQL stays strict", function()
+  local db = perilune.queue(temporary_path "foreign.sqlite")
+  db:execute "CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT, pos INT); INSERT INTO mob VALUES (1, 0, 2)"
+  db:execute [[CREATE TRIGGER up AFTER UPDATE OF pos ON mob BEGIN UPDATE mob SET at = printf("%d", 7) WHERE id = new.id; END]]
+  db:execute [[CREATE VIEW v AS SELECT printf("%3.1f", pos) AS p FROM mob]]
+  db:execute "UPDATE mob SET pos = 3"
+  equal(db:fetch_value "SELECT at FROM mob", 7)
+  equal(db:fetch_value [[SELECT "p" FROM "v"]], "3.0")
+  local err = fails("sql", function() db:fetch_all [[SELECT "pso" FROM mob]] end)
+  matches(err.message, "no such column: pso")
+  fails("sql", function() db:execute [[UPDATE mob SET pos = 4 WHERE "pso" = 1]] end)
+  db:close()
+end)
+
+test("double_quoted_strings = false refuses them, and the message names the trigger or view", function()
+  local path = temporary_path "foreign.sqlite"
+  local db = perilune.queue(path)
+  db:execute "CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT, pos INT); INSERT INTO mob VALUES (1, 0, 2)"
+  db:execute [[CREATE TRIGGER up AFTER UPDATE OF pos ON mob BEGIN UPDATE mob SET at = printf("%d", 7) WHERE id = new.id; END]]
+  db:execute [[CREATE VIEW v AS SELECT printf("%3.1f", pos) AS p FROM mob]]
+  db:close()
+  for _, open in ipairs{ perilune.queue, perilune.pool } do
+    local strict = open(path, { double_quoted_strings = false })
+    local err = fails("sql", function() strict:execute "UPDATE mob SET pos = 3" end)
+    matches(err.message, [[no such column: %d: the trigger `up` has "%d" in double quotes]])
+    err = fails("sql", function() strict:fetch_all "SELECT * FROM v" end)
+    matches(err.message, [[the view `v` has "%3.1f" in double quotes]])
+    strict:close()
+    local lenient = open(path, { double_quoted_strings = true })
+    equal(lenient:fetch_value "SELECT p FROM v", "2.0")
+    lenient:close()
+  end
+end)

@@ -54,6 +54,8 @@ import Testing
         ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
         ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
         ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
+        ("double_quoted_strings = 1", "`double_quoted_strings`: expected true or false, got a number", 1, nil),
+        ("double_quoted_strings = \"no\"", "`double_quoted_strings`: expected true or false, got no", 1, nil),
         ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
         ("[folders\n", "the file is not TOML: ", 1, nil),
     ] as [(String, String, Int, String?)])
@@ -131,6 +133,19 @@ import Testing
         #expect(try Settings.find(in: folder.path, environment: [:])[.database]?.text == "x.sqlite")
     }
 
+    @Test func `strings in double quotes in triggers are refused if the file says so`() throws {
+        let folder = try TestFolder()
+        let sql = """
+            CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT); INSERT INTO mob VALUES (1, 0);
+            CREATE TRIGGER up AFTER INSERT ON mob BEGIN UPDATE mob SET at = printf("%d", 7) WHERE id = new.id; END
+            """
+        #expect(try folder.perilune("run", "--database", "d.sqlite", "-e", "db:execute[[\(sql)]] db:execute 'INSERT INTO mob VALUES (2, 0)'").status == 0)
+        try folder.write("double_quoted_strings = false", to: "perilune.toml")
+        let refused = try folder.perilune("run", "--database", "d.sqlite", "-e", "db:execute 'INSERT INTO mob VALUES (3, 0)'")
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("no such column: %d: the trigger `up` has \"%d\" in double quotes"), "\(refused)")
+    }
+
     @Test func `all settings are listed with their sources`() throws {
         let folder = try TestFolder(["perilune.toml": "[folders]\ntypes = 't'"])
         let listed = try folder.perilune("settings", "--format", "tsv", environment: ["PERILUNE_CONTEXT": "preview"]).output
@@ -139,6 +154,7 @@ import Testing
             database\t\t
             context\tpreview\tPERILUNE_CONTEXT
             extensions\t\t
+            double_quoted_strings\ttrue\tdefault
             folders.migrations\tmigrations\tdefault
             folders.scenarios\tscenarios\tdefault
             folders.types\tt\tperilune.toml:2

@@ -9,7 +9,8 @@
 ---@class perilune.database_options
 ---@field readonly? boolean false by default
 ---@field foreign_keys? boolean whether foreign keys are enforced; true by default
----@field busy_timeout? number seconds to wait for another connection's lock; 0, the default, raises at once
+---@field double_quoted_strings? boolean whether triggers and views of the file may contain strings in double quotes; true by default
+---@field busy_timeout? number|string seconds to wait for another connection's lock; 0, the default, raises at once
 ---@field journal_mode? "default"|"wal"
 ---@field label? string the name of the connection in logs
 ---@field reader_count? integer read connections of a pool, from 1 to 64; 5 by default
