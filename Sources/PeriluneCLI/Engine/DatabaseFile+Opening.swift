@@ -59,6 +59,7 @@ extension DatabaseFile {
         configuration.prepareDatabase { db in prepare(db) }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
+            if isReadonly, let queue = try UnwritableFolder.open(path, configuration) { return queue }
             return try DatabaseQueue(path: path, configuration: configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))

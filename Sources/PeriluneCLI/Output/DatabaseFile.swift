@@ -22,6 +22,12 @@ enum DatabaseFile {
         return stat(path, &information) != 0 && errno == ENOENT
     }
 
+    /// Returns whether a path is that of a folder.
+    static func isFolder(_ path: String) -> Bool {
+        var information = stat()
+        return !isCluster(path) && stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// Rejects a path without a file.
     ///
     /// - Parameter option: The option for an empty database, to mention in the help; `nil` if there is none.

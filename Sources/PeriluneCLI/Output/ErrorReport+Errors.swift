@@ -28,6 +28,8 @@ extension ErrorReport {
         sql = nil
         let place = "cannot open the database \(path ?? ":memory:"): "
         if !message.hasPrefix(place) { message = place + message }
+        if let path, DatabaseFile.isFolder(path) { message = place + "it is a folder" }
+        if let path, let reason = UnwritableFolder.obstacle(to: path) { help = reason }
         if let folder = path.flatMap(DatabaseFile.missingFolder) { help = "the folder `\(folder)` does not exist" }
         if isLock { addHelp(forLockOf: path) }
     }
