@@ -80,10 +80,20 @@ struct MigrationCommandRunner {
         noteEdited(status)
         let pending = try await pending(status, session)
         guard let first = pending.first else { return noteNothingPending(status) }
+        noteLate(pending, status)
         if isNew, request.isDryRun { note("the database \(request.database) does not exist yet; migrating an empty one") }
         let backup = try isNew ? nil : makeBackup(before: first)
         try await apply(pending, session, backup, isNew: isNew && !request.isDryRun)
         return ExitStatus.success
+    }
+
+    /// Notes pending migrations that come before applied ones: they run on a schema for which they were not written.
+    private func noteLate(_ pending: [String], _ status: ScriptMigrations.Status) {
+        let waiting = Set(status.pending)
+        guard let last = status.names.last(where: { !waiting.contains($0) }), let end = status.names.firstIndex(of: last) else { return }
+        let late = pending.filter(Set(status.names[..<end]).contains)
+        guard !late.isEmpty else { return }
+        note("out of order: \(Self.list(late)) \(late.count == 1 ? "comes" : "come") before \(last), which was applied already")
     }
 
     /// Returns the migrations to run.

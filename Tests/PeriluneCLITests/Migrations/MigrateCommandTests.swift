@@ -38,6 +38,25 @@ import Testing
 
     // MARK: - Migrating
 
+    @Test func `migrations that come before applied ones are noted`() throws {
+        let folder = try migrated(["migrations/0001_b.sql": "CREATE TABLE late (a);\n"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 0)
+        #expect(result.errors.contains("out of order: 0001_b comes before 0002_pages, which was applied already"), "\(result)")
+        try folder.write("CREATE TABLE next (a);\n", to: "migrations/0003_c.sql")
+        let next = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(!next.errors.contains("out of order"), "\(next)")
+    }
+
+    @Test(arguments: [["query", "SELECT 1"], ["doctor"], ["schema"], ["dump"], ["types"], ["migrate"], ["run", "-e", ""]])
+    func `a folder in place of a database is an error that says so`(arguments: [String]) throws {
+        let folder = try folder(["data.sqlite/readme": ""])
+        let words = Array(arguments.prefix(1)) + ["--database", "data.sqlite"] + arguments.dropFirst()
+        let result = try CommandProcess(TestFolder.binary, words, in: folder).wait()
+        #expect(result.status != 0)
+        #expect(result.errors.contains("cannot open the database data.sqlite: it is a folder"), "\(result)")
+    }
+
     @Test func `a new database is created and migrated`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--format", "csv")
