@@ -3,6 +3,7 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
+internal import PeriluneRecords
 
 /// Opens and migrates the database of a source, as the context asks for it.
 struct DatabaseMaker {
@@ -30,9 +31,24 @@ struct DatabaseMaker {
         }
         if needsFile, case .inMemory = source.kind { return try filled("memory.sqlite", isFile: true, migrate) }
         let path = try source.path()
+        let isNew = path.map { !FileManager.default.fileExists(atPath: $0) } ?? false
         let writer = try open(path)
-        if path == nil || !source.isReadonly { try migrate(writer) }
+        guard path == nil || !source.isReadonly else { return writer }
+        do {
+            try migrate(writer)
+        } catch {
+            if isNew, let path { Self.remove(path, of: writer) }
+            throw error
+        }
         return writer
+    }
+
+    /// Removes a new file in which the failed preparation has left nothing but Perilune's own tables.
+    private static func remove(_ path: String, of writer: any DatabaseWriter) {
+        let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name NOT IN (?, ?))"
+        let isUsed = try? writer.read { db in try Bool.fetchOne(db, sql: sql, arguments: [OwnTables.migrations, OwnTables.checksums]) }
+        guard isUsed == false, (try? writer.close()) != nil else { return }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func makeInCluster(_ url: String) throws -> any DatabaseWriter {
