@@ -264,6 +264,13 @@ static int error_pairs(lua_State *L) {
     lua_getiuservalue(L, 1, 1);
     /* A copy, so that the iteration hands out no table that could be changed. */
     lua_newtable(L);
+/* Pushes the error value as it is kept. nil means that nothing is kept. */
+static void push_kept_form(lua_State *L, int index) {
+    static char nil;
+    if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nil);
+    else lua_pushvalue(L, index);
+}
+
     for (lua_pushnil(L); lua_next(L, -3);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
@@ -292,8 +299,9 @@ void plua_open_errors(lua_State *L) {
 
 static bool is_kept(lua_State *L, int index) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_value_key);
-    bool kept = !lua_isnil(L, -1) && lua_rawequal(L, -1, index);
-    plua_pop(L, 1);
+    push_kept_form(L, index);
+    bool kept = lua_rawequal(L, -1, -2);
+    plua_pop(L, 2);
     return kept;
 }
 
@@ -331,7 +339,7 @@ void plua_keep_failure(lua_State *L, lua_State *failed, int index) {
         luaL_traceback(L, failed, NULL, L == failed ? 1 : 0);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
         keep_position(L, failed);
-        lua_pushvalue(L, index);
+        push_kept_form(L, index);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
     }
     if (L != failed) add_resumer(L);
@@ -341,7 +349,7 @@ void plua_restore_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
-    lua_pushvalue(L, -1);
+    push_kept_form(L, -1);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
 }
 

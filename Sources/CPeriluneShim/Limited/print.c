@@ -1,4 +1,5 @@
-/* print with bounded output: a script could fill a disk with it. */
+/* print with bounded output, because a script could fill a disk with it. A line is written as a whole: several states of a process may
+** print at once. */
 #include <stdio.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -21,14 +22,16 @@ static int bounded_print(lua_State *L) {
     }
     plua_count_work(L, (int64_t)plua_cost_of_bytes(total));
     if (!plua_take_output(L, total)) return plua_raise(L, "output", "print: the script has written more than its limit of output");
+    flockfile(stdout);
     for (int i = 1; i <= count; i++) {
         size_t length;
         const char *text = lua_tolstring(L, i, &length);
-        if (i > 1) fputc('\t', stdout);
+        if (i > 1) putc_unlocked('\t', stdout);
         fwrite(text, 1, length, stdout);
     }
-    fputc('\n', stdout);
+    putc_unlocked('\n', stdout);
     fflush(stdout);
+    funlockfile(stdout);
     return 0;
 }
 

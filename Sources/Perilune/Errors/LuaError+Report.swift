@@ -1,5 +1,6 @@
 internal import GRDB
 public import PeriluneLua
+internal import PeriluneRecords
 
 /// Errors of Lua as reports: the frames, the SQL and the cure that are shown to people.
 extension LuaError {
@@ -15,6 +16,7 @@ extension ScriptHost {
     func explained(_ error: LuaError) -> LuaError {
         guard error.hints == nil else { return error }
         var report = ErrorReport(error, source: sourceTexts)
+        if report.help == nil { report.addHelp(sandboxed: isSandboxed, modules: registeredModules) }
         if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
         }
@@ -83,6 +85,24 @@ extension ErrorReport {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
         if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
+    }
+
+    /// Adds help about functions that the sandbox removes, and about misspelled modules and their functions.
+    mutating func addHelp(sandboxed: Bool, modules: [RegisteredModule]) {
+        if kind == "runtime", sandboxed, ScriptNames.isTakenAway(message) {
+            help = "sandboxed scripts do not have it"
+        } else if let match = message.firstMatch(of: /module [`']([^'`]+)['`] not found/) {
+            suggest(nearestName(to: String(match.1), among: modules.map(\.name)))
+        } else if let match = message.wholeMatch(of: /attempt to call a nil value \((?:field|method) '([^']*)'\)/), let sourceLine {
+            let used = modules.filter { sourceLine.contains($0.name) }
+            suggest(nearestName(to: String(match.1), among: used.flatMap { $0.functions.map(\.name) }))
+        }
+    }
+
+    private mutating func suggest(_ name: String?) {
+        guard let name else { return }
+        help = "did you mean `\(name)`?"
+        suggestions = [name]
     }
 
     /// Adds suggestions from the schema for an unknown name.

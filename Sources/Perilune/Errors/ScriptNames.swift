@@ -23,6 +23,9 @@ package enum ScriptNames {
     ///
     /// - Parameter line: The line of source text, if it is known: a field may be that of another table than `perilune`.
     package static func suggestion(for message: String, in line: String? = nil) -> String? {
+        if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/), line?.contains(/["']\):/) == true {
+            return nearestName(to: String(method.1), among: strings)
+        }
         guard let match = message.wholeMatch(of: /attempt to (call|index) a nil value \((field|global) '([^']*)'\)/) else { return nil }
         let name = String(match.3)
         if match.2 == "global" { return nearestName(to: name, among: globals) }
@@ -30,6 +33,21 @@ package enum ScriptNames {
         guard match.1 == "call", line?.contains("perilune") != false else { return nil }
         return nearestName(to: name, among: perilune)
     }
+
+    /// Functions of Lua's strings, which strings have as methods.
+    private static let strings = [
+        "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack", "packsize", "rep", "reverse", "sub", "unpack",
+        "upper",
+    ]
+
+    /// The forms in which Lua's messages name functions that the sandbox removes.
+    private static let namesTakenAway = [
+        "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
+        "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')", "(field 'tmpname')",
+    ]
+
+    /// Returns whether a message is about a function that the sandbox removes.
+    package static func isTakenAway(_ message: String) -> Bool { namesTakenAway.contains(where: message.contains) }
 
     /// Methods of rows that a column may be called like.
     private static let rowMethods: Set = [

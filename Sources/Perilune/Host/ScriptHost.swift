@@ -63,6 +63,8 @@ public actor ScriptHost {
     var printedLine: [UInt8] = []
     /// Receives the statements of scripts in another process.
     var isolatedTrace: SQLTrace?
+    /// Whether scripts have only the libraries of the sandbox.
+    let isSandboxed: Bool
     /// The time limit of a run in another process.
     var runTimeLimit: Duration?
 
@@ -104,6 +106,7 @@ public actor ScriptHost {
         self.worker = worker
         moduleSources = configuration.moduleSources
         output = configuration.output
+        isSandboxed = configuration.libraries == .sandboxed
         runTimeLimit = configuration.limits.time
         thread = LuaThread()
         let isLive = environment.map { $0.context == .live } ?? true
@@ -124,7 +127,8 @@ public actor ScriptHost {
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)
-        if worker == nil, let limit = configuration.output.limitInBytes { try state.limitOutput(toBytes: limit) }
+        // Also without a limit: this function writes whole lines, while other hosts print.
+        if worker == nil, case .standardOutput(let limit) = configuration.output { try state.limitOutput(toBytes: limit ?? .max) }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules
         if let effects = modules.effects {

@@ -213,18 +213,11 @@ extension ErrorReport {
         case "preview" where message.contains("database files"):
             help = "run it without --preview"
         case "preview": help = "use --allow-effects to perform it"
-        case "runtime" where request.isSandboxed && Self.namesTakenAway.contains(where: message.contains):
+        case "runtime" where request.isSandboxed && ScriptNames.isTakenAway(message):
             help = "--sandbox removes it"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
         case _ where isLock: addHelp(forLockOf: request.database)
         default: break
         }
     }
-
-    /// The forms in which Lua's messages name functions that the sandbox removes.
-    private static let namesTakenAway = [
-        "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
-        "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')",
-        "(field 'tmpname')",
-    ]
 }

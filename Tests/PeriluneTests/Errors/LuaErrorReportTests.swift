@@ -62,6 +62,33 @@ import Testing
         #expect(report.sourceLine == nil)
     }
 
+    @Test func `functions that the sandbox removes are explained`() async throws {
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configuration.libraries = .sandboxed
+        let host = try ScriptHost(standalone: configuration)
+        for source in ["io.open('x')", "os.execute('ls')", "os.getenv('HOME')", "dofile('x.lua')"] {
+            let report = try await report(of: source, in: host)
+            #expect(report.help == "sandboxed scripts do not have it", "\(source)")
+        }
+        #expect(try await self.report(of: "io.open(nil)").help == nil)
+    }
+
+    @Test func `misspelled modules and functions of them get the nearest suggestion`() async throws {
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        try await host.register(module: "mail") { mail in
+            mail.function("count") { (text: String) -> Int in text.count }
+        }
+        #expect(try await report(of: "local mail = require 'mail' mail.cont('x')", in: host).suggestions == ["count"])
+        #expect(try await report(of: "require 'mial'", in: host).suggestions == ["mail"])
+        #expect(try await report(of: "('x'):uper()", in: host).suggestions == ["upper"])
+        #expect(try await report(of: "local t = {} t.cont('x')", in: host).suggestions == [])
+    }
+
+    @Test func `an error without a value has its place`() async throws {
+        let report = try await report(of: "local function f()\n  error()\nend\nf()")
+        #expect((report.file, report.line, report.message) == ("a.lua", 2, "nil was raised"))
+    }
+
     @Test func `a report does not change the error`() async throws {
         let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:fetch_all('SELECT 1 FROM nowhere')") }
