@@ -149,10 +149,7 @@ final class ScriptLibrary {
 
     private func defineErrors(in errors: LuaTable) throws {
         try set(
-            ["raise": plua_raise_error, "add_fields": plua_add_error_fields, "position": plua_position], in: errors)
-        try errors.setFunction("describe") { arguments in
-            [.string(LuaString(arguments[1].shortDescription))]
-        }
+            ["raise": plua_raise_error, "describe": plua_describe_argument, "add_fields": plua_add_error_fields, "position": plua_position], in: errors)
         try errors.setFunction("raise_unknown") { arguments in
             let what: String = try arguments.get(1)
             guard case .string(let name) = arguments[2] else {
@@ -180,15 +177,15 @@ final class ScriptLibrary {
         try values.setFunction("read_date_components") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readComponents(arguments[1])) }
         }
+        try values.setFunction("julian_date") { [dates] arguments in
+            [try dates.make(DateTime(julianDay: arguments.get(1)))]
+        }
         try values.setFunction("float_text") { arguments in
             [.string(LuaString(FloatLiteral.decimal(try arguments.get(1))))]
         }
         try values.set("longest_duration", .number(DurationText.longest / .seconds(1)))
         try values.setFunction("duration") { arguments in
             [DurationText.read(try arguments.get(1, as: String.self)).map { .number($0 / .seconds(1)) } ?? .nil]
-        }
-        try values.setFunction("julian_date") { [dates] arguments in
-            [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }
         try values.setFunction("float_literal") { arguments in
             [.string(LuaString(FloatLiteral.text(try arguments.get(1))))]

@@ -150,7 +150,7 @@ struct RunningTests {
             let _: MonthReport = try await host.run(source: "return { title = 1, lines = {} }", named: "close.lua")
         }
         #expect(result?.code == .conversion)
-        #expect(result?.message == "the result of close.lua: title: expected a string, got an integer")
+        #expect(result?.message == "the result of close.lua: title: expected a string, got the integer 1")
         let nothing = await #expect(throws: LuaError.self) { let _: Int = try await host.run(source: "", named: "x") }
         #expect(nothing?.message == "the result of x: expected an integer, got nil")
         let argument = await #expect(throws: LuaError.self) {

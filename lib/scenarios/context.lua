@@ -272,7 +272,7 @@ function scenario_context.new(current)
     end,
     __newindex = function(_, name) state.mistake("t.%s cannot be set", tostring(name)) end,
     __tostring = function() return "t" end,
-    __name = "t",
+    __name = "t", __described = "the context of the scenario",
   })
 end
 

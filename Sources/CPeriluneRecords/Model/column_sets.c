@@ -52,6 +52,17 @@ static void push_index(lua_State *L, int model, int extras) {
     lua_pushcclosure(L, prec_missing_field, 2);
 }
 
+/* Adds the description of records in messages to the metatable on top of the stack. */
+static void set_description(lua_State *L, int model) {
+    lua_getiuservalue(L, model, MODEL_CLASS);
+    int class = lua_gettop(L);
+    if (luaL_getmetafield(L, class, "__table") == LUA_TSTRING) {
+        lua_pushfstring(L, "a record of `%s`", lua_tostring(L, -1));
+        lua_setfield(L, class - 1, "__described");
+    }
+    lua_settop(L, class - 1);
+}
+
 /* Pushes the metatable of records without a chunk. */
 static void push_metatable(lua_State *L, int column_set, int model, int extras) {
     lua_createtable(L, 1, 8);
@@ -67,6 +78,7 @@ static void push_metatable(lua_State *L, int column_set, int model, int extras) 
     lua_setfield(L, -2, "__newindex");
     lua_pushliteral(L, "record");
     lua_setfield(L, -2, "__name");
+    set_description(L, model);
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
 }

@@ -108,7 +108,7 @@ int prec_assign_field(lua_State *L) {
 
 int prec_check_record(lua_State *L, int index) {
     if (prec_push_column_set_of(L, index) == NULL) {
-        return plua_raise(L, "argument", "expected a record, got %s", plua_type_name(L, index));
+        return plua_raise(L, "argument", "expected a record, got %s", plua_describe(L, index));
     }
     return lua_gettop(L);
 }

@@ -200,7 +200,7 @@ void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count
         if (expected == NULL) continue;
         pdb_end_run(work->call.statement);
         if (expected == pdb_conversion_failed) plua_throw(L);
-        plua_raise(L, "argument", "%s: expected %s, got %s", work->verb, expected, plua_type_name(L, index));
+        plua_raise(L, "argument", "%s: expected %s, got %s", work->verb, expected, plua_describe(L, index));
     }
 }
 

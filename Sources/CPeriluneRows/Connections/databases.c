@@ -21,7 +21,7 @@ pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const cha
     pdb_handle *handle = pdb_to_userdata(L, index, rows->database_metatable);
     if (handle == NULL) {
         plua_raise(L, "argument", "%s: expected a database before the colon (db:%s(...)), got %s", verb, verb,
-                       plua_type_name(L, index));
+                       plua_describe(L, index));
     }
     return handle;
 }
@@ -224,6 +224,8 @@ void pdb_open_databases(lua_State *L) {
         {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {NULL, NULL}};
     pdb_state_of(L)->database_metatable =
         pdb_new_metatable(L, &pdb_database_metatable_key, "database", metamethods);
+    lua_pushliteral(L, "db");
+    lua_setfield(L, -2, "__receiver");
     lua_createtable(L, 0, 32);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);

@@ -7,7 +7,7 @@ pdb_prepared_object *pdb_check_prepared(lua_State *L, pdb_state *rows, int index
     pdb_prepared_object *prepared = pdb_to_userdata(L, index, rows->statement_metatable);
     if (prepared == NULL) {
         plua_raise(L, "argument", "%s: expected a prepared statement before the colon (statement:%s(...)), got %s",
-                       verb, verb, plua_type_name(L, index));
+                       verb, verb, plua_describe(L, index));
     }
     return prepared;
 }

@@ -37,7 +37,7 @@ static void set_result(lua_State *L, sqlite3_context *context) {
         sqlite3_result_blob64(context, bytes, length, SQLITE_TRANSIENT);
     } else {
         plua_raise(L, "conversion", "an SQL function returned %s, which SQLite cannot store",
-                       plua_type_name(L, -1));
+                       plua_describe(L, -1));
     }
 }
 

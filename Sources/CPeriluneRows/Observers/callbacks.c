@@ -181,7 +181,7 @@ static void warn(lua_State *L) {
         lua_pushliteral(L, "message");
         lua_rawget(L, -2);
     }
-    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_type_name(L, top);
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_describe(L, top);
     lua_warning(L, "an observer failed after the end of a transaction: ", 1);
     lua_warning(L, message, 0);
     lua_settop(L, top);

@@ -88,7 +88,7 @@ static pdb_observer *check(lua_State *L, const char *method) {
     lua_pop(L, 1);
     if (handle == NULL) {
         plua_raise(L, "argument", "%s: expected an observer before the colon (observer:%s()), got %s", method, method,
-                       plua_type_name(L, 1));
+                       plua_describe(L, 1));
     }
     return *handle;
 }

@@ -81,7 +81,7 @@ static int fail_value(lua_State *L, const pdb_arguments *arguments, lua_Integer 
                       int index) {
     if (expected == pdb_conversion_failed) return fail_conversion(L, arguments);
     return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
-                plua_type_name(L, index));
+                plua_describe(L, index));
 }
 
 static void bind_list_value(lua_State *L, pdb_statement *statement, int parameter, pdb_arguments *arguments) {
@@ -149,7 +149,7 @@ static void bind_named_value(lua_State *L, pdb_statement *statement, int paramet
     if (expected == pdb_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
         fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
-             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_type_name(L, index));
+             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_describe(L, index));
     }
 }
 

@@ -15,7 +15,7 @@ static open_blob *check_self(lua_State *L, const char *verb) {
     open_blob *self = pdb_to_userdata(L, 1, pdb_state_of(L)->open_blob_metatable);
     if (self == NULL) {
         plua_raise(L, "argument", "blob:%s: expected an open blob before the colon (blob:%s(...)), got %s", verb, verb,
-                   plua_type_name(L, 1));
+                   plua_describe(L, 1));
     }
     return self;
 }
@@ -222,6 +222,8 @@ void pdb_open_open_blobs(lua_State *L) {
     static const luaL_Reg methods[] = {{"read", read}, {"write", write}, {"seek", seek}, {"size", size},
                                        {"reopen", reopen}, {"close", close}, {NULL, NULL}};
     pdb_state_of(L)->open_blob_metatable = pdb_new_metatable(L, &metatable_key, "open blob", metamethods);
+    lua_pushliteral(L, "blob");
+    lua_setfield(L, -2, "__receiver");
     lua_createtable(L, 0, 8);
     luaL_setfuncs(L, methods, 0);
     lua_setfield(L, -2, "__index");

@@ -168,7 +168,7 @@ int pdb_set_missing_column(lua_State *L) {
 /* MARK: - What the library needs for the methods of rows */
 
 static void check_row(lua_State *L) {
-    if (!pdb_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_type_name(L, 1));
+    if (!pdb_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_describe(L, 1));
 }
 
 /* Pushes the list of column names. */
@@ -301,6 +301,8 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "a row");
     lua_setfield(L, -2, "__name");
+    lua_pushliteral(L, "row");
+    lua_setfield(L, -2, "__receiver");
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
 }

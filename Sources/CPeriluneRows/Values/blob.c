@@ -55,7 +55,7 @@ void pdb_push_blob(lua_State *L, const char *bytes, size_t length) {
 }
 
 int pdb_make_blob(lua_State *L) {
-    if (lua_type(L, 1) != LUA_TSTRING) return plua_argument_error(L, "blob", 1, "a string", 1);
+    if (lua_type(L, 1) != LUA_TSTRING) return plua_argument_error(L, "perilune.blob", 1, "a string", 1);
     lua_settop(L, 1);
     pdb_wrap_blob(L);
     return 1;

@@ -101,5 +101,5 @@ void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int in
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
     if (expected == pdb_conversion_failed) plua_throw(L);
-    if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_type_name(L, index));
+    if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_describe(L, index));
 }

@@ -7,6 +7,13 @@
 /* Registers the metatable of error objects. [-0, +0, m] */
 void plua_open_errors(lua_State *L);
 
+/* Returns whether an activation, of which lua_getinfo has filled in "S" and "l", is of a script's function. Never fails. */
+bool plua_is_of_script(const lua_Debug *activation);
+
+/* Completes the name of the called function at the beginning of the message of the error object on top: `write: argument 1: ...` becomes
+** `db:write: argument 1: ...`. [-0, +0, m] */
+void plua_name_function(lua_State *L);
+
 /* The message handler of protected calls, which stores the traceback and location of an error. [-0, +1, -] */
 int plua_message_handler(lua_State *L);
 

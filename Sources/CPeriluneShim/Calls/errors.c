@@ -50,15 +50,14 @@ void plua_set_error_field(lua_State *L, const char *name) {
     plua_pop(L, 1);
 }
 
-/* Returns whether an activation belongs to a script's function. */
-static bool is_of_script(const lua_Debug *activation) {
+bool plua_is_of_script(const lua_Debug *activation) {
     return activation->currentline > 0 && strncmp(activation->source, PLUA_LIBRARY_CHUNK, strlen(PLUA_LIBRARY_CHUNK)) != 0;
 }
 
 bool plua_find_position(lua_State *L, lua_Debug *activation) {
     for (int level = 0; lua_getstack(L, level, activation); level++) {
         lua_getinfo(L, "Sl", activation);
-        if (is_of_script(activation)) return true;
+        if (plua_is_of_script(activation)) return true;
     }
     return false;
 }
@@ -78,7 +77,7 @@ const char *plua_find_unwaiting_caller(lua_State *L) {
     bool has_script = false, has_c = false;
     for (int level = 0; lua_getstack(L, level, &activation); level++) {
         lua_getinfo(L, "Sln", &activation);
-        if (is_of_script(&activation)) {
+        if (plua_is_of_script(&activation)) {
             if (has_c && name) return name;
             has_script = true, has_c = false, name = NULL;
         } else if (has_script && !(activation.name && can_wait(activation.name))) {
@@ -127,6 +126,7 @@ void plua_add_position(lua_State *L) {
         lua_setfield(L, -2, "line");
     }
     plua_pop(L, 1);
+    if (!has_position) plua_name_function(L);
 }
 
 int plua_position(lua_State *L) {
@@ -192,32 +192,6 @@ int plua_add_error_fields(lua_State *L) {
     return 1;
 }
 
-const char *plua_type_name(lua_State *L, int index) {
-    switch (lua_type(L, index)) {
-        case LUA_TNONE: return "no value";
-        case LUA_TNIL: return "nil";
-        case LUA_TBOOLEAN: return "a boolean";
-        case LUA_TNUMBER: return lua_isinteger(L, index) ? "an integer" : "a float";
-        case LUA_TSTRING: return "a string";
-        case LUA_TTABLE: break;
-        case LUA_TFUNCTION: return "a function";
-        case LUA_TTHREAD: return "a coroutine";
-        case LUA_TLIGHTUSERDATA: return "a light userdata";
-        default: break;
-    }
-    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) {
-        const char *name = lua_tostring(L, -1); /* lives in the metatable */
-        plua_pop(L, 1);
-        return name;
-    }
-    return lua_type(L, index) == LUA_TTABLE ? "a table" : "a userdata";
-}
-
-int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index) {
-    const char *got = plua_type_name(L, index);
-    return plua_raise(L, "argument", "%s: argument %d: expected %s, got %s", function, argument, expected, got);
-}
-
 /* MARK: - Metamethods */
 
 static int error_index(lua_State *L) {
@@ -264,13 +238,6 @@ static int error_pairs(lua_State *L) {
     lua_getiuservalue(L, 1, 1);
     /* A copy, so that the iteration hands out no table that could be changed. */
     lua_newtable(L);
-/* Pushes the error value as it is kept. nil means that nothing is kept. */
-static void push_kept_form(lua_State *L, int index) {
-    static char nil;
-    if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nil);
-    else lua_pushvalue(L, index);
-}
-
     for (lua_pushnil(L); lua_next(L, -3);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
@@ -296,6 +263,13 @@ void plua_open_errors(lua_State *L) {
 }
 
 /* MARK: - What is kept of a failure */
+
+/* Pushes the error value as it is kept. nil means that nothing is kept. */
+static void push_kept_form(lua_State *L, int index) {
+    static char nil;
+    if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nil);
+    else lua_pushvalue(L, index);
+}
 
 static bool is_kept(lua_State *L, int index) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_value_key);

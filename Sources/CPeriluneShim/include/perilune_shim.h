@@ -259,7 +259,8 @@ void plua_set_error_field(lua_State *L, const char *name);
 /* The prefix of the names of the host's own Lua chunks: errors are attributed to their callers. */
 #define PLUA_LIBRARY_CHUNK "=[lib] "
 
-/* Adds the fields `file` and `line` of the nearest Lua function to the error object on top, unless it has them. [-0, +0, m] */
+/* Adds the fields `file` and `line` of the nearest Lua function to the error object on top, unless it has them, and completes the name
+** of the called function in its message: the metafield `__receiver` of the value before the colon is the word for it. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
 /* Finds the nearest running Lua function outside the host's library chunks: the place a person would look at. Fills in the fields of
@@ -284,7 +285,7 @@ void **plua_error_payload(lua_State *L, int index);
 /* Pushes the table of the error object's fields. [-0, +1, -] */
 void plua_push_error_fields(lua_State *L, int index);
 
-/* Raises an error object of kind "argument": "function: argument N: expected ..., got a TYPE". C only. `argument` counts as the
+/* Raises an error object of kind "argument": "function: argument N: expected ..., got ...". C only. `argument` counts as the
 ** script does: for a method, 1 is the first after self. [-0, +0, v] */
 int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index);
 
@@ -301,9 +302,28 @@ int plua_position(lua_State *L);
 /* (value, fields) returns the value. If it is an error object, adds the fields that it does not have yet. [-n, +1, v] */
 int plua_add_error_fields(lua_State *L);
 
-/* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may live in
-** the value. [-0, +0, -] */
-const char *plua_type_name(lua_State *L, int index);
+/* The room for the description of a value that is not a table or userdata. */
+enum { PLUA_DESCRIPTION_SIZE = 96 };
+
+/* A value that is not a table or userdata, or one of these of which only the type is known. */
+typedef struct {
+    int type; /* of Lua */
+    bool is_integer;
+    lua_Integer integer; /* also of a boolean */
+    lua_Number number;
+    const char *bytes;
+    size_t length;
+} plua_plain;
+
+/* Writes a value as messages describe it, `the integer 5`, without a NUL, and returns the length. Long strings are cut. */
+size_t plua_describe_plain(char *target, const plua_plain *value);
+
+/* Pushes and returns the description of a value in messages, for all that was expected to be something else: `the string "x"`, or of
+** objects the metafield `__described`, or `__name` with an article. [-0, +1, m] */
+const char *plua_describe(lua_State *L, int index);
+
+/* For libraries written in Lua. (value) returns its description. [-n, +1, v] */
+int plua_describe_argument(lua_State *L);
 
 /* Calls the function below `argument_count` arguments under protection, with a message handler that keeps traceback and position.
 ** Allocation may be refused inside. Returns a Lua status; on failure the error value is on top.

@@ -34,7 +34,7 @@ extension ScriptObject {
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> Self {
         guard case .userdata(let userdata) = value, let type = userdata.state?.userdataType(of: Self.self),
             type.matches(value)
-        else { throw LuaError(.conversion, "expected \(scriptName), got \(value.typeName)") }
+        else { throw LuaError(.conversion, "expected \(scriptName), got \(value.shortDescription)") }
         return try type.value(of: value)
     }
 

@@ -28,7 +28,7 @@ extension Date: LuaCoded {
             }
         default: break
         }
-        throw LuaError(.conversion, "expected a date, got \(value.typeName)")
+        throw LuaError(.conversion, "expected a date, got \(value.shortDescription)")
     }
 
     private init(_ date: DateTime) {

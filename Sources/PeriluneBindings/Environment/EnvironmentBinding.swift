@@ -101,7 +101,7 @@ struct EnvironmentBinding {
     private static func readFields(_ value: LuaValue, in state: LuaState) throws -> Logger.Metadata {
         guard !value.isNil else { return [:] }
         guard case .table(let table) = value else {
-            throw BindingError("argument", "perilune.log: argument 2: expected a table of fields, got \(value.typeName)")
+            throw BindingError("argument", "perilune.log: argument 2: expected a table of fields, got \(value.shortDescription)")
         }
         var metadata: Logger.Metadata = [:]
         for (key, value) in try table.pairs() {

@@ -13,22 +13,6 @@ package struct BindingError: LuaErrorDescribing {
     }
 }
 
-extension LuaValue {
-    /// A short description of the value with its type, for messages.
-    package var shortDescription: String {
-        switch self {
-        case .nil: "nil"
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "the integer \(value)"
-        case .number(let value): "the float \(value)"
-        case .string(let value):
-            value.bytes.count <= 40
-                ? "the string \"\(value)\"" : "the string \"\(LuaString(value.bytes.prefix(37)))...\""
-        default: typeName
-        }
-    }
-}
-
 extension LuaArguments {
     /// Refuses more arguments than a function takes, which would be ignored. A surplus nil is not an error.
     ///

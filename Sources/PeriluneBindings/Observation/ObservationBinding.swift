@@ -153,7 +153,7 @@ struct ObservationBinding {
     private static func start(_ arguments: LuaArguments, _ chain: DeliveryChain) throws -> ValueObserver {
         let state = try arguments.state
         guard let handle = DatabaseHandle(arguments[1], in: state) else {
-            throw BindingError("argument", "db:observe: expected an open database, got \(arguments[1].typeName)")
+            throw BindingError("argument", "db:observe: expected an open database, got \(arguments[1].shortDescription)")
         }
         try handle.database.requireOpen()
         try handle.database.refuseInCluster(

@@ -110,7 +110,10 @@ final class DatabaseOpener {
     /// Returns the path of a file; `nil` for a database in memory.
     private func readPath(_ arguments: LuaArguments, _ function: String) throws -> String? {
         if arguments[1].isNil { return nil }
-        let path: String = try arguments.get(1)
+        guard case .string(let text) = arguments[1] else {
+            throw BindingError("argument", "\(function): argument 1: expected the path of a file, got \(arguments[1].shortDescription)")
+        }
+        let path = text.description
         if path == ":memory:" { return nil }
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw BindingError("argument", "\(function): argument 1: expected the path of a file, got \"\(path)\"")

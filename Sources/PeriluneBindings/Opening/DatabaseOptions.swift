@@ -22,14 +22,21 @@ struct DatabaseOptions {
     init(_ value: LuaValue, for function: String, state: LuaState) throws {
         guard !value.isNil else { return }
         guard case .table(let table) = value else {
-            throw BindingError("argument", "\(function): argument 2: expected a table of options, got \(value.typeName)")
+            throw BindingError("argument", "\(function): argument 2: expected a table of options, got \(value.shortDescription)")
         }
-        let pairs = try table.pairs().map { (name: try String.fromLua($0.key), value: $0.value) }
+        let pairs = try table.pairs().map { key, value in
+            guard case .string(let name) = key else {
+                throw BindingError("argument", "\(function): expected options with names, got \(key.shortDescription)")
+            }
+            return (name: name.description, value: value)
+        }
         for (name, value) in pairs.sorted(by: { $0.name < $1.name }) {
             do {
                 try read(name, value, in: state)
             } catch let error as LuaError where error.code == .conversion {
-                throw BindingError("argument", "\(function): option \(name): \(error.message)")
+                throw BindingError("argument", "\(function): option `\(name)`: \(error.message)")
+            } catch let error as BindingError where error.luaMessage.hasPrefix("option ") {
+                throw BindingError(error.luaKind, "\(function): \(error.luaMessage)")
             }
         }
     }
@@ -52,6 +59,11 @@ struct DatabaseOptions {
         }
     }
 
+    private static func seconds(_ value: LuaValue) throws -> Double {
+        guard case .string(let text) = value, let duration = DurationText.read(text.description) else { return try Double.fromLua(value) }
+        return duration / .seconds(1)
+    }
+
     /// Returns the busy mode for a timeout. SQLite stores the milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
@@ -59,24 +71,19 @@ struct DatabaseOptions {
         }
         return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
-    private static func seconds(_ value: LuaValue) throws -> Double {
-        guard case .string(let text) = value, let duration = DurationText.read(text.description) else { return try Double.fromLua(value) }
-        return duration / .seconds(1)
-    }
-
 
     private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
         switch name {
         case "default": return .default
         case "wal": return .wal
         default:
-            throw BindingError("argument", "option journal_mode: expected \"default\" or \"wal\", got \"\(name)\"")
+            throw BindingError("argument", "option `journal_mode`: expected \"default\" or \"wal\", got \"\(name)\"")
         }
     }
 
     private static func readerCount(_ count: Int) throws -> Int {
         guard (1...64).contains(count) else {
-            throw BindingError("argument", "option reader_count: expected an integer from 1 to 64, got \(count)")
+            throw BindingError("argument", "option `reader_count`: expected an integer from 1 to 64, got \(count)")
         }
         return count
     }
@@ -106,7 +113,7 @@ struct Trace {
             showsValues = try table.get("values", as: Bool?.self) ?? false
         default:
             throw BindingError(
-                "argument", "option trace: expected a function or a table with the function `call`, got \(value.typeName)")
+                "argument", "option `trace`: expected a function or a table with the function `call`, got \(value.shortDescription)")
         }
     }
 

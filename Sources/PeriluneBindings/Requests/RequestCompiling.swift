@@ -214,7 +214,7 @@ private struct PlanTable {
         case .string(let value): .text(value.bytes)
         default:
             if let bytes = value.blobBytes { .blob(bytes) } else {
-                throw BindingError("argument", "a key cannot be \(value.typeName)")
+                throw BindingError("argument", "a key cannot be \(value.shortDescription)")
             }
         }
     }

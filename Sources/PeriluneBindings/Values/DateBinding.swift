@@ -43,7 +43,7 @@ final class DateBinding {
         case .number(let number): return try DateTime(unixSeconds: number)
         case .userdata where dates.matches(value): return try dates.value(of: value)
         case .userdata where components.matches(value): return try DateTime(components.value(of: value))
-        default: throw BindingError("conversion", "expected a date, got \(value.typeName)")
+        default: throw BindingError("conversion", "expected a date, got \(value.shortDescription)")
         }
     }
 
@@ -53,7 +53,7 @@ final class DateBinding {
         case .string(let text): return try DateParts(parsing: text.bytes)
         case .userdata where dates.matches(value): return try DateParts(dates.value(of: value))
         case .userdata where components.matches(value): return try components.value(of: value)
-        default: throw BindingError("conversion", "expected the text of a date or time, got \(value.typeName)")
+        default: throw BindingError("conversion", "expected the text of a date or time, got \(value.shortDescription)")
         }
     }
 

@@ -14,7 +14,7 @@ extension Decimal: LuaCoded {
             if let decimal = exact("\(number)") { return decimal }
         case .string(let text):
             if let decimal = text.string.flatMap(exact) { return decimal }
-        default: throw LuaError(.conversion, "expected \(luaTypeName), got \(value.typeName)")
+        default: throw LuaError(.conversion, "expected \(luaTypeName), got \(value.shortDescription)")
         }
         throw LuaError(.conversion, "expected \(luaTypeName) of at most 38 digits, got \(value.shortDescription)")
     }

@@ -87,7 +87,7 @@ private struct ValueDecoder: Decoder {
 
     func mismatch(_ type: Any.Type, expected: String) -> DecodingError {
         let context = DecodingError.Context(
-            codingPath: codingPath, debugDescription: "expected \(expected), got \(value.typeName)")
+            codingPath: codingPath, debugDescription: "expected \(expected), got \(value.shortDescription)")
         return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
     }
 

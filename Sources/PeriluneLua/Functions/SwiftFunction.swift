@@ -68,7 +68,7 @@ public struct LuaArguments {
 
     /// Returns the error for an argument of a wrong type.
     public func mismatch(_ position: Int, expected: String) -> LuaError {
-        let got = position > count ? "no value" : core.typeName(at: CInt(position))
+        let got = position > count ? "no value" : core.valueDescription(at: CInt(position))
         return .argument(name, position, "expected \(expected), got \(got)")
     }
 }

@@ -261,7 +261,7 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Describes a thrown value by its `__tostring`, which runs within the remaining limits.
     private func describe(at index: CInt) -> String {
-        let type = "\(typeName(at: index)) was raised"
+        let type = "\(valueDescription(at: index)) was raised"
         guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
         plua_pop(L, 1)
         lua_pushvalue(L, index)
@@ -438,8 +438,10 @@ package final class LuaCore: @unchecked Sendable {
         Int(lua_tointegerx(L, index, nil))
     }
 
-    func typeName(at index: CInt) -> String {
-        String(cString: plua_type_name(L, index))
+    /// The description of the value at an index in messages about a value of another type.
+    func valueDescription(at index: CInt) -> String {
+        defer { plua_pop(L, 1) }
+        return String(cString: plua_describe(L, index))
     }
 
     /// Reads the value at an index; handles keep it alive.

@@ -19,7 +19,7 @@ public protocol LuaConvertible {
 
 extension LuaConvertible {
     static func mismatch(_ value: LuaValue) -> LuaError {
-        LuaError(.conversion, "expected \(luaTypeName), got \(value.typeName)")
+        LuaError(.conversion, "expected \(luaTypeName), got \(value.shortDescription)")
     }
 }
 

@@ -211,7 +211,7 @@ public final class LuaUserdataType<Value> {
     /// - Parameter user: The name of the calling function in errors.
     package func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
         guard case .userdata(let userdata) = value, let held = found(in: userdata, held) else {
-            throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
+            throw LuaError(.conversion, "\(user): expected \(name), got \(value.shortDescription)")
         }
         return try living(held, for: user)
     }
@@ -219,7 +219,7 @@ public final class LuaUserdataType<Value> {
     /// The value of the userdata at an index of the stack.
     private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
         guard let held = held(at: index) else {
-            throw LuaError(.conversion, "\(user): expected \(name), got \(core.typeName(at: index))")
+            throw LuaError(.conversion, "\(user): expected \(name), got \(core.valueDescription(at: index))")
         }
         return try living(held, for: user)
     }
@@ -314,7 +314,7 @@ public struct LuaMethodArguments {
 
     /// The error for an argument that does not fit.
     public func mismatch(_ position: Int, expected: String) -> LuaError {
-        let got = position > count ? "no value" : self[position].typeName
+        let got = position > count ? "no value" : self[position].shortDescription
         return .argument(arguments.name, position, "expected \(expected), got \(got)")
     }
 }

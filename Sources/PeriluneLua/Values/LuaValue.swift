@@ -1,3 +1,5 @@
+internal import CPeriluneShim
+
 /// A Lua value.
 ///
 /// Tables, functions, userdata and coroutines are handles: the value stays in Lua and lives at least as long as the handle. Use a
@@ -52,6 +54,52 @@ public enum LuaValue {
 }
 
 extension LuaValue {
+    /// The description of the value in messages about a value of another type: `the integer 5`, `a request`.
+    package var shortDescription: String {
+        switch self {
+        case .nil: plain(LUA_TNIL)
+        case .boolean(let value): plain(LUA_TBOOLEAN) { $0.integer = value ? 1 : 0 }
+        case .integer(let value):
+            plain(LUA_TNUMBER) {
+                $0.is_integer = true
+                $0.integer = value
+            }
+        case .number(let value): plain(LUA_TNUMBER) { $0.number = value }
+        case .string(let value):
+            value.bytes.withUnsafeBytes { bytes in
+                plain(LUA_TSTRING) {
+                    $0.bytes = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                    $0.length = bytes.count
+                }
+            }
+        case .table(let table): object(table.reference, LUA_TTABLE)
+        case .userdata(let userdata): object(userdata.reference, LUA_TUSERDATA)
+        case .function: plain(LUA_TFUNCTION)
+        case .coroutine: plain(LUA_TTHREAD)
+        }
+    }
+
+    private func plain(_ type: CInt, _ fill: (inout plua_plain) -> Void = { _ in }) -> String {
+        var value = plua_plain()
+        value.type = type
+        fill(&value)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PLUA_DESCRIPTION_SIZE)) { text in
+            let length = plua_describe_plain(text.baseAddress!, &value)
+            return String(decoding: UnsafeRawBufferPointer(start: text.baseAddress, count: length), as: UTF8.self)
+        }
+    }
+
+    /// Objects describe themselves. The state is used only where it runs.
+    private func object(_ reference: LuaReference, _ type: CInt) -> String {
+        let core = reference.core
+        guard core.isRunningHere, lua_checkstack(core.L, 5) != 0 else { return plain(type) }
+        return core.entering(core.L) {
+            reference.push(on: core.L)
+            defer { plua_pop(core.L, 1) }
+            return core.valueDescription(at: -1)
+        }
+    }
+
     /// The plain value that a library's userdata represents, such as NULL or bytes; other values themselves.
     var plain: LuaValue {
         guard case .userdata(let userdata) = self else { return self }

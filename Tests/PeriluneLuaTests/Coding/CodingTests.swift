@@ -238,19 +238,19 @@ private final class Dog: Animal {
         try state.define("book") { [.integer(try $0.decode(1, as: Order.self).id)] }
         #expect(try state.evaluate("return book({id = 4, state = 'open', lines = {}, notes = {}})") == 4)
         #expect(try failure(of: "book({id = 4, state = 'open', lines = {{name = 5}}, notes = {}})", in: state).message
-            == "book: argument 1: lines[1].name: expected a string, got an integer")
+            == "book: argument 1: lines[1].name: expected a string, got the integer 5")
     }
 
     // MARK: - What does not fit
 
     @Test func `an error begins with the coding path`() {
         let orders = "{orders = {{total = 1.5}, {total = 'x'}}}"
-        #expect(message([String: [[String: Double]]].self, orders) == "orders[2].total: expected a number, got a string")
-        #expect(message([Int: Int].self, "{[42] = 'x'}") == "[42]: expected an integer, got a string")
+        #expect(message([String: [[String: Double]]].self, orders) == "orders[2].total: expected a number, got the string \"x\"")
+        #expect(message([Int: Int].self, "{[42] = 'x'}") == "[42]: expected an integer, got the string \"x\"")
         #expect(message(Order.self, "{id = 1}") == "state: expected a value, got nil")
         #expect(message(Order.Line.self, "{name = 'x'}") == "price: expected a number, got nil")
-        #expect(message(Order.Line.self, "5") == "expected a table, got an integer")
-        #expect(message([Int].self, "'x'") == "expected a list, got a string")
+        #expect(message(Order.Line.self, "5") == "expected a table, got the integer 5")
+        #expect(message([Int].self, "'x'") == "expected a list, got the string \"x\"")
         #expect(message(Order.self, "{id = 1, state = 'lost', lines = {}, notes = {}}")?.hasPrefix("state: ") == true)
         #expect(message(Shape.self, "{blob = {}}") != nil)
         #expect(message(UUID.self, "'x'") != nil)

@@ -74,7 +74,7 @@ import Testing
     @Test func `an argument that does not fit is reported with function, position and type`() throws {
         try state.globals.set("add", .function(state.makeFunction("math.add") { (a: Int, b: Int) in a + b }))
         let error = try failure(of: "add(1, 'x')", in: state)
-        #expect(error.message == "math.add: argument 2: expected an integer, got a string")
+        #expect(error.message == "math.add: argument 2: expected an integer, got the string \"x\"")
         #expect(error.kind == "argument")
         #expect(error.line == 1)
         #expect(try failure(of: "add(1)", in: state).message == "math.add: argument 2: expected an integer, got nil")

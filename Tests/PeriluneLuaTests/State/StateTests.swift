@@ -124,6 +124,6 @@ import Testing
 
     @Test func `exiting with an invalid status is an argument error`() throws {
         let error = try failure(of: "os.exit('now')", in: LuaState(libraries: .trusted))
-        #expect(error.message == "os.exit: argument 1: expected an integer or a boolean, got a string")
+        #expect(error.message == "os.exit: argument 1: expected an integer or a boolean, got the string \"now\"")
     }
 }

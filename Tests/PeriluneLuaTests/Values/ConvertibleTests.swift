@@ -33,10 +33,10 @@ import Testing
     }
 
     @Test func `strings and numbers are not converted into each other`() {
-        #expect(message { _ = try Int.fromLua("1") } == "expected an integer, got a string")
-        #expect(message { _ = try Double.fromLua("1") } == "expected a number, got a string")
-        #expect(message { _ = try String.fromLua(1) } == "expected a string, got an integer")
-        #expect(message { _ = try Bool.fromLua(0) } == "expected a boolean, got an integer")
+        #expect(message { _ = try Int.fromLua("1") } == "expected an integer, got the string \"1\"")
+        #expect(message { _ = try Double.fromLua("1") } == "expected a number, got the string \"1\"")
+        #expect(message { _ = try String.fromLua(1) } == "expected a string, got the integer 1")
+        #expect(message { _ = try Bool.fromLua(0) } == "expected a boolean, got the integer 0")
     }
 
     @Test func `a Swift string needs UTF-8, a LuaString does not`() throws {
@@ -48,7 +48,7 @@ import Testing
     @Test func `an optional accepts nil`() throws {
         #expect(try Int?.fromLua(nil) == nil)
         #expect(try Int?.fromLua(1) == 1)
-        #expect(message { _ = try Int?.fromLua("x") } == "expected an integer or nil, got a string")
+        #expect(message { _ = try Int?.fromLua("x") } == "expected an integer or nil, got the string \"x\"")
         #expect(message { _ = try UInt8?.fromLua(300) } == "expected an integer from 0 to 255, got 300")
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(try state.load("local t = ...; return t[1] .. t[2] .. #t")(table) == "ab2")
         #expect(try state.evaluate("return {1, 2, 3}") == [1, 2, 3])
         #expect(message { _ = try self.state.evaluate("return {1, 'x'}", as: [Int].self) }
-            == "element 2: expected an integer, got a string")
+            == "element 2: expected an integer, got the string \"x\"")
     }
 
     @Test func `dictionaries become tables with string keys`() throws {
@@ -65,7 +65,7 @@ import Testing
         #expect(try state.load("local t = ...; return t.a + t.b")(table) == 3)
         #expect(try state.evaluate("return {x = 1.5}") == ["x": 1.5])
         #expect(message { _ = try self.state.evaluate("return {x = 'y'}", as: [String: Int].self) }
-            == "field x: expected an integer, got a string")
+            == "field x: expected an integer, got the string \"y\"")
         #expect(throws: LuaError.self) { try self.state.evaluate("return {1}", as: [String: Int].self) }
     }
 }

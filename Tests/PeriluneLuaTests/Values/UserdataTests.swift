@@ -60,7 +60,7 @@ private final class Counter {
 
     @Test func `arguments that do not fit are reported with the method's name`() throws {
         #expect(try failure(of: "c:add('x')", in: state).message
-            == "counter:add: argument 1: expected an integer, got a string")
+            == "counter:add: argument 1: expected an integer, got the string \"x\"")
         #expect(try failure(of: "c:add()", in: state).message == "counter:add: argument 1: expected an integer, got nil")
     }
 

@@ -59,9 +59,9 @@ struct ModuleTests {
             ("small(128)", "argument", "m.small: argument 1: expected an integer from -128 to 127, got 128"),
             ("small()", "argument", "m.small: argument 1: expected an integer, got nil"),
             ("small(1.5)", "argument", "m.small: argument 1: expected an integer from -128 to 127, got 1.5"),
-            ("small('1')", "argument", "m.small: argument 1: expected an integer, got a string"),
+            ("small('1')", "argument", "m.small: argument 1: expected an integer, got the string \"1\""),
             ("month{ year = 1 }", "argument", "m.month: argument 1: month: expected an integer, got nil"),
-            ("slow(1)", "argument", "m.slow: argument 1: expected a string, got an integer"),
+            ("slow(1)", "argument", "m.slow: argument 1: expected a string, got the integer 1"),
             ("huge()", "conversion", "m.huge: the result: 18446744073709551615 is out of range for an integer in Lua"),
             ("hole()", "conversion", "m.hole: the result: [1]: nil cannot be an element of a list in Lua"),
         ] {
@@ -198,7 +198,7 @@ struct ModuleTests {
         #expect(letter.to == "ada")
         #expect(letter.isBurnt.withLock { $0 })
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').read(1)") }
-        #expect(error?.message == "mail.read: argument 1: expected letter, got an integer")
+        #expect(error?.message == "mail.read: argument 1: expected letter, got the integer 1")
     }
 
     @Test(arguments: ScriptPlace.allCases) func `modules are searched in folders, bundles and closures, in this order`(_ place: ScriptPlace) async throws {
@@ -347,7 +347,7 @@ struct ModuleTests {
               assert(tostring(failure):find(text, 1, true), tostring(failure))
             end
             fails("argument", "mail.send: argument 1: expected a string, got a table", mail.send, {})
-            fails("argument", "mail.send: argument 2: expected an integer, got a string", mail.send, "a", "b")
+            fails("argument", 'mail.send: argument 2: expected an integer, got the string "b"', mail.send, "a", "b")
             fails("argument", "mail.post: argument 1: expected a string, got nil", mail.post)
             fails("argument", "mail.ping: argument 1: expected a string, got nil", mail.ping)
             fails("argument", "mail.all: argument 2: expected a string, got a table", mail.all, "a", {})
@@ -611,7 +611,7 @@ private final class Sender: ScriptHandle {
         #expect(result == [2, 1, 2, 3, 7, 6])
         #expect(sender.address.withLock { $0 } == "b")
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "local s = ... s.wait('x', 1)", arguments: sender) }
-        #expect(error?.message.contains("sender:wait: expected sender, got a string") == true)
+        #expect(error?.message.contains("sender:wait: expected sender, got the string \"x\"") == true)
     }
 
     @Test func `objects have no external effects in a preview`() async throws {

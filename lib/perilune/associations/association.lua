@@ -441,7 +441,7 @@ end
 local function preload(class, db, found, ...)
   if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
   if type(found) ~= "table" or getmetatable(found) ~= nil and record.info_of(found) then
-    raise("argument", "preload: argument 1: expected a list of records, got " .. classes.name_of(found)
+    raise("argument", "preload: argument 1: expected a list of records, got " .. errors.describe(found)
       .. "; use including_all(Class.association) to fetch records with associated rows")
   end
   for position, value in ipairs(found) do

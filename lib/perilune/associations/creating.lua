@@ -25,7 +25,7 @@ local verbs = request.verbs
 local function check_fields(method, position, fields)
   if fields == nil then return {} end
   if type(fields) == "table" and getmetatable(fields) == nil then return fields end
-  raise("argument", ("%s: argument %d: expected a table of columns, got %s"):format(method, position, classes.name_of(fields)))
+  raise("argument", ("%s: argument %d: expected a table of columns, got %s"):format(method, position, errors.describe(fields)))
 end
 
 --- Returns the class of a request's records.
@@ -204,7 +204,7 @@ local function check_key(method, key)
   for name, value in next, key do
     local is_list = type(value) == "table" and getmetatable(value) == nil and value ~= null
     if marks.is_expression(value) or marks.is_request(value) or is_list then
-      raise("argument", ("%s: `%s`: expected a value, got %s"):format(method, tostring(name), classes.name_of(value)))
+      raise("argument", ("%s: `%s`: expected a value, got %s"):format(method, tostring(name), errors.describe(value)))
     end
   end
   return key

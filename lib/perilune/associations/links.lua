@@ -67,7 +67,7 @@ local function values_of(pivot, linked)
     return values
   end
   if linked == nil or linked == null or type(linked) == "table" and getmetatable(linked) == nil or #pivot.columns > 1 then
-    raise("argument", pivot.method .. ": expected a record or its key, got " .. classes.name_of(linked))
+    raise("argument", pivot.method .. ": expected a record or its key, got " .. errors.describe(linked))
   end
   return { record_values.store(record_info.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
 end
@@ -249,7 +249,7 @@ end
 --- Makes the links match a list exactly. Existing links to records of the list are kept.
 function verbs:replace(db, list)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
-    raise("argument", "replace: argument 1: expected a list of records or keys, got " .. classes.name_of(list))
+    raise("argument", "replace: argument 1: expected a list of records or keys, got " .. errors.describe(list))
   end
   db = db or records.default_database()
   records.with_access(db, "guard", function()

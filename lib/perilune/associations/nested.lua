@@ -68,7 +68,7 @@ local function read_association(context, association, name, value)
   local list = is_plural and value or { value }
   if is_plural and (type(value) ~= "table" or records.class_of(value) or next(value) ~= nil and value[1] == nil) then
     raise("argument", ("%s: `%s`: expected a list of records or tables of columns, got %s"):format(verb, name,
-      type(value) == "table" and "one" or classes.name_of(value)))
+      type(value) == "table" and "one" or errors.describe(value)))
   end
   local part = { association = association, root = root, name = name, is_plural = is_plural, nodes = {} }
   push(context, name)
@@ -149,7 +149,7 @@ function read(context, class, value)
   end
   if type(value) == "table" and getmetatable(value) == nil and value[1] == nil then return read_values(context, class, value) end
   raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, classes.table(class),
-    type(value) == "table" and value[1] ~= nil and "a list" or classes.name_of(value)))
+    type(value) == "table" and value[1] ~= nil and "a list" or errors.describe(value)))
 end
 
 -- Writing ------------------------------------------------------------------------------------------------------------------------

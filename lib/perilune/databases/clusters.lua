@@ -1,5 +1,6 @@
 --- Databases in clusters of dqlite nodes.
 
+local errors = require "perilune.native.errors"
 local clusters = require "perilune.native.clusters"
 local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
@@ -18,7 +19,9 @@ local options_of_clusters = { servers = "table", timeout = "any", label = "strin
 --   statement, the beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
 -- @raise `cluster_unreachable` if no node answers
 function perilune.cluster(name, options)
-  if type(name) ~= "string" then checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. type(name)) end
+  if type(name) ~= "string" then
+    checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. errors.describe(name))
+  end
   options = checks.options("perilune.cluster", options, options_of_clusters)
   if options.servers == nil then checks.fail("perilune.cluster", "expected the option `servers`, a list of addresses as host:port") end
   local servers = checks.list("perilune.cluster: option `servers`", options.servers, "an address")

@@ -63,7 +63,7 @@ local function read_queue(name, options)
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
   return {
-    name = name, place = place, db = options.db or perilune.database, attempts = read_count(place, "attempts", options.attempts, 5),
+    name = name, db = options.db or perilune.database, attempts = read_count(place, "attempts", options.attempts, 5),
     backoff = read_backoff(place, options.backoff), concurrency = read_count(place, "concurrency", options.concurrency, 1),
     rate = read_rate(place, options.rate), timeout = options.timeout and durations.read(place .. ": option `timeout`", options.timeout, 0.001),
     keep = durations.read(place .. ": option `keep`", options.keep or "1 day"), on_dead = options.on_dead,
@@ -160,7 +160,7 @@ end
 -- @treturn boolean whether it was added
 function Jobs:enqueue(payload, options)
   local queue = self.queue
-  local place = queue.place .. ": enqueue"
+  local place = "jobs:enqueue"
   local read = read_enqueue(place, options)
   local text = encode(place, payload)
   if read.unique_for then
@@ -185,7 +185,7 @@ end
 --   then
 -- @return the handler, with `cancel`
 function Jobs:handle(f, options)
-  local place = self.queue.place .. ": handle"
+  local place = "jobs:handle"
   if type(f) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(f)) end
   options = checks.options(place, options, { transaction = "boolean" })
   return job_workers.start(self.queue, f, options.transaction == true)
@@ -200,7 +200,7 @@ local function read_id(queue, method, value)
     local job = job_table.find_live(queue.db, queue.name, value)
     return job and job.id or -1
   end
-  checks.fail(queue.place .. ": " .. method, "expected the id or the key of a job, got " .. errors.describe(value))
+  checks.fail("jobs:" .. method, "expected the id or the key of a job, got " .. errors.describe(value))
 end
 
 --- Cancels an unfinished job by its id or key. If it runs in this process, it is interrupted. Returns whether there was such a job.
@@ -216,7 +216,7 @@ end
 --- Makes a dead or cancelled job ready again. Returns whether it did.
 function Jobs:retry(id)
   local queue = self.queue
-  if not math.tointeger(id) then checks.fail(queue.place .. ": retry", "expected the id of a job, got " .. errors.describe(id)) end
+  if not math.tointeger(id) then checks.fail("jobs:retry", "expected the id of a job, got " .. errors.describe(id)) end
   local is_ready = guarded(queue, job_table.retry, queue.name, id)
   if is_ready then wake.later(queue.db) end
   return is_ready
@@ -229,7 +229,7 @@ local finished_states = { "cancelled", "dead", "done" }
 --   default
 function Jobs:prune(options)
   local queue = self.queue
-  local place = queue.place .. ": prune"
+  local place = "jobs:prune"
   options = checks.options(place, options, { older_than = "any", states = "table" })
   local states = options.states or { "done", "cancelled" }
   for _, state in ipairs(states) do
@@ -256,13 +256,13 @@ local states = { "blocked", "cancelled", "dead", "delayed", "done", "ready", "ru
 -- @tparam ?table options `state`, `limit` (20)
 function Jobs:list(options)
   local queue = self.queue
-  options = checks.options(queue.place .. ": list", options, { state = "string", limit = "number" })
+  options = checks.options("jobs:list", options, { state = "string", limit = "number" })
   if options.state then
     local is_known = false
     for _, state in ipairs(states) do is_known = is_known or state == options.state end
     if not is_known then errors.raise_unknown("state", options.state, states) end
   end
-  return job_table.list(queue.db, queue.name, options.state, read_count(queue.place .. ": list", "limit", options.limit, 20))
+  return job_table.list(queue.db, queue.name, options.state, read_count("jobs:list", "limit", options.limit, 20))
 end
 
 --- Starts no jobs in any process until `resume`.

@@ -13,7 +13,7 @@ local stored_dates = require "perilune.runtime.stored_dates"
 
 --- The result of getmetatable for an expression, which distinguishes it from any other table.
 local mark = "expression"
-local metatable = { __name = mark, __metatable = mark }
+local metatable = { __name = mark, __receiver = "column", __metatable = mark }
 
 -- Values --------------------------------------------------------------------------------------------------------------
 

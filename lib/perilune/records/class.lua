@@ -532,7 +532,8 @@ local function make_class(table_name, options, base)
     __tostring = function() return "record class " .. table_name end,
     __len = function() raise("argument", "cannot take # of a record class; use Class:fetch_count() for the number of rows, or #Class:fetch_all()") end,
     __pairs = function() raise("argument", "cannot iterate over a record class itself; use `for record in Class:rows() do`, or Class:fetch_all()") end,
-    __name = "record class",
+    __name = "record class", __receiver = "Class", __described = "the record class `" .. table_name .. "`",
+    __table = table_name,
     __metatable = false,
   })
   for _, finish in ipairs(record.finishers) do finish(info) end

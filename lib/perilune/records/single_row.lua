@@ -105,6 +105,7 @@ end
 -- @treturn table the class: it can be called, has `find`, and scripts can define methods and hooks on it; `record` is the
 --   underlying record class, for associations
 function perilune.single_row(name, options)
+  if type(name) ~= "string" then fail("argument 1: expected the name of a table, got " .. errors.describe(name)) end
   local key, defaults, record_options = read_options(options)
   --- Object -> its record, and record -> its object.
   local rows, objects = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
@@ -112,7 +113,7 @@ function perilune.single_row(name, options)
   --- Object -> by column, the defaults it has returned: `value`, which may be modified in place, and `pristine`, the original
   -- value.
   local given = setmetatable({}, { __mode = "k" })
-  local methods, object = { record = Row }, { __name = name }
+  local methods, object = { record = Row }, { __name = name, __receiver = "single_row" }
 
   local function wrap(row)
     for column in pairs(row) do
@@ -249,7 +250,7 @@ function perilune.single_row(name, options)
   end
 
   return setmetatable({}, {
-    __name = "single-row class",
+    __name = "single-row class", __receiver = "SingleRow",
     __index = methods,
     __newindex = define,
     __call = function(_, values)

@@ -4,7 +4,6 @@ local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
-local marks = require "perilune.runtime.marks"
 local record = require "perilune.records.class"
 local fields = require "perilune.records.fields"
 
@@ -73,28 +72,12 @@ function classes.association_names(class)
   return names
 end
 
-local describe_value = errors.describe
-
---- Describes a value in messages: records, classes, requests and associations by name.
-function classes.name_of(value)
-  local info = record.info_of(value)
-  if info then return "a record of `" .. info.table .. "`" end
-  if record.info(value) then return "the record class `" .. record.info(value).table .. "`" end
-  if marks.is_request(value) then return "a request" end
-  if marks.is_association(value) then return "an association" end
-  if marks.is_expression(value) then return "an expression" end
-  return describe_value(value)
-end
-
 --- Describes a value in messages that expect a record of a class.
 function classes.name_beside(value, class)
   local info, expected = record.info_of(value), record.info(class)
   if info and expected and info.table == expected.table then return "one of " .. record.other_name(info, expected) end
-  return classes.name_of(value)
+  return errors.describe(value)
 end
-
--- Messages of all modules describe these values correctly as soon as this module is loaded.
-errors.describe = classes.name_of
 
 --- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
 function classes.row_id_key(class, schema)

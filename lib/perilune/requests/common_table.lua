@@ -133,7 +133,7 @@ local function recursive(source, first, step)
   local found = request.of(step(request_of(new_root(source, 0), {})))
   if not found then
     raise("argument", "perilune.common_table: argument 3: expected a function that returns a request, got one that returns "
-      .. classes.name_of(found))
+      .. errors.describe(found))
   elseif found.node.limit or found.node.offset then
     raise("argument", "perilune.common_table: the request for further rows cannot have a limit; limit the rows of the table")
   end

@@ -210,11 +210,11 @@ local function read_one(self, method, condition)
   elseif type(condition) == "boolean" then
     raise("argument", method .. "(" .. tostring(condition) .. ")" .. boolean_cure)
   elseif marks.is_request(condition) or marks.is_association(condition) then
-    raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition)
+    raise("argument", method .. ": expected a condition, got " .. errors.describe(condition)
       .. "; use perilune.exists(request) or column:is_in(request)")
   elseif type(condition) == "table" and not expression.is_storable(condition) then
     if getmetatable(condition) ~= nil then
-      raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition)
+      raise("argument", method .. ": expected a condition, got " .. errors.describe(condition)
         .. "; use filter{ association = record }, or filter_key(record.id)")
     end
     return of_table(self, method, condition)

@@ -119,7 +119,7 @@ end
 local function require_request(method, given)
   local other = request.of(given)
   if other then return other end
-  raise("argument", method .. ": expected a record class or a request, got " .. classes.name_of(given))
+  raise("argument", method .. ": expected a record class or a request, got " .. errors.describe(given))
 end
 
 local either = {}

@@ -24,7 +24,7 @@ local function require_request(method, given)
   if other then return other end
   local cure = type(given) == "string" and ("; use perilune.record(%q)"):format(given)
     or require("perilune.runtime.marks").is_association(given) and "; use joining_required or joining_optional for an association" or ""
-  raise("argument", method .. ": argument 1: expected a record class or a request, got " .. classes.name_of(given) .. cure)
+  raise("argument", method .. ": argument 1: expected a record class or a request, got " .. errors.describe(given) .. cure)
 end
 
 local kinds = { join = "inner", left_join = "left", right_join = "right", full_join = "full", cross_join = "cross" }
@@ -76,14 +76,14 @@ function derivations:when(value, derive, otherwise, surplus)
   if not chosen then return self end
   local derived = chosen(self, value)
   if getmetatable(derived) == getmetatable(self) or request.of(derived) then return derived end
-  raise("argument", "when: the function must return a request derived from its argument, got " .. classes.name_of(derived))
+  raise("argument", "when: the function must return a request derived from its argument, got " .. errors.describe(derived))
 end
 
 --- Filters like filter{...}, but ignores values that are nil. An empty table adds no condition.
 function derivations:filter_given(condition, surplus)
   if surplus ~= nil then arity.refuse("filter_given", 1, surplus) end
   if type(condition) ~= "table" or getmetatable(condition) ~= nil then
-    raise("argument", "filter_given: expected { column = value, ... }, got " .. classes.name_of(condition))
+    raise("argument", "filter_given: expected { column = value, ... }, got " .. errors.describe(condition))
   end
   return next(condition) == nil and self or self:filter(condition)
 end

@@ -27,7 +27,7 @@ local function names_of_methods()
 end
 
 local prepared_metatable = {
-  __name = "prepared request", __metatable = "prepared request",
+  __name = "prepared request", __receiver = "prepared", __metatable = "prepared request",
   __index = function(_, name) return prepared[name] or errors.raise_unknown("method", tostring(name), names_of_methods()) end,
   __newindex = function() raise("readonly", "a prepared request cannot be changed") end,
   __tostring = function(self) return "prepared request " .. tostring(rawget(self, "request")) end,

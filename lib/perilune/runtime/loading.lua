@@ -2,6 +2,9 @@
 
 local arity = require "perilune.runtime.arity"
 
+--- Returns its arguments. A call around another call keeps that from being a tail call, which would lose the name of the function.
+local function results(...) return ... end
+
 --- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
 -- @tparam table target
 -- @tparam string|table modules modules that add the functions to the table when loaded; or the last of them returns a table of
@@ -31,7 +34,7 @@ return function(target, modules, names, place)
   for _, name in ipairs(names) do
     loaders[name] = function(...)
       if not defined then load_modules() end
-      return defined[name](...)
+      return results(defined[name](...))
     end
     target[name] = loaders[name]
   end

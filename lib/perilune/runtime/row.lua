@@ -27,7 +27,7 @@ local function sorted_names(values)
   for name in pairs(values) do names[#names + 1] = name end
   for _, name in ipairs(names) do
     if type(name) ~= "string" then
-      errors.raise("argument", "row.new: expected names of columns, got " .. errors.describe(name))
+      errors.raise("argument", "perilune.row.new: expected names of columns, got " .. errors.describe(name))
     end
   end
   table.sort(names)
@@ -39,15 +39,15 @@ end
 -- @tparam ?table names the columns in order; alphabetical by default
 function row.new(values, names)
   if type(values) ~= "table" then
-    errors.raise("argument", "row.new: argument 1: expected a table of values, got " .. errors.describe(values))
+    errors.raise("argument", "perilune.row.new: argument 1: expected a table of values, got " .. errors.describe(values))
   end
   if names ~= nil and type(names) ~= "table" then
-    errors.raise("argument", "row.new: argument 2: expected a list of names, got " .. errors.describe(names))
+    errors.raise("argument", "perilune.row.new: argument 2: expected a list of names, got " .. errors.describe(names))
   end
   local plain, columns, blobs, has_blobs = {}, {}, {}, false
   for index, name in ipairs(names or sorted_names(values)) do
     if type(name) ~= "string" or values[name] == nil then
-      errors.raise("argument", "row.new: no value for column " .. errors.describe(name))
+      errors.raise("argument", "perilune.row.new: no value for column " .. errors.describe(name))
     end
     local is_blob
     columns[index], plain[name], is_blob = name, stored(name, values[name])

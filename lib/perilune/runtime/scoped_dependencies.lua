@@ -7,25 +7,23 @@ local names = { "database" }
 
 local function check(overrides, body)
   if type(overrides) ~= "table" or records.is_database(overrides) then
-    errors.raise("argument", "with: argument 1: expected a table such as { database = db }, got "
+    errors.raise("argument", "perilune.with: argument 1: expected a table such as { database = db }, got "
       .. errors.describe(overrides))
   end
   for name in pairs(overrides) do
     if name ~= "database" then errors.raise_unknown("override", name, names) end
   end
   if not records.is_database(overrides.database) then
-    errors.raise("argument", "with: database: expected a database, got " .. errors.describe(overrides.database))
+    errors.raise("argument", "perilune.with: database: expected a database, got " .. errors.describe(overrides.database))
   end
   if type(body) ~= "function" then
-    errors.raise("argument", "with: argument 2: expected a function, got " .. errors.describe(body))
+    errors.raise("argument", "perilune.with: argument 2: expected a function, got " .. errors.describe(body))
   end
 end
 
 --- Calls a function with another default database: for `db`, and for records and requests that name no database.
 -- The database is replaced for everything that the function calls, until it returns or fails. Calls may be nested. As in a database
--- block,
--- the function cannot wait for anything.
--- nothing can be waited for in the function.
+-- block, the function cannot wait for anything.
 -- @tparam table overrides `{ database = db }`
 -- @tparam function body gets the database, and the further arguments
 -- @return what the function returns

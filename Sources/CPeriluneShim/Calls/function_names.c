@@ -1,0 +1,205 @@
+/* Names functions in messages as the script wrote them: `Author:exists: argument 1: ...` for `exists: argument 1: ...`. */
+#include <string.h>
+
+#include "CPeriluneShim/Calls/calls.h"
+
+/* The longest name that is replaced or written. */
+enum { LONGEST_NAME = 80 };
+
+static bool is_word(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The function name at the beginning of a message: `exists`, `Class:exists`, `perilune.queue`. */
+typedef struct {
+    size_t length; /* 0 if the message begins with something else */
+    const char *method;
+    size_t method_length;
+    char separator; /* before the method, or 0 */
+} place;
+
+static place place_of(const char *message) {
+    place found = {.method = message};
+    const char *at = message;
+    for (;;) {
+        const char *word = at;
+        while (is_word(*at)) at++;
+        if (at == word) return (place){0};
+        found.method = word, found.method_length = (size_t)(at - word);
+        if ((*at != ':' && *at != '.') || !is_word(at[1])) break;
+        found.separator = *at++;
+    }
+    found.length = (size_t)(at - message);
+    bool has_end = strncmp(at, ": ", 2) == 0 || strncmp(at, " on `", 5) == 0 || strncmp(at, "{}: ", 4) == 0 || strncmp(at, "{...}: ", 7) == 0;
+    return has_end && found.length <= LONGEST_NAME ? found : (place){0};
+}
+
+/* MARK: - The call */
+
+/* The call of a library function by a script: the outermost running function below the innermost function of the script. */
+typedef struct {
+    lua_Debug function, script;
+    const char *name; /* as called; NULL if unknown, as after a tail call */
+    bool is_method;
+} call;
+
+/* Whether a function calls the one in its first argument. */
+static bool is_protected_call(const lua_Debug *activation) {
+    if (*activation->what != 'C' || !activation->name) return false;
+    return strcmp(activation->name, "pcall") == 0 || strcmp(activation->name, "xpcall") == 0;
+}
+
+static bool find_call(lua_State *L, call *found) {
+    bool has_function = false, has_script = false;
+    lua_Debug activation;
+    for (int level = 0; !has_script && lua_getstack(L, level, &activation); level++) {
+        lua_getinfo(L, "Slntu", &activation);
+        has_script = plua_is_of_script(&activation);
+        if (has_script) {
+            found->script = activation;
+        } else if (!is_protected_call(&activation)) {
+            found->function = activation;
+            has_function = true;
+        }
+    }
+    if (!has_function || !has_script) return false;
+    const char *kind = found->function.namewhat;
+    if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
+    found->is_method = strcmp(kind, "method") == 0;
+    found->name = found->function.istailcall ? NULL : found->function.name;
+    return true;
+}
+
+/* Pushes the first argument of a call. Returns false and pushes nothing if it has none. */
+static bool push_first_argument(lua_State *L, const call *call) {
+    bool has_parameters = *call->function.what == 'C' || call->function.nparams > 0;
+    if (!has_parameters && !call->function.isvararg) return false;
+    return lua_getlocal(L, &call->function, has_parameters ? 1 : -1) != NULL;
+}
+
+/* MARK: - The receiver */
+
+/* Copies a name. Returns false if it is too long. */
+static bool copy_name(char *target, const char *name) {
+    size_t length = strlen(name);
+    if (length > LONGEST_NAME) return false;
+    memcpy(target, name, length + 1);
+    return true;
+}
+
+/* Finds the local variable or upvalue of the script's function that holds the value on top of the stack. */
+static bool find_variable(lua_State *L, const lua_Debug *script, char *target) {
+    int value = lua_gettop(L);
+    bool is_found = false;
+    const char *name;
+    for (int i = 1; (name = lua_getlocal(L, script, i)) != NULL; i++) {
+        /* A later variable may hide an earlier one. */
+        if (is_word(*name) && lua_rawequal(L, -1, value)) is_found = copy_name(target, name) || is_found;
+        plua_pop(L, 1);
+    }
+    lua_Debug activation = *script;
+    if (is_found || !lua_getinfo(L, "f", &activation)) return is_found;
+    for (int i = 1; !is_found && (name = lua_getupvalue(L, value + 1, i)) != NULL; i++) {
+        if (is_word(*name) && lua_rawequal(L, -1, value)) is_found = copy_name(target, name);
+        plua_pop(L, 1);
+    }
+    plua_pop(L, 1);
+    return is_found;
+}
+
+/* Finds the global variable that holds the value on top of the stack: the first by name. */
+static bool find_global(lua_State *L, char *target) {
+    int value = lua_gettop(L);
+    bool is_found = false;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS);
+    for (lua_pushnil(L); lua_next(L, value + 1); plua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || !lua_rawequal(L, -1, value)) continue;
+        const char *name = lua_tostring(L, -2);
+        if (!is_found || strcmp(name, target) < 0) is_found = copy_name(target, name) || is_found;
+    }
+    plua_pop(L, 1);
+    return is_found;
+}
+
+/* Writes the word in a metafield of the value on top of the stack; of `perilune.timer`, `timer`. Returns false if it is no word. */
+static bool read_word(lua_State *L, const char *metafield, char *word) {
+    static const char prefix[] = "perilune.";
+    int type = luaL_getmetafield(L, -1, metafield);
+    bool is_read = false;
+    if (type == LUA_TSTRING) {
+        const char *text = lua_tostring(L, -1);
+        if (strncmp(text, prefix, sizeof prefix - 1) == 0) text += sizeof prefix - 1;
+        const char *end = text;
+        while (is_word(*end)) end++;
+        is_read = end > text && *end == '\0' && copy_name(word, text);
+    }
+    if (type != LUA_TNIL) plua_pop(L, 1);
+    return is_read;
+}
+
+/* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
+** have many names, and are called `db`. */
+static bool name_receiver(lua_State *L, const lua_Debug *script, char *target) {
+    char word[LONGEST_NAME + 1];
+    if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
+    return (strcmp(word, "db") != 0 && (find_variable(L, script, target) || find_global(L, target))) || copy_name(target, word);
+}
+
+/* MARK: - The message */
+
+/* Returns whether the place at the beginning of a message is that of the called function. */
+static bool is_called(const place *place, const char *name) {
+    return name && strlen(name) == place->method_length && memcmp(name, place->method, place->method_length) == 0;
+}
+
+/* Chooses the method to name. Returns false if the message stays as it is.
+**
+** Messages of kind "argument" begin with a function, or with neither a word nor a colon. The function may be one that the called one has
+** used: the script has never heard of it. Other messages may begin with the name of a column. */
+static bool choose_method(const call *call, bool is_argument_error, place *place) {
+    if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
+        return place->separator != '.' && (call->name || is_argument_error);
+    }
+    if (!is_argument_error || !call->name || (place->length == 0 && !call->is_method)) return false;
+    place->method = call->name;
+    place->method_length = strlen(call->name);
+    return true;
+}
+
+/* Writes `receiver:method` for a message. Returns false if it stays as it is. */
+static bool write_name(lua_State *L, const char *message, bool is_argument_error, place *place, char *target) {
+    call call;
+    *place = place_of(message);
+    if (!find_call(L, &call) || !choose_method(&call, is_argument_error, place) || place->method_length > LONGEST_NAME) return false;
+    if (!push_first_argument(L, &call)) return false;
+    bool has_receiver = name_receiver(L, &call.script, target);
+    plua_pop(L, 1);
+    if (!has_receiver) return false;
+    size_t start = strlen(target);
+    target[start] = ':';
+    memcpy(target + start + 1, place->method, place->method_length);
+    target[start + 1 + place->method_length] = '\0';
+    return true;
+}
+
+void plua_name_function(lua_State *L) {
+    enum { SLOTS = 12 };
+    if (!lua_checkstack(L, SLOTS)) return;
+    lua_getiuservalue(L, -1, 1);
+    int fields = lua_gettop(L);
+    bool is_argument_error = lua_getfield(L, fields, "kind") == LUA_TSTRING && strcmp(lua_tostring(L, -1), "argument") == 0;
+    if (lua_getfield(L, fields, "message") == LUA_TSTRING) {
+        char name[2 * LONGEST_NAME + 2];
+        place place;
+        size_t length;
+        const char *message = lua_tolstring(L, -1, &length);
+        if (write_name(L, message, is_argument_error, &place, name)) {
+            lua_pushstring(L, name);
+            if (place.length == 0) lua_pushliteral(L, ": ");
+            lua_pushlstring(L, message + place.length, length - place.length);
+            lua_concat(L, place.length == 0 ? 3 : 2);
+            lua_setfield(L, fields, "message");
+        }
+    }
+    lua_settop(L, fields - 1);
+}
