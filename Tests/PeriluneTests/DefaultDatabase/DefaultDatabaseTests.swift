@@ -21,6 +21,26 @@ import Testing
         }
     }
 
+    @Test func `a preparation that fails leaves no new file, and keeps an existing one`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/new.sqlite"
+            func prepare(_ migrations: Migrations) async {
+                await #expect(throws: (any Error).self) {
+                    try await Dependencies.inProcess(.live) {
+                        try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: migrations) }
+                    }
+                }
+            }
+            await prepare(.folder("\(folder)/nowhere"))
+            #expect(try contents(of: folder).isEmpty)
+            await prepare(.closure { db in try db.execute(sql: "CREATE TABL t (a)") })
+            #expect(try contents(of: folder).isEmpty)
+            try DatabaseQueue(path: path).close()
+            await prepare(.closure { db in try db.execute(sql: "CREATE TABL t (a)") })
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     @Test func `the file is closed when the last host is gone`() async throws {
         try await withTemporaryFolder { folder in
             try await DependencyContainer.inProcess(.live) {
