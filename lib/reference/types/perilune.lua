@@ -909,7 +909,8 @@ end
 ---@class perilune.database_options
 ---@field readonly? boolean false by default
 ---@field foreign_keys? boolean whether foreign keys are enforced; true by default
----@field busy_timeout? number seconds to wait for another connection's lock; 0, the default, raises at once
+---@field double_quoted_strings? boolean whether triggers and views of the file may contain strings in double quotes; true by default
+---@field busy_timeout? number|string seconds to wait for another connection's lock; 0, the default, raises at once
 ---@field journal_mode? "default"|"wal"
 ---@field label? string the name of the connection in logs
 ---@field reader_count? integer read connections of a pool, from 1 to 64; 5 by default
@@ -8412,7 +8413,9 @@ end
 ---The name of a type, an enum, or a value type, for `row:get`, `db:fetch_value_as` and the option `types` of a record class.
 ---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"datetime"|"date_components"|perilune.enum|perilune.value_type
 
----A length of time: seconds, a text such as `"500ms"`, `"1.5 m"` or `"1h30m"`, or a table of parts.
+---A length of time of at most a hundred years: seconds, a text, or a table of parts. A text has numbers with units:
+---`"500ms"`, `"2 hours"`, `"1.5 m"`, `"1h30m"`, `"10 sec"`, `"1d"`, `"2w"`. A number without a unit counts seconds. Options of commands,
+---`perilune.toml` and the addresses of clusters take the same texts.
 ---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
 
 ---@type perilune.database
