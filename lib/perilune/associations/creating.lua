@@ -94,7 +94,7 @@ end
 local function adopt(self, method, db, made)
   local class = class_of(self, method)
   if not class:is(made) then
-    raise("argument", ("%s: expected a record of %s or a table of columns, got %s"):format(method, classes.table(class), classes.name_of(made)))
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s"):format(method, classes.table(class), errors.describe(made)))
   end
   local link, fields = given_by(self, class, method, db)
   for name, value in pairs(fields) do
@@ -112,7 +112,7 @@ end
 local function record_of(self, method, db, given)
   if records.class_of(given) then return adopt(self, method, db, given) end
   if type(given) ~= "table" or getmetatable(given) ~= nil then
-    raise("argument", ("%s: expected a record or a table of columns, got %s"):format(method, classes.name_of(given)))
+    raise("argument", ("%s: expected a record or a table of columns, got %s"):format(method, errors.describe(given)))
   elseif given[1] ~= nil then
     raise("argument", ("%s: expected a record or a table of columns, got a list%s"):format(method,
       method == "insert" and "; use insert_all for lists" or ""))
@@ -181,7 +181,7 @@ function verbs:insert_all(...)
   check_linked(self, "insert_all")
   db = request_plans.database_for(db, "insert_all")
   if type(list) ~= "table" or getmetatable(list) ~= nil then
-    raise("argument", "insert_all: expected a list of records, got " .. classes.name_of(list))
+    raise("argument", "insert_all: expected a list of records, got " .. errors.describe(list))
   end
   local made = {}
   for position, element in next, list do

@@ -209,7 +209,7 @@ function verbs:add(db, linked, columns)
   local list = list_of("add", linked)
   if columns ~= nil and (not is_list(columns) or columns[1] ~= nil) then
     raise("argument", "add: argument 2: expected columns of the link as { column = value, ... }, got "
-      .. (is_list(columns) and "a list" or classes.name_of(columns)) .. "; pass several records as a list, add{ a, b }")
+      .. (is_list(columns) and "a list" or errors.describe(columns)) .. "; pass several records as a list, add{ a, b }")
   end
   db, columns = db or records.default_database(), columns or {}
   records.with_access(db, "guard", function()
