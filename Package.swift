@@ -184,7 +184,7 @@ let package = Package(
                 "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Lua", "Chinook", "Reference/api.lua"], swiftSettings: testSettings),
+            exclude: ["Lua", "Chinook", "Reference/api.lua", "Reference/function_names.lua"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneClusterTests",
             dependencies: [

@@ -6,6 +6,9 @@
 /* The longest name that is replaced or written. */
 enum { LONGEST_NAME = 80 };
 
+/* The values of a function in C among which the receiver is looked for. */
+enum { SEARCHED = 12 };
+
 static bool is_word(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
@@ -70,13 +73,6 @@ static bool find_call(lua_State *L, call *found) {
     return true;
 }
 
-/* Pushes the first argument of a call. Returns false and pushes nothing if it has none. */
-static bool push_first_argument(lua_State *L, const call *call) {
-    bool has_parameters = *call->function.what == 'C' || call->function.nparams > 0;
-    if (!has_parameters && !call->function.isvararg) return false;
-    return lua_getlocal(L, &call->function, has_parameters ? 1 : -1) != NULL;
-}
-
 /* MARK: - The receiver */
 
 /* Copies a name. Returns false if it is too long. */
@@ -137,6 +133,38 @@ static bool read_word(lua_State *L, const char *metafield, char *word) {
     return is_read;
 }
 
+/* Whether the value on top of the stack is an object with a word for messages. */
+static bool has_word(lua_State *L, bool *is_database) {
+    char word[LONGEST_NAME + 1];
+    if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
+    *is_database = strcmp(word, "db") == 0;
+    return !plua_is_error(L, -1);
+}
+
+/* Pushes the value before the colon. Returns false and pushes nothing if it is not found.
+**
+** It is the first argument of a function in Lua. A function in C may have moved its arguments, and one that was called last by the
+** function that the script called has others: the first object among these is taken, and a database only if there is no other. */
+static bool push_receiver(lua_State *L, const call *call) {
+    const lua_Debug *function = &call->function;
+    bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
+    bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
+    if (is_in_list) return lua_getlocal(L, function, -1) != NULL;
+    if (!is_c && function->nparams == 0) return false;
+    int count = is_c ? SEARCHED : function->nparams, database = 0;
+    for (int i = 1; i <= (is_searched ? count : 1) && lua_getlocal(L, function, i) != NULL; i++) {
+        bool is_object = has_word(L, &is_database);
+        if (is_object && (!is_database || i == 1)) return true;
+        if (is_object && database == 0) database = i;
+        plua_pop(L, 1);
+    }
+    for (int i = 1; !is_c && is_searched && i <= SEARCHED && lua_getlocal(L, function, -i) != NULL; i++) {
+        if (has_word(L, &is_database) && !is_database) return true;
+        plua_pop(L, 1);
+    }
+    return database > 0 && lua_getlocal(L, function, database) != NULL;
+}
+
 /* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
 ** have many names, and are called `db`. */
 static bool name_receiver(lua_State *L, const lua_Debug *script, char *target) {
@@ -171,7 +199,7 @@ static bool write_name(lua_State *L, const char *message, bool is_argument_error
     call call;
     *place = place_of(message);
     if (!find_call(L, &call) || !choose_method(&call, is_argument_error, place) || place->method_length > LONGEST_NAME) return false;
-    if (!push_first_argument(L, &call)) return false;
+    if (!push_receiver(L, &call)) return false;
     bool has_receiver = name_receiver(L, &call.script, target);
     plua_pop(L, 1);
     if (!has_receiver) return false;

@@ -15,7 +15,9 @@ struct EnvironmentBinding {
             return [.string(LuaString(environment.uuid().uuidString.lowercased()))]
         }
         // No function keeps the state, which it belongs to.
-        try perilune.setFunction("random") { [environment] arguments in [try Self.random(arguments, environment.random)] }
+        try perilune.set("random", .function(state.makeFunction("perilune.random") { [environment] arguments in
+            [try Self.random(arguments, environment.random)]
+        }))
         try perilune.set("log", .table(makeLog()))
         if !environment.random.isSystem { try seed() }
         if !environment.date.isSystem { try replaceTime() }
@@ -78,11 +80,12 @@ struct EnvironmentBinding {
     private func makeLog() throws -> LuaTable {
         let table = try state.makeTable()
         for level in Logger.Level.allCases {
-            try table.setFunction(level.rawValue) { [logger = environment.logger] arguments in
-                try arguments.refuseSurplus(after: 2, of: "perilune.log.\(level)")
+            let name = "perilune.log.\(level.rawValue)"
+            let function = try state.makeFunction(name) { [logger = environment.logger] arguments in
+                try arguments.refuseSurplus(after: 2, of: name)
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
-                var metadata = try Self.readFields(arguments[2], in: arguments.state)
+                var metadata = try Self.readFields(arguments[2], for: name, in: arguments.state)
                 let size = metadata.reduce(message.bytes.count) { $0 + $1.key.utf8.count + "\($1.value)".utf8.count }
                 guard try arguments.state.takeOutput(ofBytes: size) else {
                     throw BindingError("output", "perilune.log: the script has written more than its limit of output")
@@ -94,14 +97,15 @@ struct EnvironmentBinding {
                 logger.log(level: level, "\(message)", metadata: metadata, source: "script")
                 return []
             }
+            try table.set(.string(LuaString(level.rawValue)), .function(function))
         }
         return table
     }
 
-    private static func readFields(_ value: LuaValue, in state: LuaState) throws -> Logger.Metadata {
+    private static func readFields(_ value: LuaValue, for function: String, in state: LuaState) throws -> Logger.Metadata {
         guard !value.isNil else { return [:] }
         guard case .table(let table) = value else {
-            throw BindingError("argument", "perilune.log: argument 2: expected a table of fields, got \(value.shortDescription)")
+            throw BindingError("argument", "\(function): argument 2: expected a table of fields, got \(value.shortDescription)")
         }
         var metadata: Logger.Metadata = [:]
         for (key, value) in try table.pairs() {

@@ -84,13 +84,13 @@ final class DateBinding {
         let table = try state.makeTable()
         try table.set("name", "date")
         try table.setFunction("now") { [self] _ in [try make(now())] }
-        try table.setFunction("from_unix") { [self] arguments in
+        try table.set("from_unix", .function(state.makeFunction("perilune.date.from_unix") { [self] arguments in
             if case .integer(let seconds) = arguments[1] { return [try make(DateTime(unixSeconds: seconds))] }
             return [try make(DateTime(unixSeconds: arguments.get(1, as: Double.self)))]
-        }
-        try table.setFunction("from_julian_day") { [self] arguments in
+        }))
+        try table.set("from_julian_day", .function(state.makeFunction("perilune.date.from_julian_day") { [self] arguments in
             [try make(DateTime(julianDay: arguments.get(1)))]
-        }
+        }))
         try table.setFunction("from_database") { [self] arguments in
             Self.attempt { try make(readStoredDate(arguments[2])) }
         }

@@ -18,8 +18,8 @@ final class SwiftFunction {
             do {
                 return try body(core, Int(lua_gettop(L)))
             } catch {
-                // Removing the arguments makes room, because the stack may be unable to grow.
-                lua_settop(L, 0)
+                // Removing arguments makes room, because the stack may be unable to grow. Messages name the first one.
+                lua_settop(L, min(lua_gettop(L), 1))
                 core.push(error)
                 return CInt(PLUA_RAISE)
             }

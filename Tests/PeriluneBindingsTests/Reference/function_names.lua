@@ -23,8 +23,8 @@ local wrong = { 5, "x y", true, function() end, {} }
 -- The first argument may be right, and the second one is then wrong.
 local function calls_of(name)
   local receiver, method = name:match("^(%w+):([%w_]+)$")
-  if not receiver then return name:find("^perilune[%w_.]+$") and { ("local a, b = ... return %s(a, b)"):format(name) } or {}, name end
-  return receivers[receiver] and { ("local a, b, %s = ... return %s:%s(a, b)"):format(receiver, receiver, method) } or {}, name
+  if not receiver then return name:find("^perilune[%w_.]+$") and { ("local a, b = ... local result = %s(a, b)"):format(name) } or {}, name end
+  return receivers[receiver] and { ("local a, b, %s = ... %s:%s(a, b)"):format(receiver, receiver, method) } or {}, name
 end
 
 local waits = { ["perilune.sleep"] = true, ["task:wait"] = true, ["timer:wait"] = true, ["perilune.on_signal"] = true, ["perilune.on_error"] = true }

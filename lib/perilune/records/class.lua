@@ -544,7 +544,8 @@ end
 function record.class_verbs.extend(class, options, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("extend", 1, surplus) end
   local info = record.require_class("extend", class)
-  return make_class(info.table, options, info)
+  local extended = make_class(info.table, options, info)
+  return extended
 end
 
 --- Returns the info of a class, or raises.

@@ -239,7 +239,8 @@ function writing.exists(first, ...)
     return records.raw_exists(target, db, steps.row_values(info, target, db))
   end
   record.require_class("exists", first, true)
-  return fetching.exists(first, ...)
+  local exists = fetching.exists(first, ...)
+  return exists
 end
 
 for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do

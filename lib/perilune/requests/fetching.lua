@@ -202,7 +202,8 @@ local function pluck(self, db, ...)
 end
 
 function verbs:pluck(...)
-  return pluck(self, database_argument.take("pluck", math.huge, ...))
+  local values = pluck(self, database_argument.take("pluck", math.huge, ...))
+  return values
 end
 
 -- Counts and aggregates -------------------------------------------------------------------------------------------------------

@@ -30,35 +30,38 @@ end
 
 local refuse = arity.refuse
 
+--- Returns its arguments. A call around another call keeps that from being a tail call, which would lose the name of the method.
+local function results(...) return ... end
+
 local wrappers = {
   [0] = function(method, f, cure)
     return function(self, surplus)
       if surplus ~= nil then refuse(method, 0, surplus, cure) end
-      return f(self)
+      return results(f(self))
     end
   end,
   function(method, f, cure)
     return function(self, a, surplus)
       if surplus ~= nil then refuse(method, 1, surplus, cure) end
-      return f(self, a)
+      return results(f(self, a))
     end
   end,
   function(method, f, cure)
     return function(self, a, b, surplus)
       if surplus ~= nil then refuse(method, 2, surplus, cure) end
-      return f(self, a, b)
+      return results(f(self, a, b))
     end
   end,
   function(method, f, cure)
     return function(self, a, b, c, surplus)
       if surplus ~= nil then refuse(method, 3, surplus, cure) end
-      return f(self, a, b, c)
+      return results(f(self, a, b, c))
     end
   end,
   function(method, f, cure)
     return function(self, a, b, c, d, surplus)
       if surplus ~= nil then refuse(method, 4, surplus, cure) end
-      return f(self, a, b, c, d)
+      return results(f(self, a, b, c, d))
     end
   end,
 }

@@ -99,7 +99,10 @@ end
 
 for _, name in ipairs{ "boolean", "integer", "float", "string", "date", "date_components" } do
   --- Return the value of a column as that type; nil if it is NULL.
-  row[name] = function(self, column) return row.get(self, column, name) end
+  row[name] = function(self, column)
+    local value = row.get(self, column, name)
+    return value
+  end
 end
 
 --- Returns the value of a column with a Julian day number, as a date.
