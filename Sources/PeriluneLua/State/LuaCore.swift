@@ -336,7 +336,7 @@ package final class LuaCore: @unchecked Sendable {
             if let value = takeValues(1)[0].libraryValue { return value }
         default: break
         }
-        return .other(typeName(at: index))
+        return .other(valueDescription(at: index))
     }
 
     /// The Lua value of an error's field; `nil` for one that has none here.
