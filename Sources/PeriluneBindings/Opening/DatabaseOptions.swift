@@ -34,7 +34,7 @@ struct DatabaseOptions {
             do {
                 try read(name, value, in: state)
             } catch let error as LuaError where error.code == .conversion {
-                throw BindingError("argument", "\(function): option `\(name)`: \(error.message)")
+                throw BindingError("argument", "\(function): option \(name): \(error.message)")
             } catch let error as BindingError where error.luaMessage.hasPrefix("option ") {
                 throw BindingError(error.luaKind, "\(function): \(error.luaMessage)")
             }
@@ -67,7 +67,7 @@ struct DatabaseOptions {
     /// Returns the busy mode for a timeout. SQLite stores the milliseconds as a 32-bit number.
     private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
-            throw BindingError("argument", "option `busy_timeout`: expected seconds from 0 to 2000000, got \(seconds)")
+            throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
         }
         return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
@@ -77,13 +77,13 @@ struct DatabaseOptions {
         case "default": return .default
         case "wal": return .wal
         default:
-            throw BindingError("argument", "option `journal_mode`: expected \"default\" or \"wal\", got \"\(name)\"")
+            throw BindingError("argument", "option journal_mode: expected \"default\" or \"wal\", got \"\(name)\"")
         }
     }
 
     private static func readerCount(_ count: Int) throws -> Int {
         guard (1...64).contains(count) else {
-            throw BindingError("argument", "option `reader_count`: expected an integer from 1 to 64, got \(count)")
+            throw BindingError("argument", "option reader_count: expected an integer from 1 to 64, got \(count)")
         }
         return count
     }
@@ -113,7 +113,7 @@ struct Trace {
             showsValues = try table.get("values", as: Bool?.self) ?? false
         default:
             throw BindingError(
-                "argument", "option `trace`: expected a function or a table with the function `call`, got \(value.shortDescription)")
+                "argument", "option trace: expected a function or a table with the function `call`, got \(value.shortDescription)")
         }
     }
 
