@@ -59,11 +59,15 @@ local function write_string(text, path, depth)
   return '"' .. text .. '"'
 end
 
+--- Returns the shortest text that reads as the same float, and as a float.
 local function write_float(number, path, depth)
   if number ~= number or number == math.huge or number == -math.huge then
     fail_at(path, depth, "JSON has no %s", tostring(number))
   end
-  return native_values.float_text(number)
+  for precision = 15, 17 do
+    local text = ("%." .. precision .. "g"):format(number)
+    if tonumber(text) == number then return text:find("[.e]") and text or text .. ".0" end
+  end
 end
 
 local write
