@@ -167,10 +167,11 @@ static bool push_receiver(lua_State *L, const call *call) {
 
 /* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
 ** have many names, and are called `db`. */
-static bool name_receiver(lua_State *L, const lua_Debug *script, char *target) {
+static bool name_receiver(lua_State *L, const lua_Debug *script, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
-    return (strcmp(word, "db") != 0 && (find_variable(L, script, target) || find_global(L, target))) || copy_name(target, word);
+    if (strcmp(word, "db") != 0 && (find_variable(L, script, target) || find_global(L, target))) return true;
+    return needs_word && copy_name(target, word);
 }
 
 /* MARK: - The message */
@@ -198,9 +199,12 @@ static bool choose_method(const call *call, bool is_argument_error, place *place
 static bool write_name(lua_State *L, const char *message, bool is_argument_error, place *place, char *target) {
     call call;
     *place = place_of(message);
+    const char *written = place->method;
     if (!find_call(L, &call) || !choose_method(&call, is_argument_error, place) || place->method_length > LONGEST_NAME) return false;
+    /* `m:register` names its object already, unless another function was called. */
+    bool has_own_word = place->separator == ':' && place->method == written;
     if (!push_receiver(L, &call)) return false;
-    bool has_receiver = name_receiver(L, &call.script, target);
+    bool has_receiver = name_receiver(L, &call.script, !has_own_word, target);
     plua_pop(L, 1);
     if (!has_receiver) return false;
     size_t start = strlen(target);

@@ -38,7 +38,7 @@ function failures.add_list_index(err, position, verb)
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
   if not is_of_value or err.list_index ~= nil then return end
   verb = verb or "insert_all"
-  local message = ("%s: element %d: %s"):format(verb, position, (err.message:gsub("^" .. verb .. ": ", "")))
+  local message = ("%s: element %d: %s"):format(verb, position, (err.message:gsub("^[%w_]*:?" .. verb .. ": ", "")))
   errors.add_fields(err, { list_index = position, message = message })
 end
 
