@@ -26,17 +26,17 @@ import Testing
             let path = "\(folder)/new.sqlite"
             func prepare(_ migrations: Migrations) async {
                 await #expect(throws: (any Error).self) {
-                    try await Dependencies.inProcess(.live) {
-                        try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: migrations) }
+                    try await DependencyContainer.inProcess(.live) {
+                        try await DependencyContainer.prepare { $0.defaultDatabase = .pool(path, migrations: migrations) }
                     }
                 }
             }
             await prepare(.folder("\(folder)/nowhere"))
             #expect(try contents(of: folder).isEmpty)
-            await prepare(.closure { db in try db.execute(sql: "CREATE TABL t (a)") })
+            await prepare(.inTransaction { db in try db.execute(sql: "CREATE TABL t (a)") })
             #expect(try contents(of: folder).isEmpty)
             try DatabaseQueue(path: path).close()
-            await prepare(.closure { db in try db.execute(sql: "CREATE TABL t (a)") })
+            await prepare(.inTransaction { db in try db.execute(sql: "CREATE TABL t (a)") })
             #expect(FileManager.default.fileExists(atPath: path))
         }
     }

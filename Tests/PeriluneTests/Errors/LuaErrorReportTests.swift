@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func `functions that the sandbox removes are explained`() async throws {
-        var configuration = ScriptHost.Configuration(database: .inMemory)
+        var configuration = ScriptHost.Configuration(database: .inMemory())
         configuration.libraries = .sandboxed
         let host = try ScriptHost(standalone: configuration)
         for source in ["io.open('x')", "os.execute('ls')", "os.getenv('HOME')", "dofile('x.lua')"] {
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `misspelled modules and functions of them get the nearest suggestion`() async throws {
-        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory()))
         try await host.register(module: "mail") { mail in
             mail.function("count") { (text: String) -> Int in text.count }
         }
