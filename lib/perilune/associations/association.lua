@@ -209,6 +209,8 @@ local function shadows_method(info, name)
   return false
 end
 
+record.parents = setmetatable({}, { __index = function(_, name) return require("perilune.associations.parents")[name] end })
+
 --- Associations are stored separately from methods, and records find them by name too.
 record.definers[#record.definers + 1] = function(info, name, value)
   if not marks.is_association(value) then return false end

@@ -60,7 +60,7 @@ end
 local function info_of(verb, value)
   record.require_record(verb, value)
   local class_info = record.info_of(value)
-  if record.names_associations(class_info, value) then require("perilune.associations.parents").synchronize(class_info, value) end
+  if record.names_associations(class_info, value) then record.parents.synchronize(class_info, value) end
   return record_info.of_record(value)
 end
 

@@ -39,6 +39,9 @@ local record = {
   instance_verbs = {},
   --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or apply the value.
   class_options = {},
+  --- Functions for records in place of the columns that refer to them, set by the associations: `make`, `divide`, `keep`, `assign`,
+  -- `synchronize`. They are called only if a class has associations.
+  parents = nil,
 }
 
 for _, verb in ipairs{ "insert", "update", "save", "delete" } do
@@ -301,7 +304,7 @@ function record.assign(class, target, name, value)
   local info = infos[class]
   local association = record.association(info, name)
   if association then
-    require("perilune.associations.parents").assign(info, target, name, association, value)
+    record.parents.assign(info, target, name, association, value)
     return false
   end
   if info.computed and info.computed[name] then
@@ -421,7 +424,7 @@ local function make(class, values, ...)
   end
   local made = records.new_record(class, values)
   if made then return made end
-  if values and record.names_associations(info, values) then return require("perilune.associations.parents").make(info, values, info.name .. "{...}") end
+  if values and record.names_associations(info, values) then return record.parents.make(info, values, info.name .. "{...}") end
   if not can_tell_columns(info) then return require("perilune.records.unresolved_table").make(info, values) end
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end

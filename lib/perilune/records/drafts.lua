@@ -116,7 +116,7 @@ local function assign(self, key, value)
   local class_info = record.info(class)
   if class_info.computed and class_info.computed[key] then return fields.set(class_info, self, key, value) end
   local association = record.association(class_info, key)
-  if association then return require("perilune.associations.parents").assign(class_info, self, key, association, value) end
+  if association then return record.parents.assign(class_info, self, key, association, value) end
   local info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
   record_values.forget_null_document(self, key)
@@ -154,7 +154,7 @@ function draft.new(class, values)
   local info, is_record, class_info, given, others = info_of(class), record.info_of(values) ~= nil, record.info(class), values, nil
   local parents
   if values and not is_record and record.names_associations(class_info, values) then
-    values, parents = require("perilune.associations.parents").divide(class_info, values, "draft")
+    values, parents = record.parents.divide(class_info, values, "draft")
   end
   if class_info.computed and values and not is_record then values, others = fields.divide(class_info, values) end
   for key in next, values or {} do
@@ -166,7 +166,7 @@ function draft.new(class, values)
   setmetatable(result, metatable)
   if is_record then record_values.keep_null_documents(info, values, result) end
   for _, name in ipairs(others or {}) do fields.set(class_info, result, name, given[name]) end
-  if parents then require("perilune.associations.parents").keep(result, parents) end
+  if parents then record.parents.keep(result, parents) end
   return result
 end
 

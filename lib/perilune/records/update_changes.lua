@@ -84,10 +84,10 @@ local function update(class_info, target, ...)
   record_options.check(class_info, options, db)
   local given
   if type(change) == "table" and record.names_associations(class_info, change) then
-    change, given = require("perilune.associations.parents").divide(class_info, change, "update_changes", db)
+    change, given = record.parents.divide(class_info, change, "update_changes", db)
   end
   local memory = record_changes.apply(info, target, change)
-  if given then require("perilune.associations.parents").keep(target, given) end
+  if given then record.parents.keep(target, given) end
   writing.synchronize(class_info, target, db)
   local is_written = write_changes(class_info, info, target, db, memory, change, options)
   if not (options and options.returning) then return is_written end

@@ -77,13 +77,13 @@ local function check_record(info, verb, value, db)
       verb == "insert" and "; use insert_all for lists" or ""))
   end
   if db then know_names(info, value, db) end
-  if record.names_associations(info, value) then return require("perilune.associations.parents").make(info, value, verb, db) end
+  if record.names_associations(info, value) then return record.parents.make(info, value, verb, db) end
   return info.class(value)
 end
 
 --- Sets the columns of associated records that were assigned to a record.
 function writing.synchronize(info, target, db)
-  if record.names_associations(info, target) then require("perilune.associations.parents").synchronize(info, target, db) end
+  if record.names_associations(info, target) then record.parents.synchronize(info, target, db) end
 end
 
 --- Splits the arguments of a verb that is called on a record or on a class.
@@ -404,7 +404,7 @@ local function without_associations(verb, info, db, list)
     if type(element) == "table" and record.names_associations(info, element) then
       result = result or table.move(list, 1, #list, 1, {})
       if records.class_of(element) then writing.synchronize(info, element, db)
-      elseif getmetatable(element) == nil then result[position] = require("perilune.associations.parents").make(info, element, verb, db) end
+      elseif getmetatable(element) == nil then result[position] = record.parents.make(info, element, verb, db) end
     end
   end
   return result or list

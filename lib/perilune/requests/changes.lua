@@ -104,7 +104,7 @@ local function read_assignments(self, db, assignments)
   local names, values, shapes = {}, {}, {}
   local given, info = assignments, record_class.info(self.node.root.source.class)
   if info and record_class.names_associations(info, given) then
-    given = require("perilune.associations.parents").divide(info, given, "update_all", db)
+    given = record_class.parents.divide(info, given, "update_all", db)
   end
   assignments = {}
   local function add(name, value)
