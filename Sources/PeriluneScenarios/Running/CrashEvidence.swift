@@ -18,11 +18,21 @@ struct CrashEvidence {
         func contains(_ parts: String...) -> Bool { names.contains(parts.joined(separator: ".").lowercased()) }
     }
 
-    /// The rows by table, each as text, sorted.
-    private let tables: [String: [String]]
+    private let tables: [String: TableRows]
     private let calls: [Call]
     /// The number of runs and jobs by state, such as "run of `close order` failed".
     private let states: [String: Int]
+
+    /// The rows of a table in order, with their values as SQL writes them.
+    private struct TableRows: Equatable {
+        var columns: [String] = []
+        var rows: [[String]] = []
+
+        /// The rows as text.
+        var texts: [String] {
+            rows.map { row in zip(columns, row).map { "\($0) = \($1)" }.joined(separator: ", ") }
+        }
+    }
 
     /// A call with its arguments as text.
     private struct Call {
@@ -47,17 +57,18 @@ struct CrashEvidence {
         }
     }
 
-    private static func tables(in db: Database, _ exclusions: Exclusions) throws -> [String: [String]] {
+    private static func tables(in db: Database, _ exclusions: Exclusions) throws -> [String: TableRows] {
         let names = try String.fetchAll(
             db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'")
-        var tables: [String: [String]] = [:]
+        var tables: [String: TableRows] = [:]
         for name in names where !OwnTables.contain(name) && !exclusions.contains(name) {
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
                 .filter { !exclusions.contains(name, $0) }
             guard !columns.isEmpty else { continue }
-            let values = columns.map { "'\($0.replacing("'", with: "''")) = ' || quote(\($0.quotedDatabaseIdentifier))" }
-            tables[name] = try String.fetchAll(
-                db, sql: "SELECT \(values.joined(separator: " || ', ' || ")) FROM \(name.quotedDatabaseIdentifier)").sorted()
+            let values = columns.map { "quote(\($0.quotedDatabaseIdentifier))" }
+            let sql = "SELECT \(values.joined(separator: ", ")) FROM \(name.quotedDatabaseIdentifier)"
+            let rows = try Row.fetchAll(db, sql: sql).map { row in columns.indices.map { row[$0] as String } }
+            tables[name] = TableRows(columns: columns, rows: rows.sorted { $0.lexicographicallyPrecedes($1) })
         }
         return tables
     }
@@ -102,10 +113,9 @@ struct CrashEvidence {
 
     /// Returns the differences between a run with crashes and the undisturbed run.
     func failures(comparedWith undisturbed: CrashEvidence, crashCount: Int) -> [ScenarioFailure] {
-        let failures = [
-            tableFailure(undisturbed), lostCallFailure(undisturbed), changedCallFailure(undisturbed),
-            repeatedCallFailure(undisturbed, crashCount), stateFailure(undisturbed)]
-        return failures.compactMap { $0 }
+        let calls = otherArgumentsFailure(undisturbed).map { [$0] }
+            ?? [lostCallFailure(undisturbed), changedCallFailure(undisturbed), repeatedCallFailure(undisturbed, crashCount)].compactMap { $0 }
+        return [tableFailure(undisturbed)].compactMap { $0 } + calls + [stateFailure(undisturbed)].compactMap { $0 }
     }
 
     private static func failure(_ message: String, _ kind: String, _ details: [String]) -> ScenarioFailure {
@@ -117,18 +127,33 @@ struct CrashEvidence {
     private static let mostDetails = 10
 
     private func tableFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
-        var details: [String] = [], names: [String] = []
+        var details: [String] = [], names: [String] = [], generated: [String] = []
         for name in Set(tables.keys).union(undisturbed.tables.keys).sorted() {
-            let (found, expected) = (tables[name] ?? [], undisturbed.tables[name] ?? [])
+            let (found, expected) = (tables[name] ?? TableRows(), undisturbed.tables[name] ?? TableRows())
             guard found != expected else { continue }
             names.append("`\(name)`")
+            generated += Self.generatedColumns(found, expected).map { "\"\(name).\($0)\"" }
             // Matches the signs of other comparisons: + for missing rows, - for unexpected ones.
-            details += Self.difference(expected, found).map { "+ \(name): \($0)" } + Self.difference(found, expected).map { "- \(name): \($0)" }
+            details += Self.difference(expected.texts, found.texts).map { "+ \(name): \($0)" }
+            details += Self.difference(found.texts, expected.texts).map { "- \(name): \($0)" }
         }
         guard !names.isEmpty else { return nil }
+        if !generated.isEmpty {
+            details.insert("the option crash = { ignore = { \(generated.joined(separator: ", ")) } } leaves out times and generated keys", at: 0)
+        }
         if details.count > Self.mostDetails { details = details.prefix(Self.mostDetails) + ["and \(details.count - Self.mostDetails) more"] }
         let verb = names.count == 1 ? "differs" : "differ"
         return Self.failure("\(names.joined(separator: ", ")) \(verb) from the undisturbed run", "crash_rows", details)
+    }
+
+    /// Returns the columns with times or UUIDs that differ while the number of rows is the same.
+    private static func generatedColumns(_ found: TableRows, _ expected: TableRows) -> [String] {
+        guard found.columns == expected.columns, found.rows.count == expected.rows.count else { return [] }
+        return found.columns.indices.filter { index in
+            let values = found.rows.map { $0[index] }.sorted()
+            guard values != expected.rows.map({ $0[index] }).sorted() else { return false }
+            return values.contains { $0.firstMatch(of: #/^'(\d{4}-\d\d-\d\d|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-)/#) != nil }
+        }.map { found.columns[$0] }
     }
 
     /// Returns the elements of a sorted list that another list does not have, with repetitions.
@@ -139,6 +164,16 @@ struct CrashEvidence {
             counts[text] = count - 1
             return false
         }
+    }
+
+    /// The same number of calls as in the undisturbed run, one of them with other arguments.
+    private func otherArgumentsFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
+        guard calls.count == undisturbed.calls.count else { return nil }
+        let first = zip(undisturbed.calls, calls).first { $0.text != $1.text }
+        guard let (expected, found) = first, expected.function == found.function else { return nil }
+        return Self.failure(
+            "\(found.function) was called with other arguments than in the undisturbed run", "crash_calls",
+            [("undisturbed", expected), ("now        ", found)].map { "\($0)  \($1.arguments)\($1.place.map { "  \($0)" } ?? "")" })
     }
 
     private func lostCallFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {

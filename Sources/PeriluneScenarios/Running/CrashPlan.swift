@@ -86,7 +86,6 @@ final class CrashWatch {
 extension LuaState {
     /// The line of the calling script, as `FILE:LINE`; `nil` if no script is calling.
     fileprivate var scriptPlace: String? {
-        guard let place = callingPlace, place.chunk.hasPrefix("@") else { return nil }
-        return "\(place.chunk.dropFirst()):\(place.line)"
+        callingPlace.map { place in "\(place.chunk.hasPrefix("@") ? String(place.chunk.dropFirst()) : place.chunk):\(place.line)" }
     }
 }

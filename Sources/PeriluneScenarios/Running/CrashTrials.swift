@@ -6,13 +6,15 @@ struct CrashTrials {
     private let number: Int
     private let seed: RunSeed
     private var summary = CrashSummary()
-    /// The failures of the first runs that failed.
+    /// The failures of the reported runs. Of several runs with the same failures, only the first is reported.
     private var failures: [ScenarioFailure] = []
+    private var reported: [[Int]] = []
+    private var reportedMessages: Set<[String]> = []
 
     private var scenario: Scenario { performance.scenario }
     private var options: ScenarioOptions { performance.options }
 
-    /// After this number of failed runs, the others are not reported in full.
+    /// The greatest number of failed runs that are reported in full.
     private static let mostReported = 3
 
     /// - Parameter number: The number of the attempt, if the scenario is tried again after failures.
@@ -35,7 +37,7 @@ struct CrashTrials {
         result.duration += ContinuousClock.now - start
         for failure in failures { result.add(failure) }
         result.crashes = summary
-        let others = summary.failed.dropFirst(Self.mostReported)
+        let others = summary.failed.filter { !reported.contains($0.numbers) }
         if !others.isEmpty {
             let numbers = others.prefix(20).map { $0.numbers.map(String.init).joined(separator: ",") }.joined(separator: " ")
             result.notes.append("also failed at the points \(numbers)\(others.count > 20 ? " and others" : "")")
@@ -74,7 +76,10 @@ struct CrashTrials {
         if let found = plan.evidence { for failure in found.failures(comparedWith: evidence, crashCount: plan.crashes.count) { trial.add(failure) } }
         let hasPassed = trial.outcome == .passed
         summary.trials.append(.init(numbers: numbers, points: plan.crashes, hasPassed: hasPassed))
-        if !hasPassed, summary.failed.count <= Self.mostReported { failures += trial.failures.map { described($0, plan) } }
+        if !hasPassed, reported.count < Self.mostReported, reportedMessages.insert(trial.failures.map(\.message)).inserted {
+            reported.append(numbers)
+            failures += trial.failures.map { described($0, plan, output: trial.output) }
+        }
         return (plan.count, nil)
     }
 
@@ -89,12 +94,13 @@ struct CrashTrials {
             "the run ended after \(plan.count) points", kind: "crash", file: scenario.file, line: scenario.line)
     }
 
-    /// Adds the crash and the command that repeats it to a failure.
-    private func described(_ failure: ScenarioFailure, _ plan: CrashPlan) -> ScenarioFailure {
+    /// Adds the crash, the end of the printed text and the command that repeats the run to a failure.
+    private func described(_ failure: ScenarioFailure, _ plan: CrashPlan, output: String) -> ScenarioFailure {
         var failure = failure
         let numbers = plan.chosen.map(String.init)
         let crash = ["crash at point \(numbers.joined(separator: " and ")) of \(summary.count)"] + plan.crashes.map(\.text)
         failure.message = "\(crash.joined(separator: ", ")): \(failure.message)"
+        failure.details += output.split(separator: "\n").suffix(4).map { "output  \($0)" }
         failure.details.append(
             "rerun   \(options.command) \(scenario.uniquePlace) --seed \(seed) --crash-at \(numbers.joined(separator: ","))")
         if failure.file == nil { (failure.file, failure.line) = (scenario.file, scenario.line) }
