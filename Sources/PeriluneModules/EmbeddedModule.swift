@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A Lua module inside the binary: its text, and the bytecode that the build has made from it.
 package struct EmbeddedModule: Sendable {
     /// The name that `require` takes: `perilune.records.writing`.
@@ -11,10 +13,23 @@ package struct EmbeddedModule: Sendable {
         (self.name, self.source, encodedBytecode) = (name, source, bytecode)
     }
 
+    /// The decoded bytecode by the address of its text, for the states after the first.
+    private static let decoded = Mutex<[UInt: [UInt8]]>([:])
+
     /// The bytecode, with lines and names of variables; `nil` if the module has none.
     package var bytecode: [UInt8]? {
         guard encodedBytecode.utf8CodeUnitCount > 0 else { return nil }
-        return encodedBytecode.withUTF8Buffer { encoded in
+        let address = UInt(bitPattern: encodedBytecode.utf8Start)
+        return Self.decoded.withLock { decoded in
+            if let known = decoded[address] { return known }
+            let bytes = decodedBytecode
+            decoded[address] = bytes
+            return bytes
+        }
+    }
+
+    private var decodedBytecode: [UInt8] {
+        encodedBytecode.withUTF8Buffer { encoded in
             [UInt8](unsafeUninitializedCapacity: encoded.count) { bytes, count in
                 var position = 0
                 while position < encoded.count {
