@@ -27,6 +27,12 @@ enum OwnerBinding {
     }
 }
 
+/// The owners of rows, such as active runs and jobs.
+package enum RowOwners {
+    /// Returns whether the state with a name exists; `nil` if it belongs to another machine or process namespace.
+    package static func isAlive(_ name: String) -> Bool? { OwnerToken.isAlive(name) }
+}
+
 /// The entry of a state in the list of live states in this process. It is removed when the state is closed.
 private final class OwnerToken: Sendable {
     private static let tokens = Mutex<(last: Int, live: Set<Int>)>((0, []))

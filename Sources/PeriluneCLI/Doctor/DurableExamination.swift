@@ -1,14 +1,15 @@
 internal import GRDB
+internal import PeriluneBindings
 
-/// An examination of automations and jobs: dead jobs, failed or diverged runs, and times in the future.
+/// An examination of automations and jobs: dead jobs, diverged runs, work that no process does, and times in the future.
 struct DurableExamination {
     let path: String
     let db: Database
 
     func findings() throws -> [Finding] {
         var findings: [Finding] = []
-        if try hasColumn("state", of: "perilune_job") { try findings += jobs() }
-        if try hasColumn("owner", of: "perilune_automation_run") { try findings += runs() + times() }
+        if try hasColumn("state", of: "perilune_job") { try findings += jobs() + abandonedJobs() + waitingJobs() }
+        if try hasColumn("owner", of: "perilune_automation_run") { try findings += runs() + abandonedRuns() + times() }
         return findings
     }
 
@@ -36,6 +37,52 @@ struct DurableExamination {
             return Finding(
                 verdict: .warning, text: "\(count == 1 ? "1 run" : "\(count) runs") of the automation \(name): \(outcome)",
                 cure: "perilune automations trace --database \(path) lists them")
+        }
+    }
+
+    private func abandonedRuns() throws -> [Finding] {
+        try abandoned("SELECT automation, owner FROM perilune_automation_run WHERE outcome = 'running' AND owner IS NOT NULL").map { name, count in
+            Finding(
+                verdict: .warning,
+                text: count == 1
+                    ? "1 run of the automation \(name) is recorded as running, but its process has ended"
+                    : "\(count) runs of the automation \(name) are recorded as running, but their processes have ended",
+                cure: "start the service again: it continues them, or records that they were interrupted")
+        }
+    }
+
+    private func abandonedJobs() throws -> [Finding] {
+        try abandoned("SELECT queue, owner FROM perilune_job WHERE state = 'running' AND owner IS NOT NULL").map { name, count in
+            Finding(
+                verdict: .warning,
+                text: count == 1
+                    ? "1 job of the queue \(name) is recorded as running, but its process has ended"
+                    : "\(count) jobs of the queue \(name) are recorded as running, but their processes have ended",
+                cure: "start a service that handles the queue: it takes them over")
+        }
+    }
+
+    /// Returns the number of rows by name whose owners do not exist any more. The statement selects a name and an owner.
+    private func abandoned(_ sql: String) throws -> [(name: String, count: Int)] {
+        let rows = try Row.fetchAll(db, sql: sql).filter { RowOwners.isAlive($0[1]) == false }
+        return Dictionary(grouping: rows) { $0[0] as String }.map { ($0.key, $0.value.count) }.sorted { $0.name < $1.name }
+    }
+
+    /// Returns findings on jobs that no process handles.
+    private func waitingJobs() throws -> [Finding] {
+        guard try db.tableExists("perilune_job_queue") else { return [] }
+        let sql = """
+            SELECT queue, owner, count(*) AS n FROM perilune_job LEFT JOIN perilune_job_queue USING (queue)
+            WHERE state IN ('ready', 'delayed', 'blocked') AND coalesce(is_paused, 0) = 0 GROUP BY queue ORDER BY queue
+            """
+        return try Row.fetchAll(db, sql: sql).filter { row in
+            (row["owner"] as String?).map { RowOwners.isAlive($0) == false } ?? true
+        }.map { row in
+            let (queue, count) = (row["queue"] as String, row["n"] as Int)
+            return Finding(
+                verdict: .warning,
+                text: count == 1 ? "1 job of the queue \(queue) waits, and no process handles it" : "\(count) jobs of the queue \(queue) wait, and no process handles them",
+                cure: "start a service that handles the queue, or cancel them by perilune.jobs(name):cancel(id)")
         }
     }
 

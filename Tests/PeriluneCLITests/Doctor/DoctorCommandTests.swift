@@ -64,6 +64,39 @@ import Testing
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
+    @Test func `runs and jobs whose process has ended, and jobs without a handler, are reported`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            """
+            local jobs = perilune.jobs("mail")
+            jobs:enqueue(1)
+            jobs:enqueue(2)
+            perilune.jobs("letters"):enqueue(3)
+            perilune.automation{ name = "a", on = { event = "e" }, run = function() end }:remove()
+            """)
+        #expect(made.status == 0, "\(made.errors)")
+        let killed = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            """
+            perilune.automation{ name = "a", on = { event = "e" }, run = function()
+              db:execute("CREATE TABLE copy AS SELECT * FROM perilune_automation_run WHERE outcome = 'running'")
+            end }
+            perilune.emit("e")
+            perilune.sleep(0.1)
+            perilune.automations()[1]:remove()
+            db:execute("UPDATE perilune_automation_run SET outcome = 'running', owner = (SELECT owner FROM copy)")
+            db:execute("UPDATE perilune_job SET state = 'running', owner = (SELECT owner FROM copy) WHERE payload = '1'")
+            """)
+        #expect(killed.status == 0, "\(killed.errors)")
+        let result = try folder.perilune("doctor", "--database", "a.sqlite")
+        for text in [
+            "warning  1 run of the automation a is recorded as running, but its process has ended\n",
+            "warning  1 job of the queue mail is recorded as running, but its process has ended\n",
+            "warning  1 job of the queue letters waits, and no process handles it\n", "warning  1 job of the queue mail waits, and no process handles it\n",
+        ] { #expect(result.output.contains(text), "\(result.output)") }
+    }
+
     @Test func `without a database, the libraries are checked`() throws {
         let result = try TestFolder().perilune("doctor")
         #expect(result.status == 0 && result.output.contains("Lua 5.4"), "\(result.output)")
