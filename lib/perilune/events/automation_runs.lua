@@ -1,5 +1,6 @@
 --- The runs of automations. They are recorded in a database table before their functions start.
 
+local crashes = require "perilune.native.crashes"
 local owner_leases = require "perilune.events.owner_leases"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -113,6 +114,7 @@ end
 function runs.begin(db, run)
   runs.prepare(db)
   return db:write(function(handle)
+    crashes.label("start of", run.automation)
     if run.id then
       local result = handle:execute(own .. [[
         UPDATE perilune_automation_run SET outcome = 'running', attempts = ?, owner = ?, wakes_at = NULL, reason = NULL WHERE id = ?]],
@@ -159,6 +161,7 @@ end
 function runs.add(db, run, keep)
   runs.prepare(db)
   db:write(function(handle)
+    crashes.label("end of", run.automation)
     local values = values_of(run)
     local result = handle:execute(own .. [[
       UPDATE perilune_automation_run SET automation = ?1, trigger = ?2, started_at = ?3, duration_ms = ?4, attempts = ?5, outcome = ?6,
@@ -205,6 +208,7 @@ end
 --- Adds a run in the open transaction. It is started by the process that defines its automation.
 -- @tparam table run automation, trigger, run_key
 function runs.add_queued(handle, run)
+  crashes.label("trigger of", run.automation)
   return handle:execute(own .. [[
     INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, run_key) VALUES (?, ?, ?, 0, 'queued', ?)]],
     run.automation, to_json(run.trigger) or '"?"', tostring(clock()), run.run_key or perilune.null).inserted_rowid
@@ -223,6 +227,7 @@ function runs.claim(db, automation, is_in_order)
   local now = tostring(clock())
   if not db:fetch_value(claimable, automation, now) then return nil end
   return db:write(function(handle)
+    crashes.label("start of", automation)
     local id = handle:fetch_value(claimable, automation, now)
     if not id then return nil end
     if is_in_order then

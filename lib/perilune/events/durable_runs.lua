@@ -148,6 +148,7 @@ end
 
 local function record(branch, handle, step, position)
   local execution = branch.execution
+  crashes.label(step.kind, step.name)
   if not step_table.put(handle, execution.id, branch.name, position or branch.position, step) then
     errors.raise("run_taken", ("run %d: it was cancelled, or another process has taken it over"):format(execution.id))
   end

@@ -1,5 +1,6 @@
 --- The workers that run the jobs of a queue in this state.
 
+local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local native = require "perilune.native.loop"
@@ -90,6 +91,7 @@ end
 local function settle_failure(self, row, e, traceback)
   local run_at = next_attempt(self.queue, row)
   local is_ours = self.queue.db:write(function(handle)
+    crashes.label("failure of a job of", self.queue.name)
     return job_table.fail(handle, self.queue.name, row, e, traceback or traceback_of(e), run_at)
   end)
   if not is_ours then return end
@@ -101,6 +103,7 @@ end
 local function run_in_transaction(self, row)
   local is_ok, e = pcall(self.queue.db.write, self.queue.db, function(handle)
     self.f(make_job(self.queue, row), handle)
+    crashes.label("job of", self.queue.name)
     if not job_table.complete(handle, self.queue.name, row) then
       errors.raise("job_taken", ("job %d: it was cancelled, or another process has taken it over"):format(row.id))
     end
@@ -147,6 +150,7 @@ local function complete_and_claim(self, done, count)
   local queue = self.queue
   local completed = {}
   local rows = queue.db:write(function(handle)
+    crashes.label("end of a job of", queue.name)
     for _, row in ipairs(done) do
       if job_table.complete(handle, queue.name, row) then completed[#completed + 1] = row end
     end
@@ -284,7 +288,10 @@ function pump(self)
     local pause
     while self.worker_count < self.queue.concurrency and not self.is_cancelled and job_table.has_work(self.queue.db, self.queue.name) do
       local rows
-      rows, pause = self.queue.db:write(function(handle) return job_table.claim(handle, self.queue, self.batch) end)
+      rows, pause = self.queue.db:write(function(handle)
+        crashes.label("claim of a job of", self.queue.name)
+        return job_table.claim(handle, self.queue, self.batch)
+      end)
       if #rows == 0 then break end
       start_worker(self, rows)
     end

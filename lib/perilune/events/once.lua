@@ -1,5 +1,6 @@
 --- Blocks that run only once for a database.
 
+local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
@@ -38,6 +39,7 @@ function perilune.once(...)
     local row = handle:fetch_one(own .. "SELECT value FROM perilune_once WHERE once_key = ?", key)
     if row then return row.value and perilune.json.decode(row.value), false end
     local value = block(handle)
+    crashes.label("once", key)
     handle:execute(own .. "INSERT INTO perilune_once VALUES (?, ?, ?)", key, tostring(perilune.now()), encode(value))
     return value, true
   end)

@@ -12,7 +12,7 @@ local is_ringing = setmetatable({}, { __mode = "k" })
 --- Returns the name of a database's bell, which all connections of this process to its file share.
 local function bell_of(db)
   local path = db:path()
-  return (path == "" or path:find("^:memory:")) and "memory " .. owners.current() or path
+  return (path == "" or path:find("^:memory:")) and bells.memory(owners.current()) or path
 end
 
 --- Calls a function whenever work may have been added.

@@ -14,4 +14,9 @@ function native.listen(name, f, keeps_alive) end
 ---@param name string
 function native.ring(name) end
 
+--- Returns the name of the bell for a database in memory, which several states may share.
+---@param state string the name of this state
+---@return string
+function native.memory(state) end
+
 return native
