@@ -5,7 +5,8 @@ import Testing
 /// The tutorials work as written: a reader who saves each file and types each command sees the output that the page shows.
 @Suite(.patience, .startsPrograms) struct TutorialTests {
     @Test(arguments: [
-        "Perilune/Perilune.docc/Tutorials/TutorialScripts.md", "PeriluneScenarios/PeriluneScenarios.docc/TutorialScenarios.md",
+        "Perilune/Perilune.docc/Tutorials/TutorialScripts.md", "Perilune/Perilune.docc/Tutorials/TutorialOrderDesk.md",
+        "PeriluneScenarios/PeriluneScenarios.docc/TutorialScenarios.md",
     ])
     func `the files and commands of a tutorial produce the output on the page`(page: String) throws {
         let steps = try TutorialPage(of: "\(TestFolder.checkout)/Sources/\(page)").steps
