@@ -65,6 +65,17 @@ CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE invoice (id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customer, cents INTEGER NOT NULL);
 ]],
   ["migrations/0001_customers.down.sql"] = "DROP TABLE invoice; DROP TABLE customer;\n",
+  ["scripts/ensure_customer.lua"] = [[
+db:execute("INSERT OR IGNORE INTO customer (name) VALUES (?)", (...).name)
+]],
+  ["scripts/welcome.lua"] = [[
+local mail = require "mail"
+perilune.automation{ name = "welcome", durable = true, on = { change = "customer" }, run = function(run)
+  run:call("send", function(key) return mail.send{ to = run.value.name, key = key } end)
+  run:sleep("3 days")
+  run:call("remind", function(key) return mail.send{ to = run.value.name, key = key } end)
+end }
+]],
   ["scripts/add_customer.lua"] = [[
 local customer = ...
 local id = db:execute("INSERT INTO customer (name) VALUES (?)", customer.name).inserted_rowid

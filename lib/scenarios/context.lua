@@ -150,27 +150,35 @@ local function cure_of(err)
   end
 end
 
---- Runs a script like the command, in a separate state on this database. If the script fails, the scenario fails.
-function members.run(path, arguments)
-  local result = run("t.run", path, arguments)
-  if result.error == nil then return result end
-  local message, file, line = failures.describe(result.error)
-  if missing_module(result.error) then message = message:match("^[^\n]*not found") end
+--- Raises the error of a script as an error of the scenario.
+local function raise_script_error(path, e)
+  local message, file, line = failures.describe(e)
+  if missing_module(e) then message = message:match("^[^\n]*not found") end
   local details = {}
-  if failures.is_error_object(result.error) and result.error.sql then
-    details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
-  end
-  details[#details + 1] = cure_of(result.error)
-  details[#details + 1] = failures.suggestion(result.error)
-  local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
+  if failures.is_error_object(e) and e.sql then details[1] = "SQL   " .. e.sql:gsub("%s+", " ") end
+  details[#details + 1] = cure_of(e)
+  details[#details + 1] = failures.suggestion(e)
+  local calls = failures.is_error_object(e) and failures.places(tostring(e.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path
   errors.raise("script", place .. ": " .. message, { details = details })
 end
 
+--- Runs a script like the command, in a separate state on this database. If the script fails, the scenario fails.
+function members.run(path, arguments)
+  local result = run("t.run", path, arguments)
+  if result.error == nil then return result end
+  raise_script_error(path, result.error)
+end
+
 --- Runs a script like `t.run`, but returns its error as the field `error` of the result.
 function members.run_protected(path, arguments)
   return run("t.run_protected", path, arguments)
+end
+
+--- Starts a service: a file of automations that runs in a separate state, which the scenario can end like a process.
+function members.service(path)
+  return require("scenarios.services").start(path, raise_script_error)
 end
 
 --- Runs the migrations of the project on this database.

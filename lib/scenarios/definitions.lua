@@ -95,7 +95,8 @@ local function add(entry, options, body, extra)
     tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
     retry = options.retry or 0, fails = options.fails and options.fails.reason,
     fails_with = options.fails and options.fails.aspects, no_checks = options.no_checks, lock = options.lock, clock = options.clock, seed = options.seed,
-    max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
+    max_queries = options.max_queries, grants = options.grants,
+    crash = options.crash and not options.crash.is_off and options.crash or nil, body = body, group = group, ordinal = ordinal,
     index = #scenario_definitions.scenarios + 1,
   }
   for name, value in pairs(extra) do scenario[name] = value end

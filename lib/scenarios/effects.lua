@@ -53,6 +53,20 @@ function methods.calls(module, _, name)
   return list
 end
 
+--- Returns the calls like `calls`, without repetitions of a call with the same arguments.
+function methods.distinct_calls(module, _, name)
+  check_name(("t.effects.%s:distinct_calls"):format(module), name)
+  local list, known = {}, {}
+  for _, call in ipairs(methods.calls(module, nil, name)) do
+    local text = display.show(call)
+    if not known[text] then
+      known[text] = true
+      list[#list + 1] = call
+    end
+  end
+  return list
+end
+
 return state.proxy("t.effects", function(module)
   return setmetatable({}, {
     __index = function(_, name)

@@ -81,6 +81,22 @@ local function fails(value)
   return { reason = value.reason or "", aspects = require("scenarios.error_aspects").read("option fails", aspects) }
 end
 
+local function downtime(value)
+  local seconds = scenario_options.seconds(value)
+  return seconds and seconds >= 0 and seconds or nil
+end
+
+--- Reads the option `crash`: { ignore, rerun, down }. The value false is for a scenario in a group with the option.
+local function crash(value)
+  if type(value) == "boolean" then return { is_off = not value } end
+  if value == "rerun" then return { rerun = true } end
+  if type(value) ~= "table" then return nil end
+  return checks.options("option crash", value, {
+    ignore = { list_of_texts, 'names such as { "orders.updated_at", "mail.send" }' }, rerun = "boolean",
+    down = { downtime, 'a duration ("1s")' },
+  })
+end
+
 local known_grants = { files = true, programs = true, native = true, effects = true }
 
 local function grants(value)
@@ -105,6 +121,7 @@ local readers = { group = {}, scenario = {
   clock = { instant, 'a date ("2026-03-31T18:00:00Z")' },
   seed = { seed, "an integer or a string" },
   max_queries = { count, "a count from 0" },
+  crash = { crash, 'true, "rerun" or a table with `ignore`, `rerun` and `down`' },
   grants = { grants, '"files", "programs", "native" or "effects", or a list of these' },
 } }
 

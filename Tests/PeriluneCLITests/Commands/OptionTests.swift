@@ -32,6 +32,14 @@ import Testing
         #expect(throws: ValidationError.self) { try OptionValue.size(text) }
     }
 
+    @Test func `ascending numbers are parsed, and others refused`() throws {
+        #expect(try OptionValue.counts("7") == [7])
+        #expect(try OptionValue.counts("7,12") == [7, 12])
+        for text in ["", "0", "-1", "a", "7,", "12,7", "7,7"] {
+            #expect(throws: ValidationError.self) { try OptionValue.counts(text) }
+        }
+    }
+
     // MARK: - The order of arguments
 
     @Test(arguments: [

@@ -1,5 +1,6 @@
 --- The table of automations with the process that runs each, and of due times, which outlast the process.
 
+local crashes = require "perilune.native.crashes"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 
@@ -31,6 +32,7 @@ end
 function schedules.register(db, automation)
   schedules.prepare(db)
   return db:write(function(handle)
+    crashes.label("registration of", automation.name)
     local former = handle:fetch_one(own .. "SELECT * FROM perilune_schedule WHERE automation = ?", automation.name)
     handle:execute(own .. [[
       INSERT INTO perilune_schedule(automation, file, trigger, is_enabled, is_durable, owner, started_at) VALUES (?1, ?2, ?3, 1, ?6, ?4, ?5)

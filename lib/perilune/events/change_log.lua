@@ -1,6 +1,7 @@
 --- Changes of tables that durable automations observe. SQLite triggers write the key and the operation of each change into a table, so writes of any
 --- program at any time count. The automation reads them in the order of the commits.
 
+local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local native = require "perilune.native.loop"
@@ -102,6 +103,7 @@ end
 --- Creates the triggers and the reading position of an automation. A new one starts with the next change.
 local function prepare(self, plan)
   databases.guarded(self.db, function(handle)
+    crashes.label("observation of tables by", self.name)
     for _, sql in ipairs(definitions) do handle:execute(sql) end
     for _, name in ipairs(plan.tables) do install(handle, name, plan.columns[name]) end
     local last = handle:fetch_value(own .. "SELECT seq FROM sqlite_sequence WHERE name = 'perilune_change'") or 0

@@ -2,6 +2,7 @@
 -- `running`, and finally `done`, `dead` or `cancelled`. With these states, claiming is a single search, no matter how many jobs
 -- wait or are finished.
 
+local crashes = require "perilune.native.crashes"
 local owner_leases = require "perilune.events.owner_leases"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
@@ -304,6 +305,7 @@ end
 --- Records whether this state works on a queue.
 function job_table.set_worker(db, queue, is_worker)
   db:write(function(handle)
+    crashes.label("registration of a handler of", queue)
     handle:execute(own .. "INSERT INTO perilune_job_queue(queue, owner) VALUES (?1, ?2) ON CONFLICT(queue) DO UPDATE SET owner = ?2",
       queue, is_worker and me or perilune.null)
   end)

@@ -85,6 +85,7 @@
 ---| "not_fetched" # an association or a lazy field was used before it was fetched
 ---| "no_foreign_key" # no foreign key connects the tables of an association
 ---| "not_found" # no row has the row id of the blob to open
+---| "not_idle" # a service of a scenario would need more time than allowed until nothing is left to do
 ---| "not_joined" # a request uses a column of a table that it does not read
 ---| "null" # a value in a list would be NULL
 ---| "observation_loop" # observers trigger each other endlessly by their writes

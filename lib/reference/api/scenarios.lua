@@ -19,6 +19,13 @@
 ---@field max_queries? integer the maximum number of statements
 ---@field no_checks? "allow"|"warn"|"fail" the result of a scenario without a check; `"warn"` by default
 ---@field grants? perilune.grant|perilune.grant[] allows the scripts that it runs to change files and open databases in files (`"files"`), run programs (`"programs"`), load native modules (`"native"`), or all of these (`"effects"`)
+---@field crash? boolean|"rerun"|perilune.crash_options with `perilune test --crash`, the scenario is repeated for each crash point of its services; `"rerun"` is short for `{ rerun = true }`
+
+---How a scenario is repeated with crashes.
+---@class perilune.crash_options
+---@field ignore? string|string[] what may differ from the undisturbed run: `"table"`, `"table.column"`, `"module.function"`, or a field of its argument, `"module.function.field"`
+---@field rerun? boolean whether scripts of `t.run` end at their crash points, too, and run again from their start
+---@field down? perilune.duration how far the clock advances between a crash and the restart; `"1s"` by default
 
 ---The error with which a scenario must fail.
 ---@class perilune.expected_failure
@@ -191,6 +198,23 @@ function t.run(path, arguments) end
 ---@waits until the main part of the script has ended
 function t.run_protected(path, arguments) end
 
+---Starts a service: a file of automations and job handlers, which runs like `perilune automations run FILE`, in a state of its own on this
+---database. It runs whenever the scenario waits.
+---```lua
+---scenario("a service", { crash = true }, function(t)
+---  t.effects.mail:stub("send", true)
+---  local service = t.service("scripts/welcome.lua")
+---  t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---  service:run_until_idle()
+---  check(t.effects.mail:distinct_calls("send")[1].to == "Ada")
+---end)
+---```
+---@param path string relative to the current folder, or to the folder next to the scenarios
+---@return perilune.service
+---@raises io: the file cannot be read; script: an error of the file
+---@waits until the file is loaded, and all due work has finished
+function t.service(path) end
+
 ---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
 ---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
@@ -325,6 +349,90 @@ function db:integrity_check() end
 ---@field effects table[] the calls of modules with effects
 ---@field queries perilune.queries the statements that it ran
 
+---A service of a scenario. With the option `crash`, it ends at a crash point, and starts again after the downtime.
+---@class (exact) perilune.service
+---@access inside a scenario
+local service = {}
+
+---Advances the clock until no run and no job is left that continues by itself: three days of waiting take a millisecond. Runs that wait
+---for a signal without a timeout, jobs without a handler and the next due times of schedules do not count.
+---```lua
+---scenario("idle", function(t)
+---  t.effects.mail:stub("send", true)
+---  local service = t.service("scripts/welcome.lua")
+---  t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---  service:run_until_idle()
+---  check(t.db:fetch_value("SELECT outcome FROM perilune_automation_run") == "succeeded")
+---end)
+---```
+---@param options? { within?: perilune.duration } the longest time that may pass on the clock; `"1 year"` by default
+---@return perilune.service
+---@raises not_idle: more time would pass
+---@waits until nothing is left
+function service:run_until_idle(options) end
+
+---Ends the service as SIGKILL does: an open transaction is rolled back, and no other code of the service runs.
+---```lua
+---scenario("killed", function(t)
+---  t.effects.mail:stub("send", true)
+---  local service = t.service("scripts/welcome.lua")
+---  service:kill()
+---  t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---  service:start()
+---  check(#t.effects.mail:calls("send") == 1)
+---end)
+---```
+---@return perilune.service
+---@raises none
+---@waits until it has ended
+function service:kill() end
+
+---Ends the service as SIGTERM does: active runs are interrupted where they wait.
+---```lua
+---scenario("stopped", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(not t.service("scripts/welcome.lua"):stop():is_running())
+---end)
+---```
+---@return perilune.service
+---@raises none
+---@waits until it has ended
+function service:stop() end
+
+---Starts the service again, in a new state. A running service is killed first.
+---```lua
+---scenario("started again", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(t.service("scripts/welcome.lua"):stop():start():is_running())
+---end)
+---```
+---@return perilune.service
+---@raises script: an error of the file
+---@waits until the file is loaded, and all due work has finished
+function service:start() end
+
+---Returns whether the service was neither killed nor stopped since its last start.
+---```lua
+---scenario("running", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(t.service("scripts/welcome.lua"):is_running())
+---end)
+---```
+---@return boolean
+---@raises none
+function service:is_running() end
+
+---Returns the printed text.
+---```lua
+---scenario("output", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(t.service("scripts/welcome.lua"):output() == "")
+---end)
+---```
+---@return string
+---@raises none
+function service:output() end
+
 ---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
 ---@class perilune.changes
 ---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
@@ -415,7 +523,21 @@ function effects:stub(name, value) end
 ---@return any[]
 function effects:calls(name) end
 
----Requires exactly one call of the preceding stub.
+---Returns the calls like `calls`, without repetitions of a call with the same arguments. After a crash, a service may repeat a call, with
+---the same key.
+---```lua
+---scenario("calls without repetitions", function(t)
+---  t.effects.mail:stub("send", true)
+---  t.run("scripts/send.lua", { to = "ada" })
+---  t.run("scripts/send.lua", { to = "ada" })
+---  check(#t.effects.mail:distinct_calls("send") == 1)
+---end)
+---```
+---@param name string
+---@return any[]
+function effects:distinct_calls(name) end
+
+---Requires exactly one call of the preceding stub. In a run with a crash, repetitions with the same arguments count once.
 ---```lua
 ---scenario("once", function(t)
 ---  t.effects.mail:stub("send", true):once()

@@ -153,6 +153,38 @@ function native.stub(module, name, value) end
 ---@return scenarios.effect[]
 function native.calls(module, name) end
 
+-- Services
+
+--- Starts a file of automations in a separate state.
+---@param path string
+---@return integer number of the service
+function native.start_service(path) end
+
+--- Ends a service as SIGKILL would.
+---@param number integer
+function native.kill_service(number) end
+
+--- Ends a service as SIGTERM would.
+---@param number integer
+function native.stop_service(number) end
+
+--- Starts a service again.
+---@param number integer
+function native.restart_service(number) end
+
+---@param number integer
+---@return boolean
+function native.is_service_running(number) end
+
+---@param number integer
+---@return string text that it has printed
+function native.service_output(number) end
+
+--- Moves the clock until no run and no job is left that continues by itself.
+---@param seconds number the longest time to pass
+---@return string? pending a run or a job that is left
+function native.run_until_idle(seconds) end
+
 -- Snapshots
 
 ---@param name string
