@@ -99,6 +99,8 @@ for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write
     if type(block) == "function" and more == nil and are_options(options) then
       require("perilune.native.errors").raise("argument", ("db:%s: options come before the block%s"):format(name,
         name == "write" and ", as in db:write({ note = \"import\" }, function(db) ... end)" or "; this function has none"))
+    elseif name == "in_transaction" and type(block) == "function" and more == nil and type(options) == "string" and no_options[options] then
+      require("perilune.native.errors").raise("argument", ("db:in_transaction: the kind comes before the block; use db:in_transaction(%q, f)"):format(options))
     elseif type(block) == "string" and options == nil and not (name == "in_transaction" and no_options[block]) then
       require("perilune.native.errors").raise("argument", ("%s: argument 1: expected a function, got a string; use db:execute(sql, ...) or "
         .. "db:fetch_all(sql, ...) for SQL"):format(name))

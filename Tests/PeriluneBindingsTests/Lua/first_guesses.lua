@@ -505,6 +505,19 @@ end)
 
 test("first guesses of everybody in arguments work, or lead to the right word", function()
   guesses([==[%s]==], [==[
+Customer:order("-name")  --! Class.c.name:desc()
+Customer:filter(c.name, "Ada")  --! Class.c.name:eq(value)
+Customer:filter(c.id, 1)  --! Class.c.id:eq(value)
+Customer:fetch_all("name = ?", "Ada")  --! Class:filter
+Customer:fetch_all("WHERE name = ?", "Ada")  --! Class:filter
+Customer:fetch_one("name = ?", "Ada")  --! Class:filter
+Customer:fetch_all("SELECT * FROM customer")[1].name  --> "Ada"
+Customer:update_all({ vip = true }, { id = 1 })  --! filter{
+Customer:delete_all{ id = 1 }  --! filter{
+Customer:filter{ id = 1 }:delete_all{ id = 1 }  --! filter{
+Invoice:filter{ total = { from = 1, to = 2 } }  --! Class.c.total:between
+db:in_transaction(function() end, "immediate")  --! db:in_transaction("immediate", f)
+Customer:filter(c.vip, c.name:eq("Ada")):fetch_count()  --> 1
 Customer:exists("nobody")  --> false
 Customer:exists{ email = "ada@x.org" }  --> true
 Customer:fetch_one("name = 'x'")  --! Class:filter

@@ -71,11 +71,26 @@ fetching.decode_one, fetching.decode_all, fetching.decode_rows = decode_one, dec
 
 -- Fetching
 
+local statements = {
+  select = true, with = true, values = true, pragma = true, explain = true, insert = true, update = true, delete = true, replace = true,
+}
+
+--- Raises for SQL text that is only a condition, or the rest of a statement.
+local function check_is_statement(verb, sql)
+  local word = sql:match("^%s*(%a+)%f[%A]")
+  if not word or statements[word:lower()] then return end
+  raise("argument", ("%s: expected a statement that begins with SELECT, got %q; use Class:filter(\"name = ?\", value):%s() for a condition"):format(verb,
+    #sql > 40 and sql:sub(1, 37) .. "..." or sql, verb))
+end
+
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
   if count == 0 then return on_database(db, record.description(class, db).select, class) end
-  if type(source) == "string" then return on_database(db, source, class, ...) end
+  if type(source) == "string" then
+    check_is_statement(verb, source)
+    return on_database(db, source, class, ...)
+  end
   if records.is_statement(source) then return on_statement(source, class, ...) end
   raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; use Class:filter{ column = value }:%s() for conditions")
     :format(verb, errors.describe(source), verb))
@@ -387,6 +402,7 @@ function fetching.fetch_one(class, ...)
   end
   -- A key has no further arguments. SQL without arguments is rejected, because it could be a key that a user has typed.
   if count > 1 and type(key) == "string" then
+    check_is_statement("fetch_one", key)
     return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one") end

@@ -468,7 +468,7 @@ end
 function verbs.delete_all(class, ...)
   local info = record.require_class("delete_all", class)
   local db, rest = database_and_rest(...)
-  if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database") end
+  if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database; use filter{ column = value }:delete_all() for some rows") end
   local is_done, result = pcall(db.execute, db, record.description(info.class, db).delete_all)
   if is_done then return result.changed_rows end
   error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.info").of_class(info.class, db)), 0)

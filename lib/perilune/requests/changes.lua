@@ -39,9 +39,13 @@ local function read_options(method, options)
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
-  checks.option_names(method, options, {
+  local is_known, err = pcall(checks.option_names, method, options, {
     returning = true, on_conflict = method == "update_all" or nil, forever = method == "delete_all" or nil,
   })
+  if not is_known then
+    if err.suggestion or err.kind ~= "unknown_option" then error(err, 0) end
+    raise("unknown_option", ("%s: no option `%s`; use filter{ column = value }:%s(...) for conditions"):format(method, err.name, method), { name = err.name })
+  end
   changing.check_policy(method, options.on_conflict)
   return options
 end

@@ -8,7 +8,7 @@ local mistakes = {}
 --- The methods of expressions by the names and signs of operators in other libraries.
 local methods = {
   ["="] = "eq", ["=="] = "eq", eq = "eq", equals = "eq", exact = "eq", is = "eq", ["<>"] = "ne", ["!="] = "ne", ["~="] = "ne", ne = "ne", neq = "ne", ["not"] = "ne",
-  isnot = "is_not", ["is not"] = "is_not", [">"] = "gt", gt = "gt", [">="] = "ge", gte = "ge", ge = "ge", min = "ge", ["<"] = "lt", lt = "lt", ["<="] = "le",
+  isnot = "is_not", ["is not"] = "is_not", [">"] = "gt", gt = "gt", [">="] = "ge", gte = "ge", ge = "ge", min = "ge", from = "ge", to = "le", ["<"] = "lt", lt = "lt", ["<="] = "le",
   lte = "le", le = "le", max = "le", like = "like", ilike = "like", ["not like"] = "like", contains = "contains", icontains = "contains", includes = "contains",
   has = "contains", startswith = "starts_with", istartswith = "starts_with", starts_with = "starts_with", startsWith = "starts_with",
   endswith = "ends_with", iendswith = "ends_with", ends_with = "ends_with", endsWith = "ends_with", between = "between", range = "between", ["in"] = "is_in",
@@ -68,6 +68,7 @@ end
 function mistakes.value(column, value)
   local operator = next(value)
   local method = type(operator) == "string" and method_of(operator)
+  if value.from ~= nil and value.to ~= nil or value.min ~= nil and value.max ~= nil or value.gte ~= nil and value.lte ~= nil then method = "between" end
   if not method and type(value[1]) == "string" and (#value == 2 or #value == 3) then
     -- An operator of letters may also be a value of the column.
     local is_sign = value[1]:find("^[<>=!~]+$") or value[1]:find(" ")

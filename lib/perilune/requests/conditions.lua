@@ -234,7 +234,9 @@ function conditions.read(self, method, condition, ...)
   local result = read_one(self, method, condition)
   for index = 1, count do
     local other = select(index, ...)
-    if other == nil or type(other) == "number" then
+    if result.shape.op == "column" and type(other) ~= "table" and index == 1 then
+      raise("argument", ("%s: a column and a value are no condition; use %s(Class.c.%s:eq(value))"):format(method, method, tostring(result.shape.detail)))
+    elseif other == nil or type(other) == "number" then
       raise("argument", ("%s: argument %d: expected a condition, got %s; arguments follow only SQL text"):format(method, index + 1, errors.describe(other)))
     end
     result = all_of(result, read_one(self, method, other))
