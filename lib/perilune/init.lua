@@ -117,26 +117,24 @@ unknown_methods(databases.methods, "database", nil, function(name)
 end)
 unknown_methods(perilune.json, "json", "function")
 unknown_methods(perilune, "perilune", "member")
-if databases.statement_methods then
-  unknown_methods(perilune.log, "log", "function")
-  getmetatable(perilune.log).__call = function()
-    require("perilune.native.errors").raise("argument", "perilune.log is a table of functions; use perilune.log.info(message, fields)")
-  end
-  for _, name in ipairs{ "date", "date_components" } do
-    local metatable = getmetatable(perilune[name])
-    -- Types have optional members, so that only names of other libraries are errors.
-    metatable.__index = function(_, member)
-      if not require("perilune.runtime.other_names").find("date", member) then return nil end
-      require("perilune.runtime.checks").raise_unknown_method(perilune[name], member, "date", "function")
-    end
-    metatable.__metatable = false
-  end
-  arity.limit(databases.statement_methods, "statement:", { columns = 0, parameters = 0, is_readonly = 0, sql = 0, close = 0 })
-  for name in next, require("perilune.native.observers").methods do
-    arity.limit(require("perilune.native.observers").methods, "observer:", { [name] = 0 })
-  end
-  unknown_methods(databases.statement_methods, "statement")
-  unknown_methods(require("perilune.native.observers").methods, "observer")
+unknown_methods(perilune.log, "log", "function")
+getmetatable(perilune.log).__call = function()
+  require("perilune.native.errors").raise("argument", "perilune.log is a table of functions; use perilune.log.info(message, fields)")
 end
+for _, name in ipairs{ "date", "date_components" } do
+  local metatable = getmetatable(perilune[name])
+  -- Types have optional members, so that only names of other libraries are errors.
+  metatable.__index = function(_, member)
+    if not require("perilune.runtime.other_names").find("date", member) then return nil end
+    require("perilune.runtime.checks").raise_unknown_method(perilune[name], member, "date", "function")
+  end
+  metatable.__metatable = false
+end
+arity.limit(databases.statement_methods, "statement:", { columns = 0, parameters = 0, is_readonly = 0, sql = 0, close = 0 })
+for name in next, require("perilune.native.observers").methods do
+  arity.limit(require("perilune.native.observers").methods, "observer:", { [name] = 0 })
+end
+unknown_methods(databases.statement_methods, "statement")
+unknown_methods(require("perilune.native.observers").methods, "observer")
 
 return perilune

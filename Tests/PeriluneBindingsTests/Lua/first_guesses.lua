@@ -697,6 +697,22 @@ end)
 
 test("first guesses of users who look for functions of the module work, or lead to the right word", function()
   guesses([==[%s]==], [==[
+perilune.date(2026, 3, 1)  --! perilune.date{ year = 2026
+perilune.date.parse("2026-03-01")  --! perilune.date("2026-03-01")
+perilune.date.today()  --! perilune.now()
+perilune.date("2026-03-01").year  --> 2026
+perilune.date("2026-03-01"):add{ days = 1 }:format("%d")  --> "02"
+perilune.log.warn("x")  --! perilune.log.warning
+perilune.log("x")  --! perilune.log.info
+perilune.uuid(4)  --! no arguments
+db:prepare("SELECT 1"):step()  --! statement:rows
+db:prepare("SELECT 1"):bind(1)  --! statement:execute
+db:prepare("SELECT 1"):finalize()  --! statement:close
+db:prepare("SELECT 1"):fetch_value()  --> 1
+db:observe_transactions{ on_change = print }:stop()  --! observer:cancel
+db:observe_transactions{ on_change = print }:dispose()  --! observer:cancel
+db:execute("DELETE FROM line").rowcount  --! changed_rows
+db:execute("DELETE FROM line").last_insert_id  --! inserted_rowid
 perilune.open("x.db")  --! perilune.queue
 perilune.open(":memory:")  --! perilune.queue
 perilune.connect("x.db")  --! perilune.queue

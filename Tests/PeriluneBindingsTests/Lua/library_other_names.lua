@@ -13,7 +13,7 @@ local other_names = library("perilune.runtime.other_names")
 local function objects()
   local found = {
     class = Author, request = Author:all(), record = Author:find(1), column = Author.c.name, database = db, json = perilune.json, perilune = perilune,
-    migrator = perilune.migrator(), timer = perilune.after(0, function() end), task = perilune.spawn(function() end),
+    migrator = perilune.migrator(), statement = db:prepare("SELECT 1"), observer = db:observe_transactions{ on_change = function() end }, log = perilune.log, timer = perilune.after(0, function() end), task = perilune.spawn(function() end),
     observation = Author:observe(function() end),
     shared_observation = db:share_observation(function() end), jobs = perilune.jobs("mail"), history = perilune.history(Author),
     changeset = db:record_changes(function() end),

@@ -53,12 +53,6 @@ for _, name in ipairs{ "now", "from_unix", "from_julian_day", "from_database", "
   other_functions["perilune.date_components:" .. name], other_functions["perilune.date_components." .. name] = true, true
 end
 
--- Hosts of earlier versions dropped them in Swift.
-if pcall(perilune.uuid, {}) then
-  for _, name in ipairs{ "uuid", "now", "log.trace", "log.debug", "queue" } do other_functions["perilune." .. name] = true end
-  others.statement, others.observer = true, true
-end
-
 local function object_of(item)
   if not item.owner:find("^perilune") then return o[item.owner] end
   local object = _G

@@ -60,9 +60,10 @@ function durable_values.install()
   if is_installed then return end
   is_installed = true
   replace(perilune, "now", function(original)
-    return function()
-      local values = current()
-      return values and perilune.date(values.now_text) or original()
+    return function(...)
+      local values = select("#", ...) == 0 and current()
+      -- The original function refuses arguments.
+      return values and perilune.date(values.now_text) or original(...)
     end
   end)
   local function replace_random(original)
@@ -76,9 +77,9 @@ function durable_values.install()
   replace(perilune, "random", replace_random)
   replace(rawget(_G, "math"), "random", replace_random)
   replace(perilune, "uuid", function(original)
-    return function()
-      local values = current()
-      return values and uuid(values) or original()
+    return function(...)
+      local values = select("#", ...) == 0 and current()
+      return values and uuid(values) or original(...)
     end
   end)
   local os = rawget(_G, "os")

@@ -3,6 +3,7 @@
 
 ---@class perilune.native.databases
 ---@field methods table the methods of databases and their handles; Lua modules add more
+---@field statement_methods table the methods of prepared statements
 local databases = {}
 
 --- Defines an SQL function or collation on the connections of a database.

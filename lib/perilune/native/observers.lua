@@ -2,6 +2,7 @@
 --- Observers of transactions, implemented in C (CPeriluneRows/Observers).
 
 ---@class perilune.native.observers
+---@field methods table the methods of observers
 local observers = {}
 
 --- Adds an observer to a database.
