@@ -335,7 +335,7 @@ test("methods of an extended class accept SQL, statements and keys", function()
   Author:insert_all{ { name = "a" }, { name = "b" } }
   equal(Sub:fetch_all("SELECT * FROM author WHERE name = ?", "b")[1].id, 2)
   equal(#Sub:fetch_all(db, "SELECT * FROM author WHERE name = ?", "b"), 1)
-  fails("sql", Sub.fetch_all, Sub, db, "no SQL")
+  fails("sql", Sub.fetch_all, Sub, db, "SELECT nonsense FROM author")
   for author in Sub:rows("SELECT * FROM author ORDER BY id DESC LIMIT 1") do equal(author.name, "b") end
   equal(Sub:fetch_one(db, 2).name, "b")
   equal(Sub:fetch_one(3), nil)
