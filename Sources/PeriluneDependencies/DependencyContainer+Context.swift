@@ -1,6 +1,7 @@
 internal import IssueReporting
 internal import Synchronization
 
+/// The contexts in which code runs.
 extension DependencyContainer {
     /// The purpose for which code runs.
     @nonexhaustive

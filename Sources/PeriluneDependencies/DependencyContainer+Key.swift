@@ -1,3 +1,4 @@
+/// Keys of dependencies, and their defaults.
 extension DependencyContainer {
     /// The key of a dependency: its defaults, and how its value is made.
     ///

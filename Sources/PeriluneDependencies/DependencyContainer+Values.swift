@@ -1,3 +1,4 @@
+/// The sources that a container has.
 extension DependencyContainer {
     /// The sources that a preparation, an override or a test sets.
     ///

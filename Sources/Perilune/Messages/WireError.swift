@@ -46,7 +46,7 @@ extension WireValue {
         case .integer(let value): self = .integer(value)
         case .number(let value): self = .number(value)
         case .string(let value): self = .string(Array(value.utf8.prefix(1 << 20)))
-        case .bytes(let value): self = .string(Array(value.prefix(1 << 20)))
+        case .bytes(let value): self = .blob(Array(value.prefix(1 << 20)))
         case .date(let value): self = Int64(exactly: (value.timeIntervalSince1970 * 1e6).rounded()).map { .date($0) } ?? .nil
         case .list(let values): self = .list(values.map { WireValue($0) })
         case .fields(let fields): self = .table(fields.map { Pair(.text($0), WireValue($1)) })

@@ -62,10 +62,13 @@ extension ScriptObject {
     ///
     /// - Throws: `LuaError` if the description of the type fails.
     public static func annotations() throws -> String {
-        let type = ScriptObjectType<Self>(try LuaState(libraries: []).makeUserdataType(scriptName, of: Self.self))
-        describe(type)
-        if let failure = type.failure { throw failure }
-        return LuaAnnotations.text(ofClass: scriptName, type.members)
+        let state = try LuaState(libraries: [])
+        return try withExtendedLifetime(state) {
+            let type = ScriptObjectType<Self>(try state.makeUserdataType(scriptName, of: Self.self))
+            describe(type)
+            if let failure = type.failure { throw failure }
+            return LuaAnnotations.text(ofClass: scriptName, type.members)
+        }
     }
 }
 

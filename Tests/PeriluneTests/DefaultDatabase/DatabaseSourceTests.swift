@@ -7,6 +7,10 @@ import Testing
 
 /// Sources of databases, for hosts, pools and previews.
 @Suite struct DatabaseSourceTests {
+    private static let schema = Migrations.inTransaction { db in
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS author (id INTEGER PRIMARY KEY, name TEXT)")
+    }
+
     private static let insert = "db:execute(\"INSERT INTO author (name) VALUES ('Verne')\")"
 
     private static func names(in path: String) async throws -> [String] {
@@ -16,9 +20,9 @@ import Testing
     @Test func `the database of a host follows the context`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
-            for source in [DatabaseSource.pool(path, migrations: library), .queue(path, migrations: library)] {
+            for source in [DatabaseSource.pool(path, migrations: Self.schema), .queue(path, migrations: Self.schema)] {
                 try await DependencyContainer.inProcess(.test) {
-                    try await DependencyContainer.withTestScope {
+                    try await DependencyContainer.with({ _ in }) {
                         try await ScriptHost(database: source).run(source: Self.insert)
                     }
                 }
@@ -43,8 +47,8 @@ import Testing
             let path = "\(folder)/shop.sqlite"
             for context in DependencyContainer.Context.allCases {
                 try await DependencyContainer.inProcess(context) {
-                    try await DependencyContainer.withTestScope {
-                        try await ScriptHost(database: .queue(path, migrations: library, inEveryContext: true)).run(source: Self.insert)
+                    try await DependencyContainer.with({ _ in }) {
+                        try await ScriptHost(database: .queue(path, migrations: Self.schema, inEveryContext: true)).run(source: Self.insert)
                     }
                 }
             }
@@ -57,7 +61,7 @@ import Testing
         try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
         for context in DependencyContainer.Context.allCases {
             try await DependencyContainer.inProcess(context) {
-                try await DependencyContainer.withTestScope { try await ScriptHost(database: .existing(queue)).run(source: Self.insert) }
+                try await DependencyContainer.with({ _ in }) { try await ScriptHost(database: .existing(queue)).run(source: Self.insert) }
             }
         }
         #expect(try await queue.value("SELECT COUNT(*) FROM author", as: Int.self) == 3)
@@ -68,11 +72,11 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             try await DependencyContainer.inProcess(.live) {
-                try await ScriptHost(database: .queue(path, migrations: library)).run(source: Self.insert)
+                try await ScriptHost(database: .queue(path, migrations: Self.schema)).run(source: Self.insert)
             }
             try await DependencyContainer.inProcess(context) {
-                try await DependencyContainer.withTestScope {
-                    for source in [DatabaseSource.pool(path, migrations: library, readonly: true), .queue(path, migrations: library, readonly: true)] {
+                try await DependencyContainer.with({ _ in }) {
+                    for source in [DatabaseSource.pool(path, migrations: Self.schema, readonly: true), .queue(path, migrations: Self.schema, readonly: true)] {
                         let host = try await ScriptHost(database: source)
                         let count: Int = try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
                         #expect(count == (context == .test ? 0 : 1))
@@ -85,7 +89,7 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share the database of their source`(_ place: ScriptPlace) async throws {
-        var configuration = place.configuration(ScriptHost.Configuration(database: .pool("never.sqlite", migrations: library)))
+        var configuration = place.configuration(ScriptHost.Configuration(database: .pool("never.sqlite", migrations: Self.schema)))
         configuration.limits = LuaLimits(time: .seconds(60))
         let pool = try await ScriptPool(size: 2, configuration: configuration) { host in
             try await host.run(source: "function add() \(Self.insert) return db:fetch_value('SELECT COUNT(*) FROM author') end")
@@ -97,7 +101,7 @@ import Testing
     }
 
     @Test func `a database in memory is migrated for scripts in another process`() async throws {
-        let host = try await makeIsolatedHost { $0.database = .inMemory(migrations: library) }
+        let host = try await makeIsolatedHost { $0.database = .inMemory(migrations: Self.schema) }
         #expect(try await host.run(source: "\(Self.insert) return db:fetch_value('SELECT name FROM author')") == "Verne")
     }
 
@@ -110,12 +114,12 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/shop.sqlite"
             try await DependencyContainer.inProcess(.live) {
-                try await ScriptHost(database: .queue(path, migrations: library)).run(source: Self.insert)
+                try await ScriptHost(database: .queue(path, migrations: Self.schema)).run(source: Self.insert)
             }
             func count(_ source: DatabaseSource?) async throws -> Int {
                 try await ScriptPreview(of: source).host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
             }
-            #expect(try await count(.queue(path, migrations: library)) == 0)
+            #expect(try await count(.queue(path, migrations: Self.schema)) == 0)
             #expect(try await count(.queue(path, inEveryContext: true)) == 1)
             try await DependencyContainer.inProcess(.live) {
                 let live = try await count(.pool(path))
