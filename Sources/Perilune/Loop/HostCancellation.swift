@@ -10,21 +10,21 @@ final class HostCancellation: Sendable {
         self.queue = queue
     }
 
-    /// Whether there was a cancellation that no run and no wait has ended with.
+    /// Whether the host was cancelled and no run or wait has ended because of it yet.
     var isCancelled: Bool { counts.withLock { $0.cancelled != $0.noticed } }
 
-    /// Something ends with the cancellations so far.
+    /// Marks all cancellations so far as handled, because a run or a wait ends with them.
     func notice() {
         counts.withLock { $0.noticed = $0.cancelled }
     }
 
-    /// Counts a wait. Returns the function that ends it.
+    /// Counts a wait and returns the function that ends it.
     func beginWait() -> () -> Void {
         counts.withLock { $0.waiting += 1 }
         return { [self] in counts.withLock { $0.waiting -= 1 } }
     }
 
-    /// Wakes the waits that have begun, and no later ones.
+    /// Cancels the waits that have begun, but no later ones.
     func cancelWaits() {
         let areWaiting = counts.withLock { counts in
             if counts.waiting > 0 { counts.cancelled += 1 }
@@ -33,7 +33,7 @@ final class HostCancellation: Sendable {
         if areWaiting { queue.wake() }
     }
 
-    /// Makes the waiting callers check for a cancellation.
+    /// Cancels the host and wakes the waiting callers.
     func cancel() {
         counts.withLock { $0.cancelled += 1 }
         queue.wake()

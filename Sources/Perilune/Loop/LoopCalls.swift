@@ -2,26 +2,26 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// The calls of due functions in a host's loop. They run on its thread, and do not retain the host: otherwise a sleeping script would
-/// retain it forever.
+/// The running calls of due functions in a host's loop. They run on the host's thread and do not retain the host: otherwise a
+/// sleeping script would retain it forever.
 actor LoopCalls {
     private nonisolated let thread: LuaThread
-    /// The thread of the host.
+    /// The executor of the host's thread.
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     private nonisolated let scripts: HostScripts
     private nonisolated let count = Atomic(0)
 
-    /// - Parameter scripts: Belong to that thread.
+    /// - Parameter scripts: Objects that belong to the thread.
     init(of scripts: HostScripts, on thread: LuaThread) {
         self.scripts = scripts
         self.thread = thread
     }
 
-    /// Whether any have begun and not ended.
+    /// Whether any call is running.
     nonisolated var areUnderWay: Bool { count.load(ordering: .acquiring) > 0 }
 
-    /// Calls a source.
+    /// Starts a task that calls a source.
     ///
     /// - Parameter didEnd: Called on the thread afterwards.
     func start(_ source: LoopSource, didEnd: @escaping @Sendable () -> Void) -> Task<Void, Never> {
@@ -33,14 +33,14 @@ actor LoopCalls {
         }
     }
 
-    /// Ends active calls when the host is gone. Their objects stay alive until then.
+    /// Ends active calls after the host is deinitialized. Their objects stay alive until then.
     nonisolated func end() {
         Task { await endAll() }
     }
 
     private func endAll() async {
         let loop = scripts.loop
-        // Nothing is begun any more.
+        // From here on, the loop starts no calls.
         loop.queue.setWake { [thread] in
             thread.enqueue { self.assumeIsolated { $0.look() } }
         }
@@ -55,7 +55,7 @@ actor LoopCalls {
     }
 }
 
-/// The objects that a host's scripts use.
+/// The objects that a host's scripts use, kept alive by active calls.
 ///
 /// `@unchecked Sendable`: used only on the host's thread, even when the host is gone.
 final class HostScripts: @unchecked Sendable {

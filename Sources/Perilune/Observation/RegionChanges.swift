@@ -1,6 +1,6 @@
 public import GRDB
 
-/// The transactions of a database that may have changed a part of it, as a sequence of nothing but their number.
+/// A sequence with one element for each transaction that may have changed a part of a database. The elements carry no value.
 ///
 /// Changes that arrive while the loop is busy are combined into one element. The sequence ends when its task is cancelled.
 public struct RegionChanges: AsyncSequence, Sendable {
@@ -33,7 +33,7 @@ public struct RegionChanges: AsyncSequence, Sendable {
 }
 
 extension DatabaseWriter {
-    /// The transactions that may change regions from now on: tables, requests and the like.
+    /// Returns the future transactions that may change regions: tables, requests and the like.
     public func changes(in regions: [any DatabaseRegionConvertible & Sendable]) -> RegionChanges {
         RegionChanges(writer: self, regions: regions)
     }

@@ -22,11 +22,11 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         var nextNumber = 0
         var last: Value?
         var function: String
-        /// The observation of the script, begun when it is first needed.
+        /// The observation in the script, begun when it is first needed.
         var observed: Task<ObservedFunction, any Error>?
-        /// The task that receives its values, while a loop wants them.
+        /// The task that delivers values while at least one loop runs.
         var delivery: Task<Void, Never>?
-        /// The one before, which may not have ended yet.
+        /// The previous delivery task, which may still be running.
         var formerDelivery: Task<Void, Never>?
     }
 
@@ -39,33 +39,33 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         state = Mutex(State(function: function))
     }
 
-    /// The values, for one loop: each loop needs its own. The loop ends after the first error.
+    /// The values, for one loop: each loop needs its own sequence. The loop ends after the first error.
     public var values: Values { Values(results: results) }
 
     /// The values and failures, for one loop, which continues after a failure.
     public var results: Results { Results(observation: self) }
 
-    /// Calls the function no more until ``resume()``.
+    /// Stops calling the function until ``resume()``.
     ///
     /// - Returns: Whether it was called before.
     /// - Throws: `LuaError` if there is no such function.
     @discardableResult
     public func pause() async throws -> Bool { try await host.control(begun(), "pause") }
 
-    /// Goes on, with a value if there is a new one.
+    /// Resumes calling the function, and delivers a value if there is a new one.
     ///
     /// - Returns: Whether it was paused.
     /// - Throws: `LuaError` if there is no such function.
     @discardableResult
     public func resume() async throws -> Bool { try await host.control(begun(), "resume") }
 
-    /// Observes another function from now on. If its first value equals the last one, it is left out.
+    /// Observes another function from now on. The first value of the new function is left out if it equals the last value.
     ///
     /// - Parameter function: Its name.
     /// - Throws: `LuaError` if there is no such function.
     public func change(to function: String) async throws {
         let observed = state.withLock { state in
-            // Nothing has been begun yet.
+            // No observation exists yet.
             if state.observed == nil { state.function = function }
             return state.observed
         }
@@ -136,7 +136,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
             } catch {
                 return finish(with: error)
             }
-            // The next change may cure a failure.
+            // After a failure, the next change may bring a value again.
             if let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
         }
     }
@@ -149,7 +149,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         for continuation in continuations { continuation.yield(result) }
     }
 
-    /// Ends all loops. A cancellation is ignored: it belongs to the last loop, or to a loop that has begun since.
+    /// Ends all loops with an error. Ignores cancellations: they belong to the last loop, or to a loop that has begun since.
     private func finish(with error: any Error) {
         guard !(error is CancellationError) else { return }
         let continuations = state.withLock { state in
@@ -169,7 +169,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
 
         public struct AsyncIterator: AsyncIteratorProtocol {
-            /// `nil` after the end.
+            /// The iterator of the results; `nil` after the end.
             var base: Results.AsyncIterator?
 
             /// Waits for the next value.
@@ -202,19 +202,21 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 }
 
 extension ScriptHost {
-    /// Observes a function that a script has stored in a global variable. Any number of loops share the values; the program can pause and
-    /// change it.
+    /// Observes a function that a script has stored in a global variable. Any number of loops share the values; the program can
+    /// pause and change the observation.
     ///
-    /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
-    /// - Parameter type: What the values are decoded as.
-    /// - Parameter removesDuplicates: Whether a value that equals the one before is left out.
+    /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
+    /// - Parameter type: The type of the decoded values.
+    /// - Parameter removesDuplicates: Whether a value that equals the previous one is left out.
     public nonisolated func observation<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptObservation<Value> {
         ScriptObservation(of: function, in: self, removesDuplicates: removesDuplicates)
     }
 
-    /// Calls a method of an observation that is true or false, with another function to observe.
+    /// Calls a method of an observation, and returns its boolean result.
+    ///
+    /// - Parameter function: The name of the function to observe, for methods that take one.
     @discardableResult
     fileprivate nonisolated func control(_ observed: ObservedFunction, _ method: String, _ function: String? = nil) async throws -> Bool {
         try await exclusively { host in

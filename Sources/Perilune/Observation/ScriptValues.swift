@@ -1,7 +1,8 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The results of a script function, now and after each transaction of any writer that has changed them.
+/// A sequence with the current results of a script function, and the new results after each transaction of any writer that has
+/// changed them.
 ///
 /// ```swift
 /// try await host.register(module: "supplier") { supplier in
@@ -22,7 +23,7 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(base: results.makeAsyncIterator()) }
 
     public struct AsyncIterator: AsyncIteratorProtocol {
-        /// `nil` after the end.
+        /// The iterator of the results; `nil` after the end.
         var base: ScriptResults<Value>.AsyncIterator?
 
         /// Waits for the next value.
@@ -41,8 +42,8 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 
 /// The results of a script function, with an element for each failure, too.
 ///
-/// A failure is a `LuaError`: of the function, or with code `conversion` for a value of another type. The next change may cure it. If the
-/// function does not exist, that is the only element.
+/// A failure is a `LuaError`: the function's error, or code `conversion` for a value of another type. The sequence continues
+/// after a failure. If the function does not exist, that error is the only element.
 public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
     let function: String
@@ -82,7 +83,7 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
 }
 
 extension LuaError {
-    /// The error itself, or one with code `host` for an error of another type.
+    /// Creates an equal error, or one with code `host` for an error of another type.
     init(wrapping error: any Error) {
         self = error as? LuaError ?? LuaError(.host, "\(error)")
         if !(error is LuaError) { underlying = error }
@@ -90,19 +91,20 @@ extension LuaError {
 }
 
 extension ScriptHost {
-    /// The results of a function that a script has stored in a global variable, as a sequence. It receives a handle of the default
-    /// database.
+    /// Returns the results of a function that a script has stored in a global variable, as a sequence. The function receives a
+    /// handle of the default database.
     ///
-    /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
+    /// - Parameter function: The name of the function, such as `open_orders` or `reports.open_orders`.
     /// - Parameter type: The type of the decoded values.
-    /// - Parameter removesDuplicates: Whether a value that equals the one before is left out.
+    /// - Parameter removesDuplicates: Whether a value that equals the previous one is left out.
     public nonisolated func values<Value: Decodable & Sendable>(
         of function: String, as type: Value.Type = Value.self, removesDuplicates: Bool = true
     ) -> ScriptValues<Value> {
         ScriptValues(results: results(of: function, removesDuplicates: removesDuplicates))
     }
 
-    /// The results and failures of a function that a script has stored in a global variable, as a sequence that continues after a failure.
+    /// Returns the results and failures of a function that a script has stored in a global variable, as a sequence that
+    /// continues after a failure.
     ///
     /// The parameters have the same meaning as for ``values(of:as:removesDuplicates:)``.
     public nonisolated func results<Value: Decodable & Sendable>(
@@ -124,7 +126,7 @@ extension ScriptHost {
         }
     }
 
-    /// Takes a new value or failure; `nil` without a change.
+    /// Returns a new value or failure; `nil` if nothing has changed.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<Value, LuaError>? {
@@ -133,7 +135,7 @@ extension ScriptHost {
                 let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
                 let results = try await take.callAsync([.table(observed.observation)])
                 guard case .boolean(true)? = results.first else { return nil }
-                // The explicit type is needed: decoded as an optional, Lua's nil would count as a missing value.
+                // The explicit type is needed: when decoding as an optional, Lua's nil would count as a missing value.
                 let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
                 return .success(value)
             }
@@ -149,9 +151,9 @@ extension ScriptHost {
     }
 }
 
-/// An observation that Swift takes the values of.
+/// A script function observed on behalf of Swift.
 final class ObservedFunction: Sendable {
-    /// Only touched on the thread of the host.
+    /// The observation's table, used only on the thread of the host.
     struct Handle: @unchecked Sendable {
         let table: LuaTable
     }

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// Records and requests of scripts, used from Swift.
+/// Access from Swift to the records and requests of scripts.
 extension ScriptHost {
-    /// A record by its key. Its class is in a script's global variable. Nothing is fetched yet.
+    /// Returns the record with a key, for a class in a script's global variable. Fetches nothing yet.
     ///
     /// ```swift
     /// let sale = host.record("Sale", key: 1)
@@ -17,14 +17,15 @@ extension ScriptHost {
         Record(host: self, steps: ScriptSteps(.init(className), isCalling: false).adding(.init("find", key)))
     }
 
-    /// A request that a script has named. Nothing is fetched yet.
+    /// Returns a request that a script has named. Fetches nothing yet.
     ///
     /// ```swift
     /// let ofVerne = host.request("Sale:of", "Verne").calling("order", "day")
     /// let rows: [SaleRow] = try await ofVerne.fetchAll()
     /// ```
     ///
-    /// - Parameter name: Where the request comes from, as in `call(_:_:)`: a method of a class, or any function that returns one.
+    /// - Parameter name: The function that returns the request, named as in `call(_:_:)`: a method of a class, or any other
+    ///   function.
     /// - Parameter argument: The arguments of the function or method.
     public nonisolated func request<each Argument: Encodable & Sendable>(
         _ name: String, _ argument: repeat each Argument
@@ -32,17 +33,18 @@ extension ScriptHost {
         Request(host: self, steps: ScriptSteps(.init(name, repeat each argument), isCalling: true))
     }
 
-    /// All records of a class in a script's global variable, or the records of its default request.
+    /// Returns a request for all records of a class in a script's global variable, or for the records of the class's default
+    /// request.
     public nonisolated func records(_ className: String) -> Request {
         Request(host: self, steps: ScriptSteps(.init(className), isCalling: false))
     }
 
-    /// A record in the database, as scripts see it. Each use finds it again.
+    /// A record in the database, as scripts see it. Each use finds the record again.
     public struct Record: Sendable {
         let host: ScriptHost
         let steps: ScriptSteps
 
-        /// Calls a method of the record, and decodes its first result.
+        /// Calls a method of the record and decodes its first result.
         ///
         /// - Throws: `LuaError`, with kind `record_not_found` if there is no such record.
         public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
@@ -51,7 +53,7 @@ extension ScriptHost {
             try await host.value(of: steps.adding(.init(method, repeat each argument)))
         }
 
-        /// Calls a method of the record, and ignores its result.
+        /// Calls a method of the record and ignores its result.
         ///
         /// - Throws: `LuaError` if the record is gone, or the method does not exist or raises.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
@@ -59,14 +61,14 @@ extension ScriptHost {
             try await host.exclusively { host in _ = try await steps.run(in: host) }
         }
 
-        /// Fetches the record: its columns by name, and the values that its class computes by `types`.
+        /// Fetches the record: its columns by name, and the values that its class computes through `types`.
         ///
         /// - Throws: `LuaError` if the record is gone, or does not decode as `Value`.
         public func fetch<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }
 
-        /// A request that belongs to the record: an association, or any method that returns one.
+        /// Returns a request that belongs to the record: an association, or the result of any method that returns a request.
         public func request<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {
@@ -74,12 +76,13 @@ extension ScriptHost {
         }
     }
 
-    /// A request, to be derived and fetched from Swift.
+    /// A request of a script that Swift can derive and fetch.
     public struct Request: Sendable {
         let host: ScriptHost
         let steps: ScriptSteps
 
-        /// The request that a method derives from this one: a request named by a script, or a library method such as `limit` or `order`.
+        /// Returns the request that a method derives from this one: a request named by a script, or a library method such as
+        /// `limit` or `order`.
         public func calling<each Argument: Encodable & Sendable>(
             _ method: String, _ argument: repeat each Argument
         ) -> Request {

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// Calls that scripts offer, one on the result of the other: `Author:from("France"):by_name():fetch_all()`.
+/// A chain of calls in a script, each on the result of the previous one: `Author:from("France"):by_name():fetch_all()`.
 ///
-/// They are kept until they are wanted and run as one, so that nothing of a state leaves its host in between.
+/// The calls are collected and run together when the result is needed, so that no intermediate value leaves the host.
 struct ScriptSteps: Sendable {
     struct Step: Sendable {
         let name: String
@@ -14,9 +14,9 @@ struct ScriptSteps: Sendable {
         }
     }
 
-    /// The first one is a global name, as in `ScriptHost.call(_:_:)`; the others are methods.
+    /// The calls in order. The first step is a global name, as in `ScriptHost.call(_:_:)`; the others are methods.
     private var steps: [Step]
-    /// Whether the first one is called, and not just where to begin.
+    /// Whether the first step is a call and not only the value on which the chain starts.
     private let isCallingFirst: Bool
 
     init(_ first: Step, isCalling: Bool) {
@@ -33,7 +33,7 @@ struct ScriptSteps: Sendable {
     /// The text of the steps in messages.
     var description: String { steps.map(\.name).joined(separator: ":") }
 
-    /// Runs all. No other script may run in the host.
+    /// Runs all steps and returns the results of the last one. No other script may run in the host at that time.
     func run(in host: isolated ScriptHost) async throws -> [LuaValue] {
         try host.requireOwnState(for: "records that Swift uses")
         let state = host.state
