@@ -4,17 +4,17 @@ internal import Foundation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The table `perilune` and the methods that are written in Lua.
+/// The global table `perilune` and the native functions for the library's Lua modules.
 final class ScriptLibrary {
-    /// The table that scripts see as `perilune`.
     let perilune: LuaTable
-    /// Loads the Lua modules, and passes them the functions in Swift and C. The files in `lib/perilune/native` describe these.
+    /// The loader of the Lua modules, which passes them the Swift and C functions. The files in `lib/perilune/native` document
+    /// these functions.
     let loader: LibraryLoader
     private let state: LuaState
     private let dates: DateBinding
     private let now: () throws -> DateTime
 
-    /// Puts the library together. The row path must be open.
+    /// Creates the library and loads its modules. The row path must be open.
     ///
     /// - Parameter modules: Lua modules in addition to the modules of every state.
     init(
@@ -39,7 +39,7 @@ final class ScriptLibrary {
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try loader.open(in: state, perilune: perilune)
         try state.globals.set("perilune", .table(perilune))
-        // `require` also finds the global, for users who expect it. The state belongs to the owner of the resolver.
+        // `require` also returns the global, for users who expect it. The owner of the resolver keeps the state alive.
         try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil }
     }
 
@@ -50,9 +50,9 @@ final class ScriptLibrary {
         try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
     }
 
-    // MARK: - What the Lua part gets
+    // MARK: - Functions for the Lua modules
 
-    /// A table that modules find as `perilune.native.NAME`.
+    /// Creates a table that modules find as `perilune.native.NAME`.
     private func makeNative(_ name: String) throws -> LuaTable {
         let table = try state.makeTable()
         try loader.provide("perilune.native." + name, .table(table))
@@ -94,7 +94,8 @@ final class ScriptLibrary {
         try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))
     }
 
-    /// The time of a transaction is that at which a script first asks for it, by the clock of its context.
+    /// Defines `db:transaction_date`: the time at which a script first asks for it in a transaction, by the clock of its
+    /// context.
     private func defineTransactionDate(in methods: LuaTable) throws {
         try methods.setFunction("transaction_date") { [dates, now] arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:transaction_date")
@@ -195,14 +196,14 @@ final class ScriptLibrary {
         }
     }
 
-    /// The value of `perilune.null`, a blob or a date.
+    /// Returns `perilune.null`, a blob or a date as a plain value; `nil` for other values.
     private static func plainValue(of value: LuaValue) -> ScriptValue? {
         if value.isNull { return .null }
         if let bytes = value.blobBytes { return .bytes(Data(bytes)) }
         return (try? Date.fromLua(value)).map { .date($0) }
     }
 
-    /// Replaces Lua library functions that have one of these effects by functions that refuse.
+    /// Replaces the Lua library functions that have one of these effects by functions that raise an error.
     func withhold(_ effects: OutsideEffects, in state: LuaState) throws {
         let names = try state.makeTable()
         for (name, effect) in [("files", OutsideEffects.files), ("programs", .programs), ("native", .native)] {
@@ -215,7 +216,7 @@ final class ScriptLibrary {
 }
 
 extension BindingError {
-    /// The error for a name that does not exist, with the nearest that does.
+    /// Returns the error for an unknown name. Its message suggests the most similar existing name.
     package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
         var message = "no \(what) `\(name)`"
         var fields: [String: ScriptValue] = ["name": .string(name)]

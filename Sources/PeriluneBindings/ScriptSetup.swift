@@ -2,7 +2,7 @@ internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
 
-/// Installs the scripts' API in a state: `db`, `perilune` and their methods.
+/// The setup of the scripts' API in a state: `db`, `perilune` and their methods.
 package struct ScriptSetup {
     /// The default database.
     package var database: any DatabaseWriter
@@ -10,20 +10,21 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// Whether a transaction that SQL begins in the default database stays open between calls; see ``ScriptDatabase/Rights``.
     package var keepsTransactions = false
-    /// Clock, random numbers and the like.
+    /// The clock, the random numbers and other services for scripts.
     package var environment: ScriptEnvironment
-    /// Effects outside of the database that scripts cannot have, whatever their libraries allow. In previews all of them by default.
+    /// The effects outside of the database that scripts cannot have, regardless of their libraries. In previews, all of them by
+    /// default.
     package var withheld: OutsideEffects
     /// The extensions that each connection loads before the script uses it.
     package var extensions = SQLiteExtensions.none
-    /// Whether the default database is the global `db`, too. It always is `perilune.database`.
+    /// Whether the default database is also the global `db`. It always is `perilune.database`.
     package var definesGlobal = true
-    /// Schedules the callbacks that scripts wait for. The host drives it.
+    /// The scheduler of the callbacks that scripts wait for. The host drives it.
     package let loop: ScriptLoop
-    /// Lua modules in addition to the modules of every state.
+    /// The Lua modules in addition to the modules of every state.
     package var modules: [LibraryModules] = []
-    /// Called with the loader of the library's modules, after the modules of every state are loaded: for modules that only some states
-    /// have.
+    /// Adds modules that only some states have. Called with the loader of the library's modules, after the modules of every
+    /// state are loaded.
     package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
@@ -34,9 +35,9 @@ package struct ScriptSetup {
         loop = ScriptLoop(environment: environment)
     }
 
-    /// Installs it. Once for each state.
+    /// Installs the API in a state. Call it once for each state.
     ///
-    /// - Returns: What loads the modules of the library.
+    /// - Returns: The loader of the library's modules.
     @discardableResult
     package func install(in state: LuaState) throws -> LibraryLoader {
         try state.loading { try load(in: state) }
@@ -80,6 +81,6 @@ package struct OutsideEffects: OptionSet, Sendable {
     package static let native = OutsideEffects(rawValue: 4)
     /// Opening other databases that are files.
     package static let databases = OutsideEffects(rawValue: 8)
-    /// All of them.
+    /// All effects.
     package static let all: OutsideEffects = [.files, .programs, .native, .databases]
 }
