@@ -1,6 +1,6 @@
-/// A day of the proleptic Gregorian calendar, which SQLite uses for all days, even before 1582.
+/// A day of the proleptic Gregorian calendar, which SQLite uses for all days, including those before 1582.
 ///
-/// `day` may be beyond the end of its month: ``daysSince1970`` then continues into the next month.
+/// `day` may exceed the length of its month: ``daysSince1970`` then continues into the next month.
 struct CivilDay: Hashable, Sendable {
     var year: Int
     var month: Int
@@ -32,7 +32,7 @@ struct CivilDay: Hashable, Sendable {
         day = rest - (153 * marchMonth + 2) / 5 + 1
     }
 
-    /// The days from 1970-01-01 to this day. `month` must be in 1...12.
+    /// The number of days from 1970-01-01 to this day. `month` must be in 1...12.
     var daysSince1970: Int {
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = month > 2 ? month - 3 : month + 9
@@ -43,13 +43,13 @@ struct CivilDay: Hashable, Sendable {
         return 365 * marchYear + leapDays + dayOfYear - Self.daysFromMarchOfYear0To1970
     }
 
-    /// 0 for Sunday to 6 for Saturday.
+    /// The day of the week, from 0 for Sunday to 6 for Saturday.
     var weekday: Int {
         // 1970-01-01 was a Thursday.
         floorDivide(daysSince1970 + 4, by: 7).remainder
     }
 
-    /// 1 for 1 January.
+    /// The day of the year, from 1 for 1 January.
     var dayOfYear: Int {
         daysSince1970 - CivilDay(year: year, month: 1, day: 1).daysSince1970 + 1
     }

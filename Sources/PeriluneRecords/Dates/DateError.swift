@@ -1,4 +1,4 @@
-/// The error of reading, computing or writing a date.
+/// An error in reading, computing or writing a date.
 public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of the error, for programs.
     public var code: Code
@@ -6,8 +6,8 @@ public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The expected and the actual value, for people.
     public var message: String
 
-    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`, `"microsecond"` or
-    /// `"zone"`; nil if the error is not about one part.
+    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`,
+    /// `"microsecond"` or `"zone"`; `nil` if the error concerns no single part.
     public var part: String?
 
     public var description: String { message }
@@ -70,7 +70,7 @@ extension DateError {
         DateError(code: .notFinite, message: "expected a finite number, got \(number)")
     }
 
-    /// Returns the error with the text that contains the part.
+    /// Returns the error with the text that contains the part added to its message.
     func found(in text: UnsafeBufferPointer<UInt8>) -> DateError {
         var copy = self
         copy.message += " in \(Self.quoted(text))"

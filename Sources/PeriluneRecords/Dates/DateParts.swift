@@ -3,23 +3,23 @@
 /// Unlike a ``DateTime`` it preserves the stored form: a birthday stays a day, an opening hour stays a time. The parts are always
 /// valid, and a month or a day implies a year.
 public struct DateParts: Hashable, Sendable {
-    /// -4713 to 9999; the year before 1 is 0.
+    /// The year, from -4713 to 9999. The year before 1 is 0.
     public internal(set) var year: Int?
-    /// 1 to 12.
+    /// The month, from 1 to 12.
     public internal(set) var month: Int?
-    /// 1 to the length of the month.
+    /// The day, from 1 to the length of the month.
     public internal(set) var day: Int?
-    /// 0 to 23.
+    /// The hour, from 0 to 23.
     public internal(set) var hour: Int?
-    /// 0 to 59.
+    /// The minute, from 0 to 59.
     public internal(set) var minute: Int?
-    /// 0 to 59.
+    /// The second, from 0 to 59.
     public internal(set) var second: Int?
-    /// 0 to 999,999.
+    /// The microsecond, from 0 to 999,999.
     public internal(set) var microsecond: Int?
-    /// The offset from UTC, -899 to 899; nil, which means UTC, if the text has none.
+    /// The offset from UTC in minutes, from -899 to 899. `nil`, which means UTC, if the text has none.
     public internal(set) var zoneInMinutes: Int?
-    /// The format of the parsed text, or the given one.
+    /// The format of the parsed text, or the format given at creation.
     public internal(set) var format: DateFormat
 
     init(day: CivilDay?, format: DateFormat) {
@@ -27,7 +27,7 @@ public struct DateParts: Hashable, Sendable {
         self.format = format
     }
 
-    /// Makes parts and checks them.
+    /// Creates parts after checking them.
     ///
     /// - Parameter format: The storage format; nil means the shortest one with all the parts.
     /// - Throws: ``DateError`` if a part is out of range, no part is given, a month or a day has no year, a day has no month, or
@@ -80,7 +80,7 @@ public struct DateParts: Hashable, Sendable {
         self = parts
     }
 
-    /// Splits an instant into its parts in UTC.
+    /// Creates the parts of an instant in UTC.
     ///
     /// - Parameter zoneInMinutes: The offset of the parts, if the instant has been moved by it.
     public init(_ instant: DateTime, format: DateFormat = .ymdHMSS, zoneInMinutes: Int? = nil) {
@@ -90,7 +90,7 @@ public struct DateParts: Hashable, Sendable {
         self.zoneInMinutes = zoneInMinutes
     }
 
-    /// Returns the parts as text. Missing parts are the first of their kind: January, the first day, midnight.
+    /// Returns the parts as text. Each missing part is replaced by the first of its kind: January, the first day, midnight.
     ///
     /// Formats with a time include the zone. Fractions have three digits; further digits are cut off.
     ///
@@ -105,7 +105,7 @@ public struct DateParts: Hashable, Sendable {
         return writer.text
     }
 
-    /// The parts, with the first of its kind for each missing one.
+    /// The date and time with the first of its kind in place of each missing part.
     var filled: CivilTime {
         CivilTime(
             day: CivilDay(year: year ?? 0, month: month ?? 1, day: day ?? 1),
@@ -121,7 +121,7 @@ extension DateParts {
     static func check(year: Int?, month: Int?, day: Int?) throws {
         try check("year", year, in: years)
         try check("month", month, in: 1...12)
-        // A day without month or year is an error because these are missing, not because it is the 30th.
+        // Without a month or year, the missing part is the error, even for the 30th.
         guard let year, let month else { return try check("day", day, in: 1...31) }
         let length = CivilDay.days(inMonth: month, of: year)
         try check("day", day, in: 1...length, note: " in month \(month) of year \(year)")

@@ -56,7 +56,7 @@ struct DateScanner {
         return try scanTime(on: day)
     }
 
-    /// Parses `YYYY-MM-DD`, with a minus for years before 0, as SQLite writes them.
+    /// Parses `YYYY-MM-DD`, with a minus for years before 0 as SQLite writes it.
     private mutating func scanDay() throws -> CivilDay? {
         let start = position
         let isNegative = skip { $0 == UInt8(ascii: "-") }

@@ -1,8 +1,8 @@
 /// Arithmetic with dates, and the start of units.
 extension DateTime {
-    /// A part of a date that has a first instant. Weeks begin on Mondays.
+    /// A unit of time with a first instant. Weeks begin on Mondays.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
-        /// A part of a date, from the year down to the second.
+        /// A unit, from the year down to the second.
         case year, month, week, day, hour, minute, second
     }
 
@@ -80,12 +80,12 @@ extension DateTime {
         return try DateTime(start)
     }
 
-    /// Returns the seconds from another instant to this one, negative if the other is later.
+    /// Returns the seconds from another instant to this one; negative if the other one is later.
     public func seconds(since other: DateTime) -> Double {
         Double(microseconds(since: other)) / 1e6
     }
 
-    /// Returns the microseconds from another instant to this one, negative if the other is later.
+    /// Returns the microseconds from another instant to this one; negative if the other one is later.
     public func microseconds(since other: DateTime) -> Int64 {
         microsecondsSince1970 - other.microsecondsSince1970
     }
@@ -105,7 +105,7 @@ extension DateTime {
         return microsecondsSince1970 + days * Self.microsecondsPerDay
     }
 
-    /// More months than the range has. With fewer, no product can overflow.
+    /// Bounds beyond the range of dates, small enough that no product overflows.
     private static let monthLimits = -200_000...200_000
 
     private static func add(_ count: Int, of unit: Int64, to sum: inout Int64) throws {

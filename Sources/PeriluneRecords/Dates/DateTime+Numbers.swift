@@ -1,7 +1,7 @@
 /// Dates as numbers: Julian days and Unix seconds.
 extension DateTime {
-    /// Reads a number by the rule of SQLite's `auto` modifier: from 0 up to but not including 5373484.5 it is a Julian day,
-    /// otherwise Unix seconds.
+    /// Creates an instant from a number by the rule of SQLite's `auto` modifier: from 0 up to but not including 5373484.5 it is
+    /// a Julian day, otherwise Unix seconds.
     ///
     /// Seconds in the first 63 days of 1970 therefore count as Julian days; use ``init(unixSeconds:)-(Double)`` for them.
     ///
@@ -14,7 +14,7 @@ extension DateTime {
         }
     }
 
-    /// Reads an integer by the rule of ``init(number:)-(Double)``.
+    /// Creates an instant from an integer by the rule of ``init(number:)-(Double)``.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public init(number: some BinaryInteger) throws {
@@ -26,7 +26,7 @@ extension DateTime {
         }
     }
 
-    /// Reads a Julian day number: days since noon of -4713-11-24, which is day 0.
+    /// Creates an instant from a Julian day number: days since noon of -4713-11-24, which is day 0.
     ///
     /// The instant is rounded to milliseconds, as in SQLite, because the number has no digits for more.
     ///
@@ -41,7 +41,7 @@ extension DateTime {
         try self.init(microsecondsSince1970: milliseconds * 1000 + Self.earliest.microsecondsSince1970)
     }
 
-    /// Reads seconds since 1970-01-01 00:00:00 UTC.
+    /// Creates an instant from seconds since 1970-01-01 00:00:00 UTC.
     ///
     /// The instant is rounded to microseconds, and beyond 2^33 seconds (in 2242) to milliseconds, because the number has no digits
     /// for more.
@@ -51,7 +51,7 @@ extension DateTime {
         try self.init(microsecondsSince1970: Self.microseconds(inSeconds: unixSeconds))
     }
 
-    /// Reads whole seconds since 1970-01-01 00:00:00 UTC.
+    /// Creates an instant from whole seconds since 1970-01-01 00:00:00 UTC.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public init(unixSeconds: some BinaryInteger) throws {
@@ -70,7 +70,7 @@ extension DateTime {
         return Double(floorDivide(sinceEarliest, by: 1000).quotient) / Self.millisecondsPerDay
     }
 
-    /// The seconds since 1970, with fraction. Exact to the microsecond up to 2^33 seconds, in 2242.
+    /// The seconds since 1970, with a fraction. Exact to the microsecond up to 2^33 seconds, in 2242.
     public var unixSeconds: Double {
         Double(microsecondsSince1970) / 1e6
     }

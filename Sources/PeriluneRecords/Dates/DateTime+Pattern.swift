@@ -68,10 +68,10 @@ extension DateTime {
         }
     }
 
-    /// The Julian day with 16 digits and without trailing zeros, as SQLite's `%J` writes it.
+    /// The Julian day with 16 digits and without trailing zeros, in the form of SQLite's `%J`.
     private var julianDayText: String {
         let number = julianDay
-        // The places below count from a first digit before the point, which only Julian day 0 lacks.
+        // The places below count from a first digit before the point. Only Julian day 0 has none.
         guard number >= 1 else { return number == 0 ? "0" : number.description }
         var whole = UInt64(number)
         let places = 16 - String(whole).utf8.count

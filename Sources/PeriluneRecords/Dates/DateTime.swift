@@ -2,18 +2,20 @@
 ///
 /// All parts are in UTC and follow the Gregorian calendar, even before its introduction, as in SQLite.
 public struct DateTime: Hashable, Sendable, BitwiseCopyable {
-    /// Negative before 1970. Leap seconds are not counted.
+    /// The microseconds since 1970-01-01 00:00:00 UTC, negative for earlier instants. Leap seconds do not count.
     public let microsecondsSince1970: Int64
 
-    /// Julian day 0: -4713-11-24 12:00:00.
+    /// The earliest instant: Julian day 0, which is -4713-11-24 12:00:00.
     public static let earliest = DateTime(unchecked: -210_866_760_000_000_000)
-    /// 9999-12-31 23:59:59.999999.
+    /// The latest instant: 9999-12-31 23:59:59.999999.
     public static let latest = DateTime(unchecked: 253_402_300_799_999_999)
 
     private init(unchecked microseconds: Int64) {
         microsecondsSince1970 = microseconds
     }
 
+    /// Creates an instant from microseconds.
+    ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public init(microsecondsSince1970 microseconds: Int64) throws {
         guard (Self.earliest.microsecondsSince1970...Self.latest.microsecondsSince1970).contains(microseconds) else {
@@ -22,7 +24,7 @@ public struct DateTime: Hashable, Sendable, BitwiseCopyable {
         self.init(unchecked: microseconds)
     }
 
-    /// Makes the instant that parts describe.
+    /// Creates the instant that parts describe.
     ///
     /// - Throws: ``DateError`` with code `missingDate` for a time of day, `outOfRange` if the instant in UTC is out of range.
     public init(_ parts: DateParts) throws {
@@ -103,25 +105,25 @@ extension DateTime: CustomStringConvertible {
 // MARK: - Parts
 
 extension DateTime {
-    /// -4713 to 9999; the year before 1 is 0.
+    /// The year, from -4713 to 9999. The year before 1 is 0.
     public var year: Int { civilDay.year }
-    /// 1 to 12.
+    /// The month, from 1 to 12.
     public var month: Int { civilDay.month }
-    /// 1 to 31.
+    /// The day of the month, from 1 to 31.
     public var day: Int { civilDay.day }
-    /// 0 to 23.
+    /// The hour, from 0 to 23.
     public var hour: Int { civilTime.hour }
-    /// 0 to 59.
+    /// The minute, from 0 to 59.
     public var minute: Int { civilTime.minute }
-    /// 0 to 59.
+    /// The second, from 0 to 59.
     public var second: Int { civilTime.second }
-    /// 0 to 999: the thousandths of the second.
+    /// The thousandths of the second, from 0 to 999.
     public var millisecond: Int { civilTime.microsecond / 1000 }
-    /// 0 to 999,999: the millionths of the second.
+    /// The millionths of the second, from 0 to 999,999.
     public var microsecond: Int { civilTime.microsecond }
-    /// 0 for Sunday to 6 for Saturday.
+    /// The day of the week, from 0 for Sunday to 6 for Saturday.
     public var weekday: Int { civilDay.weekday }
-    /// 1 to 366.
+    /// The day of the year, from 1 to 366.
     public var dayOfYear: Int { civilDay.dayOfYear }
 
     var civilDay: CivilDay {
@@ -143,7 +145,7 @@ extension DateTime {
     static let microsecondsPerHour = 60 * microsecondsPerMinute
     static let microsecondsPerDay = 24 * microsecondsPerHour
 
-    // Cannot overflow: checked parts are within a few days of the range, which is a twentieth of Int64's.
+    // Cannot overflow: checked parts are within a few days of the range, which is a twentieth of the range of Int64.
     private static func microseconds(of time: CivilTime) -> Int64 {
         Int64(time.day.daysSince1970) * microsecondsPerDay + time.microsecondOfDay
     }

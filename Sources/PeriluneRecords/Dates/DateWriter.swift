@@ -1,4 +1,4 @@
-/// A buffer for the text of a date.
+/// A buffer that builds the text of a date.
 struct DateWriter {
     private(set) var bytes: [UInt8] = []
 

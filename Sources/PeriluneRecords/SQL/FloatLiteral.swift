@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The texts of floats, for every place that shows values or writes them into SQL.
+/// The text of floating-point numbers, for every place that shows values or writes them into SQL.
 ///
 /// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the shortest
 /// one can be, may therefore be read as the wrong float.
@@ -25,13 +25,14 @@ package enum FloatLiteral {
 
     private static func isTiny(_ value: Double) -> Bool { value != 0 && abs(value) < 1e-280 }
 
-    /// Whether a decimal is nearer to a float than to the middle between that float and the next one, by more than SQLite may err.
+    /// Returns whether a decimal is nearer to a float than to the middle between that float and the next one, by more than
+    /// SQLite's rounding error.
     private static func isNear(_ decimal: String, _ value: Double) -> Bool {
         let exact = significantDigits(of: printed(value, digits: 18)), error = abs(exact - significantDigits(of: decimal))
         return Double(error) / Double(exact) < 0.45 * (value.ulp / abs(value))
     }
 
-    /// The first 18 digits of a decimal from its first digit that is not zero, which fit an integer.
+    /// Returns the first 18 digits of a decimal, starting with its first nonzero digit. They fit an integer.
     private static func significantDigits(of decimal: String) -> Int64 {
         var number: Int64 = 0, count = 0
         for byte in decimal.utf8 {
@@ -51,7 +52,7 @@ package enum FloatLiteral {
         }
     }
 
-    /// A whole number divided by powers of two: near the smallest floats SQLite reads no decimal exactly.
+    /// Returns the float as a whole number divided by powers of two: near the smallest floats SQLite reads no decimal exactly.
     private static func quotient(_ value: Double) -> String {
         var number = value, exponent = 52 - Int(value.exponent), divisions = ""
         while exponent > 0 {

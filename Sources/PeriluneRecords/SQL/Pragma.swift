@@ -10,21 +10,21 @@ package struct Pragma: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Scripts without file access may read and set it: it does not outlast the script, reveals no files, and keeps the
+        /// Allowed for scripts without file access: the setting does not outlast the script, reveals no files, and keeps the
         /// database safe.
         package static let harmless = Facts(rawValue: 1)
-        /// No script may set it: it would break GRDB or this library, outlast the limits of the script, apply to the whole process,
-        /// or let a truncated file crash it.
+        /// Forbidden for all scripts: the setting would break GRDB or this library, outlast the limits of the script, apply to
+        /// the whole process, or let a truncated file crash it.
         package static let forbidden = Facts(rawValue: 2)
-        /// Without a value, it only reads.
+        /// Only reads if it has no value.
         package static let telling = Facts(rawValue: 4)
-        /// Even with a value it only reads: the value selects the data to read.
+        /// Only reads even if it has a value: the value selects the data to read.
         package static let tellingOfValue = Facts(rawValue: 8)
     }
 
     package var facts: Facts { Self.facts[name] ?? [] }
 
-    /// Whether it only reads.
+    /// Whether this use of the PRAGMA only reads.
     package var onlyTells: Bool { facts.contains(hasValue ? .tellingOfValue : .telling) }
 
     private static let facts: [String: Facts] = {

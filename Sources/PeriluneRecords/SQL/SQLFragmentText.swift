@@ -1,7 +1,8 @@
-/// SQL text to be inserted into other SQL: its placeholders, and the check that it cannot reach beyond its place.
+/// SQL text to be inserted into other SQL, with its placeholders. Creating it checks that the text cannot affect the SQL around
+/// it.
 package struct SQLFragmentText: Sendable {
     package enum Piece: Equatable, Sendable {
-        /// Text without comments, so that they cannot swallow the text that follows.
+        /// Text without comments, because an open comment would include the text that follows.
         case text([UInt8])
         /// `?`, or `?NNN`, numbered from 0.
         case positional(Int)
@@ -14,7 +15,7 @@ package struct SQLFragmentText: Sendable {
     package let pieces: [Piece]
     /// The positions of the placeholders in the text, in order.
     package let placeholders: [Range<Int>]
-    /// The depth of its nested parentheses.
+    /// The depth of the nested parentheses.
     package let depth: Int
 
     /// The reason why a text cannot be part of other SQL, as the end of a sentence that begins with "the SQL contains".
@@ -100,7 +101,7 @@ private struct Reader {
         addPositional(number)
     }
 
-    /// SQLite's default.
+    /// The highest parameter number, which is SQLite's default.
     private static let highestNumber = 32_766
 
     private mutating func addPositional(_ number: Int) {

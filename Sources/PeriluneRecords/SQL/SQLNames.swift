@@ -1,10 +1,10 @@
 /// The names in SQL text: words, which may be keywords, and names in quotes.
 package struct SQLNames {
-    /// All names, folded like SQLite compares them.
+    /// All names, folded as SQLite compares them.
     package private(set) var all: Set<String> = []
     /// Names in double quotes, with their original case.
     package private(set) var inDoubleQuotes: Set<String> = []
-    /// Names without quotes, or in quotes of another kind; folded.
+    /// Names without quotes, or in other quotes; folded.
     package private(set) var inOtherForm: Set<String> = []
 
     /// - Parameter sql: Only its first 100,000 bytes are read.
@@ -25,6 +25,6 @@ package struct SQLNames {
 
     package func contains(_ name: String) -> Bool { all.contains(name.foldedName) }
 
-    /// Whether a name is in double quotes, which are also used for text by mistake.
+    /// Returns whether a name is in double quotes, which some SQL uses by mistake for text.
     package func containsInDoubleQuotes(_ name: String) -> Bool { inDoubleQuotes.contains(name) }
 }

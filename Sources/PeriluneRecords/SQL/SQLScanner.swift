@@ -9,7 +9,8 @@ internal import Foundation
 ///
 /// - SeeAlso: `sqlite3GetToken` in SQLite's `tokenize.c`. Tests compare the two.
 package struct SQLScanner: Sequence, IteratorProtocol {
-    /// Not copied, so it must outlive the scanner. The text of a batch is scanned from each of its statements on.
+    /// The text, which is not copied and must outlive the scanner. Each statement of a batch is scanned from its start to the
+    /// end of the whole text.
     let text: UnsafeBufferPointer<UInt8>
     /// The start of the next token.
     package private(set) var position = 0
@@ -78,7 +79,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         }
     }
 
-    // MARK: - What has an end
+    // MARK: - Delimited tokens
 
     private mutating func takeComment() -> Bool {
         position += 2
@@ -120,7 +121,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         return true
     }
 
-    // MARK: - What ends by itself
+    // MARK: - Undelimited tokens
 
     /// Reads a number. Letters that follow it belong to the token and make it invalid.
     private mutating func takeNumber(_ first: UInt8) {
@@ -142,7 +143,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         skip(while: \.isNameByte)
     }
 
-    /// Reads `:name`, `@name`, `$name` or `#name`, with Tcl's extensions by `::` and by parentheses.
+    /// Reads `:name`, `@name`, `$name` or `#name`, including Tcl's extensions with `::` and parentheses.
     private mutating func takeNamed() -> SQLToken.Kind {
         position += 1
         var count = 0
@@ -199,14 +200,14 @@ package struct SQLToken: Equatable, Sendable {
         case number
         /// `?`, `?5`, `:name`, `@name`, `$name`.
         case parameter
-        /// An operator, a parenthesis, a comma, a semicolon, a dot.
+        /// An operator, a parenthesis, a comma, a semicolon or a dot.
         case sign
-        /// Bytes that are not a token of SQL.
+        /// Bytes that SQL does not allow.
         case flaw
     }
 
     package let kind: Kind
-    /// The positions in the text.
+    /// The range in the text.
     package let range: Range<Int>
     /// Whether the quotes or the comment are closed.
     package let isClosed: Bool
@@ -251,7 +252,7 @@ extension SQLScanner {
         }
     }
 
-    /// Returns a token as a name without its quotes, or `nil` if it cannot be a name.
+    /// Returns a token as a name without its quotes; `nil` for tokens that SQL does not accept as names.
     package func name(_ token: SQLToken) -> String? {
         switch token.kind {
         case .word: String(decoding: text[token.range], as: UTF8.self)
@@ -281,7 +282,7 @@ extension SQLScanner {
 extension UInt8 {
     fileprivate var isDigit: Bool { self &- 0x30 < 10 }
     fileprivate var isHexadecimal: Bool { isDigit || (self | 0x20) &- 0x61 < 6 }
-    /// Whether a name without quotes may contain the byte. Digits and `$` cannot be the first.
+    /// Whether a name without quotes may contain the byte. Digits and `$` cannot be the first byte.
     fileprivate var isNameByte: Bool {
         isDigit || (self | 0x20) &- 0x61 < 26 || self == UInt8(ascii: "_") || self == UInt8(ascii: "$") || self >= 0x80
     }

@@ -1,24 +1,24 @@
-/// Classifies a statement before SQLite compiles it: some PRAGMAs take effect while they are compiled.
+/// The classification of a statement before SQLite compiles it: some PRAGMAs take effect during compilation.
 ///
-/// Only words at fixed places decide, so that nothing in a string, a name or a comment misleads.
+/// Only words at fixed places count, so the contents of strings, names and comments have no influence.
 package struct SQLScreening: Equatable, Sendable {
     package enum Kind: Sendable {
         case other
-        /// SELECT, VALUES, EXPLAIN: reads if SQLite agrees.
+        /// SELECT, VALUES or EXPLAIN. SQLite makes the final decision on whether the statement only reads.
         case read
-        /// INSERT, REPLACE.
+        /// INSERT or REPLACE.
         case insert
-        /// UPDATE, DELETE.
+        /// UPDATE or DELETE.
         case change
-        /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT, RELEASE.
+        /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT or RELEASE.
         case control
-        /// ATTACH, DETACH, VACUUM INTO, and the PRAGMAs that are not known to keep to the database.
+        /// ATTACH, DETACH, VACUUM INTO, or a PRAGMA that is not known to affect only the database.
         case files
-        /// PRAGMAs that no script may set.
+        /// A PRAGMA that no script may set.
         case forbidden
-        /// PRAGMA temp_store: temporary tables in memory, which no limit would see.
+        /// PRAGMA temp_store, which could place temporary tables in memory, outside of all limits.
         case memory
-        /// PRAGMA case_sensitive_like: SQLite's own LIKE, which no limit ends.
+        /// PRAGMA case_sensitive_like, which installs SQLite's own LIKE, and no limit can interrupt that.
         case functions
         /// PRAGMA foreign_keys = OFF, which SQLite ignores in a transaction.
         case unenforced
@@ -27,22 +27,22 @@ package struct SQLScreening: Equatable, Sendable {
     }
 
     package var kind = Kind.empty
-    /// For messages: the first word in upper case, and the name of a PRAGMA.
+    /// The first word in upper case, and the name of a PRAGMA, for messages.
     package var words = ""
-    /// The PRAGMA, if it is one.
+    /// The PRAGMA; `nil` for other statements.
     package var pragma: Pragma?
-    /// CREATE TEMP: readers of a pool would not see it.
+    /// Whether the statement is a CREATE TEMP: the readers of a pool would not see the result.
     package var isTemporary = false
-    /// Whether its result depends on the connection.
+    /// Whether the statement's result depends on the connection.
     package var dependsOnConnection = false
-    /// Whether it asks for `last_insert_rowid()`.
+    /// Whether the statement uses `last_insert_rowid()`.
     package var readsRowID = false
-    /// Whether it reads `pragma_database_list`, which reveals paths like the PRAGMA.
+    /// Whether the statement reads `pragma_database_list`, which reveals paths like the PRAGMA.
     package var tellsFiles = false
-    /// ATTACH of anything but `':memory:'`, and VACUUM INTO.
+    /// Whether the statement opens a file: ATTACH of anything but `':memory:'`, or VACUUM INTO.
     package var opensFile = false
 
-    /// Examines the first statement of a text, and ignores the rest.
+    /// Examines the first statement of a text and ignores the rest.
     package init(_ sql: UnsafeBufferPointer<UInt8>) {
         var scanner = SQLScanner(sql)
         guard let first = scanner.firstOfStatement() else { return }
@@ -84,7 +84,7 @@ package struct SQLScreening: Equatable, Sendable {
         return Self.verbs[word] ?? .other
     }
 
-    /// EXPLAIN runs nothing, but the explained statement is compiled.
+    /// Returns the kind of an EXPLAIN: the explained statement does not run, but it is compiled.
     private mutating func explained(_ scanner: inout SQLScanner) -> Kind {
         var word = scanner.nextInStatement()
         if scanner.isWord(word, "query") {
@@ -112,10 +112,10 @@ package struct SQLScreening: Equatable, Sendable {
     ]
 }
 
-// MARK: - Statements that need more
+// MARK: - PRAGMA, ATTACH and WITH
 
 extension SQLScreening {
-    /// `PRAGMA [schema.]name [= value | (value)]`
+    /// Classifies `PRAGMA [schema.]name [= value | (value)]`.
     private mutating func pragma(_ scanner: inout SQLScanner) -> Kind {
         var name = scanner.nextInStatement(), sign = scanner.nextInStatement()
         if scanner.isSign(sign, ".") {
@@ -123,7 +123,7 @@ extension SQLScreening {
             sign = scanner.nextInStatement()
         }
         if let name { words = "PRAGMA " + scanner.word(name) }
-        // Every sign counts: `=` is also written `==`.
+        // Any operator counts, because `=` can also be written `==`.
         let isAssigned = sign?.kind == .sign
         let pragma = Pragma(name: name.map { scanner.word($0).foldedName } ?? "", hasValue: isAssigned)
         self.pragma = pragma
@@ -134,7 +134,7 @@ extension SQLScreening {
         return pragma.facts.contains(.harmless) ? .other : .files
     }
 
-    /// Whether the value of a PRAGMA, which may have quotes or another sign before it, is false.
+    /// Returns whether the value of a PRAGMA is false. Quotes or another sign may precede the value.
     private static func isOff(_ scanner: inout SQLScanner) -> Bool {
         var value = scanner.nextInStatement()
         while value?.kind == .sign { value = scanner.nextInStatement() }
@@ -150,7 +150,7 @@ extension SQLScreening {
         return false
     }
 
-    /// `ATTACH [DATABASE] expression AS name`
+    /// Returns whether `ATTACH [DATABASE] expression AS name` opens a file.
     private static func attachesFile(_ scanner: inout SQLScanner) -> Bool {
         var name = scanner.nextInStatement()
         if scanner.isWord(name, "database") { name = scanner.nextInStatement() }
@@ -158,7 +158,8 @@ extension SQLScreening {
         return !isMemory || !scanner.isWord(scanner.nextInStatement(), "as")
     }
 
-    /// Finds the statement after the common tables: the first word after a closing parenthesis that is not the AS of a common table.
+    /// Returns the kind of the statement after the common tables. It starts with the first word after a closing parenthesis
+    /// that is not the AS of a common table.
     private static func kindAfterCommonTables(_ scanner: inout SQLScanner) -> Kind {
         var depth = 0, isAfterParentheses = false
         while let token = scanner.nextInStatement() {
@@ -176,8 +177,9 @@ extension SQLScreening {
 // MARK: - Bookkeeping
 
 extension SQLScreening {
-    /// Whether a statement begins or ends a transaction, sets or queries an option, or reads the schema: work that programs do for the
-    /// sake of other statements. GRDB makes and drops the table `grdb_issue_102` to give a new pool its `-wal` file.
+    /// Returns whether a statement begins or ends a transaction, sets or queries an option, or reads the schema: work that
+    /// programs do only to support other statements. GRDB creates and drops the table `grdb_issue_102` to give a new pool its
+    /// `-wal` file.
     ///
     /// - Parameter sql: Ends with a NUL byte.
     package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
@@ -192,22 +194,23 @@ extension SQLScreening {
     }
 }
 
-// MARK: - Texts of several statements
+// MARK: - Texts with several statements
 
 extension SQLScreening {
-    /// Whether only blanks, comments and semicolons are left.
+    /// Returns whether a text consists of blanks, comments and semicolons.
     package static func isBlank(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = SQLScanner(sql)
         return scanner.firstOfStatement() == nil
     }
 
-    /// How many bytes of blanks and comments a text begins with.
+    /// Returns the number of bytes of blanks and comments at the start of a text.
     package static func blankLength(_ sql: UnsafeBufferPointer<UInt8>) -> Int {
         var scanner = SQLScanner(sql)
         return scanner.nextSolid()?.range.lowerBound ?? sql.count
     }
 
-    /// Whether a text has statements that insert, update or delete, and none that cannot be in a transaction with them.
+    /// Returns whether a text has statements that insert, update or delete, and no statement that cannot be in a transaction
+    /// with them.
     package static func changesRows(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
         var scanner = SQLScanner(sql), hasChange = false
         while let first = scanner.firstOfStatement() {
@@ -236,7 +239,7 @@ extension SQLScanner {
         return nil
     }
 
-    /// The next token before a semicolon. Those of the statements in a trigger are after one.
+    /// Returns the next token before the semicolon. Inside a trigger, semicolons do not end the statement.
     mutating func nextInStatement() -> SQLToken? {
         var ahead = self
         guard let token = ahead.nextSolid(), !isSign(token, ";") else { return nil }
@@ -257,7 +260,7 @@ extension SQLScanner {
         return isWord(token, "trigger")
     }
 
-    /// Passes over the rest of a statement with its semicolon. The statements of a trigger belong to it, as for `sqlite3_complete`.
+    /// Skips the rest of a statement with its semicolon. The statements of a trigger belong to it, as in `sqlite3_complete`.
     mutating func skipStatement(after first: SQLToken) {
         var isTrigger = beginsTrigger(first)
         var isAfterSemicolon = false

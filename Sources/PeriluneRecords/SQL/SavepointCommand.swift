@@ -2,13 +2,15 @@
 package enum SavepointCommand: Equatable, Sendable {
     case begin(String), release(String), rollBack(to: String)
 
-    /// - Returns: `nil` for other statements. The text must be one that SQLite has compiled.
+    /// Reads the text of a statement that SQLite has compiled.
+    ///
+    /// - Returns: `nil` for statements that do not affect savepoints.
     package init?(_ sql: UnsafeBufferPointer<UInt8>) {
         var scanner = SQLScanner(sql), hasTo = false
         guard let verb = scanner.firstOfStatement() else { return nil }
         var last: SQLToken?
         while let token = scanner.nextInStatement() {
-            // In ROLLBACK TRANSACTION TO SAVEPOINT name, the name comes last.
+            // ROLLBACK TRANSACTION TO SAVEPOINT has the name at the end.
             hasTo = hasTo || scanner.isWord(last, "to")
             last = token
         }
