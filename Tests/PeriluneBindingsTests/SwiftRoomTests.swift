@@ -111,7 +111,8 @@ private struct SwiftHouse {
         var uses: [Use] = []
         for (path, lines) in files {
             guard let known = definers[Self.target(path)] else { continue }
-            var seen: Set<Substring> = []
+            // Types that are private to the file hide those of the target.
+            var seen = Set(lines.compactMap { Self.name(definedBy: $0, isPrivate: true) }.map(Substring.init))
             for (index, line) in lines.enumerated() {
                 for word in Self.words(line) where word.first!.isUppercase && seen.insert(word).inserted {
                     guard let places = known[String(word)], places.count == 1, let definer = places.first, definer != path else { continue }
@@ -182,12 +183,13 @@ private struct SwiftHouse {
         line.split { !($0.isLetter || $0.isNumber || $0 == "_") }
     }
 
-    /// Returns the type that a line defines for the whole target.
-    private static func name(definedBy line: String) -> String? {
+    /// Returns the type that a line defines, for the whole target or for its file.
+    private static func name(definedBy line: String, isPrivate: Bool = false) -> String? {
         guard let first = line.first, !first.isWhitespace else { return nil }
         let words = words(line)
         guard let keyword = words.firstIndex(where: { ["struct", "class", "enum", "actor", "protocol", "typealias"].contains($0) }),
-            keyword + 1 < words.count, !words[..<keyword].contains(where: { ["private", "fileprivate", "extension", "import", "func", "let", "var"].contains($0) })
+            keyword + 1 < words.count, !words[..<keyword].contains(where: { ["extension", "import", "func", "let", "var"].contains($0) }),
+            words[..<keyword].contains(where: { ["private", "fileprivate"].contains($0) }) == isPrivate
         else { return nil }
         return String(words[keyword + 1])
     }

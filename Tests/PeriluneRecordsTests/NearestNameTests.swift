@@ -48,7 +48,7 @@ import Testing
             "add", "all", "average", "delete_all", "distinct", "fetch_all", "fetch_count", "fetch_one", "filter", "limit", "order",
             "pluck", "rows", "select",
         ]
-        #expect(listedNames(near: "fetch", among: names) == "fetch_all, fetch_one, fetch_count, filter, add, all, ...")
+        #expect(listedNames(near: "fetch", among: names) == "fetch_all, fetch_one, fetch_count, filter, delete_all, add, ...")
         #expect(listedNames(near: "delete_any", among: names).hasPrefix("delete_all, "))
     }
 

@@ -59,7 +59,7 @@ import Testing
             print(pcall(function() return db:fetch_al() end))
             """)
         let lines = result.output.split(separator: "\n")
-        #expect(lines.first == "unknown_method\tno method `exec`: use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows", "\(result)")
+        #expect(lines.first == "unknown_method\tno method `exec`; use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows", "\(result)")
         #expect(lines.last?.contains("did you mean `fetch_all`?") == true)
     }
 }
