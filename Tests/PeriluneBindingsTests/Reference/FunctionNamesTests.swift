@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneLua
+import PeriluneLuaFileTools
 import Testing
 
 /// Messages about arguments name the function as the script wrote it.
