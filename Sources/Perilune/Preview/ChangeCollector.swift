@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Finds the changes that a previewed script has made in its copy.
+/// Finds the changes that a previewed script made to its copy of the database.
 struct ChangeCollector {
     /// The state before the script ran.
     struct Start {
@@ -21,7 +21,7 @@ struct ChangeCollector {
     private let comparedChanges: PlanChangesWriter
 
     /// - Parameters:
-    ///   - fileLimitInBytes: How large a temporary file of changes may become.
+    ///   - fileLimitInBytes: The maximum size of a temporary file of changes, in bytes.
     ///   - usesRecording: Whether `db` was recorded. Otherwise all tables are compared: `db` is a clone of the recorded database.
     init(
         _ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int, fileLimitInBytes: Int, usesRecording: Bool = true
@@ -35,11 +35,11 @@ struct ChangeCollector {
         schema = try SchemaSnapshot(db)
     }
 
-    /// Makes the report, and the changes for a plan if one can hold all of them.
+    /// Returns the report, and the changes for a plan if a plan can contain all of them.
     ///
-    /// - Throws: A `DatabaseError` with the code `SQLITE_INTERRUPT` soon after the task was cancelled.
+    /// - Throws: A `DatabaseError` with the code `SQLITE_INTERRUPT` soon after the task is cancelled.
     consuming func collect() throws -> (report: PreviewReport, changes: PlanChanges?) {
-        // GRDB interrupts the statement that runs, which may be one of very many.
+        // GRDB interrupts only the current statement, and a comparison runs very many statements.
         let connection = db.sqliteConnection
         sqlite3_progress_handler(connection, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
         defer { sqlite3_progress_handler(connection, 0, nil, nil) }
@@ -72,7 +72,7 @@ struct ChangeCollector {
 
     // MARK: - Recorded changes
 
-    /// The recorded changes; `nil` if they are incomplete or invalid, or no room is left for them.
+    /// Returns the recorded changes; `nil` if they are incomplete or invalid, or cannot be stored.
     private func changeset(of recording: ChangeRecording) throws -> ChangesetStream? {
         do {
             return try recording.changeset().map { ChangesetStream($0) }
@@ -99,14 +99,14 @@ struct ChangeCollector {
         }
     }
 
-    /// The tables that were written to; virtual ones in place of those in which they keep their rows.
+    /// The tables that were written to. A shadow table is replaced by the virtual table that it belongs to.
     private var touchedTables: [PreviewTable] {
         start.recording.touchedTables.compactMap(schema.table).map { table in
             table.kind == .shadow ? owner(of: table) ?? table : table
         }
     }
 
-    /// Whether a changeset holds all changes of a table that was there before.
+    /// Returns whether a changeset can contain all changes of a table that existed before the script ran.
     private mutating func canBeRecorded(_ table: PreviewTable) throws -> Bool {
         try table.unrecordable == nil && keyObstacle(table, start.schema.table(table.name)) == nil
     }
@@ -123,7 +123,7 @@ struct ChangeCollector {
         return changes
     }
 
-    /// Why a table cannot be recorded that can be otherwise: for the keys of its rows, now or before.
+    /// Returns why the keys in the rows of a table, before or after the script, prevent a recording; `nil` if they do not.
     private mutating func keyObstacle(_ new: PreviewTable, _ old: PreviewTable?) throws -> String? {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try formerState.attach()
@@ -134,7 +134,7 @@ struct ChangeCollector {
         return PreviewTable.replacedKeys
     }
 
-    /// The virtual table that keeps its rows in another.
+    /// Returns the virtual table that a shadow table belongs to.
     private func owner(of shadow: PreviewTable) -> PreviewTable? {
         schema.tables.filter { $0.kind == .virtual && shadow.name.hasPrefix($0.name + "_") }.max {
             $0.name.count < $1.name.count
@@ -143,7 +143,7 @@ struct ChangeCollector {
 
     // MARK: - Compared tables
 
-    /// Compares the changed tables, if there were too many changes to record.
+    /// Compares the touched tables. Used when there are too many changes to record.
     private mutating func compareTouched() throws {
         for name in Set(touchedTables.map(\.name)).sorted() {
             try compareForPlan(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
@@ -162,7 +162,7 @@ struct ChangeCollector {
         }
     }
 
-    /// Compares a table, and keeps its changes if a plan can hold them.
+    /// Compares a table, and keeps its changes if a plan can contain them.
     private mutating func compareForPlan(_ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool, isTouched: Bool) throws {
         do {
             guard let new, let old, new.columns.map(\.name) == old.columns.map(\.name), try canBeRecorded(new) else {
@@ -192,7 +192,8 @@ struct ChangeCollector {
         if changes.count > 0 { report.tables.append(changes) }
     }
 
-    /// Adds a warning. Functions and collations of the script are gone now, and virtual tables may refuse anything.
+    /// Adds a warning. A comparison fails if it needs the script's functions or collations, which are already removed, or if a
+    /// virtual table rejects the query.
     private mutating func addFailure(_ error: DatabaseError, of table: PreviewTable?, isTouched: Bool) {
         guard let table else { return }
         report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")

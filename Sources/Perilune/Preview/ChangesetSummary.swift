@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Counts the changes of a changeset, and keeps the first of each table.
+/// The number of changes of each table in a changeset, with the first changed rows.
 struct ChangesetSummary {
     /// The tables, ordered by name.
     let tables: [TableChanges]
@@ -9,8 +9,8 @@ struct ChangesetSummary {
     /// Reads a changeset.
     ///
     /// - Parameters:
-    ///   - rowLimit: How many rows of each kind are kept for a table, those with the smallest keys.
-    ///   - schema: Gives the columns their names.
+    ///   - rowLimit: The maximum number of rows of each kind to keep for a table. The rows with the smallest keys are kept.
+    ///   - schema: The schema with the names of the columns.
     init(_ changeset: ChangesetStream, rowLimit: Int, schema: SchemaSnapshot) throws {
         var tables: [String: TableSummary] = [:]
         try changeset.forEach { change in
@@ -26,7 +26,8 @@ struct ChangesetSummary {
         return TableSummary(name: change.table, columns: columns, key: key, rowLimit: rowLimit)
     }
 
-    /// The row before and after. Columns that an update did not change are not in the changeset: NULL in both, for now.
+    /// Returns the row before and after a change. A changeset omits the unchanged columns of updated rows: both values are NULL
+    /// until `complete(from:)`.
     private static func rows(of change: Changeset.Change) -> RowChange {
         let columns = 0..<change.columnCount
         switch change.kind {
@@ -41,7 +42,7 @@ struct ChangesetSummary {
 }
 
 extension TableChanges {
-    /// Adds the columns of updated rows that a changeset omits, from the database in which they are updated.
+    /// Fills in the unchanged columns of updated rows, which a changeset omits, from the updated database.
     mutating func complete(from db: Database) throws {
         let places = key.compactMap { columns.firstIndex(of: $0) }
         guard places.count == key.count, !key.isEmpty else { return }
@@ -55,7 +56,7 @@ extension TableChanges {
             let cursor = try Row.fetchCursor(statement)
             guard try cursor.next() != nil else { continue }
             let row = columns.indices.map { StoredValue(statement.sqliteStatement, column: $0) }
-            // Equal values mean that the column was not changed there.
+            // Equal values before and after mean that the column was omitted.
             rows[index].before = before.indices.map { before[$0] == after[$0] ? row[$0] : before[$0] }
             rows[index].after = row
         }

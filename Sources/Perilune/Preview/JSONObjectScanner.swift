@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Scans the members of one JSON object, whose texts may be larger than memory.
+/// A scanner for the members of one JSON object, whose strings may be larger than memory.
 ///
-/// It finds the ends of values. `JSONDecoder` validates short ones.
+/// The scanner only finds the ends of values. `JSONDecoder` validates the short values.
 struct JSONObjectScanner {
     private var scanner: ByteScanner
     private var hasMembers = false
@@ -11,14 +11,14 @@ struct JSONObjectScanner {
         self.scanner = scanner
     }
 
-    /// Goes past the opening brace. Returns whether there is one.
+    /// Consumes the opening brace. Returns whether the next character was a brace.
     mutating func begin() throws -> Bool {
         try skipSpace()
         return try scanner.next() == UInt8(ascii: "{")
     }
 
-    /// The next key, with its escapes unresolved. The value follows. `nil` at the closing brace or an unexpected character: see
-    /// ``isAtEnd()``.
+    /// Returns the next key, with escapes unresolved, and moves to its value. Returns `nil` at the closing brace or an unexpected
+    /// character: see ``isAtEnd()``.
     mutating func nextKey() throws -> String? {
         try skipSpace()
         if hasMembers {
@@ -34,7 +34,7 @@ struct JSONObjectScanner {
         return String(validating: quoted.dropFirst().dropLast(), as: UTF8.self)
     }
 
-    /// Whether nothing follows the closing brace.
+    /// Consumes the closing brace. Returns whether nothing follows.
     mutating func isAtEnd() throws -> Bool {
         try skipSpace()
         guard try scanner.next() == UInt8(ascii: "}") else { return false }
@@ -42,14 +42,14 @@ struct JSONObjectScanner {
         return try scanner.peek() == nil
     }
 
-    /// Whether the value that comes is a text.
+    /// Returns whether the next value is a string.
     mutating func isAtString() throws -> Bool {
         try scanner.peek() == UInt8(ascii: "\"")
     }
 
-    /// Skips a text, and passes on its contents. Resolves no escapes except the slash's, which base64 may contain.
+    /// Consumes a string, and passes its contents to a closure. Resolves only the escaped slash, which base64 may contain.
     ///
-    /// - Returns: Whether it has an end.
+    /// - Returns: Whether the closing quotation mark was found.
     mutating func takeString(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
         _ = try scanner.next()
         var (isEscaped, hasEnded) = (false, false)
@@ -71,7 +71,7 @@ struct JSONObjectScanner {
         return true
     }
 
-    /// The source text of a value; `nil` if it has no end, or exceeds the limit.
+    /// Returns the source text of a value; `nil` if the value is incomplete or exceeds the limit.
     mutating func takeValue(limitInBytes: Int) throws -> [UInt8]? {
         var (value, depth, isInString) = ([UInt8](), 0, false)
         while let byte = try scanner.peek() {
@@ -96,7 +96,7 @@ struct JSONObjectScanner {
         return nil
     }
 
-    /// Whether a byte ends a number or a word.
+    /// Returns whether a byte ends a number, `true`, `false` or `null`.
     private static func endsValue(_ byte: UInt8) -> Bool {
         [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) || isSpace(byte)
     }

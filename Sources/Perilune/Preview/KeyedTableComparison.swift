@@ -2,8 +2,8 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a recordable table with its previous state, attached as ``PreviewCopy/formerSchema``. Reads each row once, keeps no more than
-/// one, and finds the same changes as a recording.
+/// A comparison of a recordable table with its previous state, which is attached as ``PreviewCopy/formerSchema``. Reads each row
+/// once, holds one row at a time in memory, and finds the same changes as a recording.
 struct KeyedTableComparison {
     private let db: Database
     private let table: PreviewTable
@@ -11,14 +11,15 @@ struct KeyedTableComparison {
     private var summary: TableSummary
     private var hasBegun = false
 
-    /// The positions of the columns of the key, in the order of the table.
+    /// The positions of the key columns, in the order of the table.
     private let key: [Int]
     private var count: Int { table.columns.count }
 
     /// Prepares the comparison.
     ///
     /// - Parameters:
-    ///   - table: The same in both states, with a key that is never NULL and takes no two different values for the same.
+    ///   - table: A table with the same columns in both states. Its key must not be NULL, and must distinguish all different
+    ///     values.
     ///   - changes: Receives the rows that differ.
     init(_ db: Database, _ table: PreviewTable, rowLimit: Int, to changes: PlanChangesWriter) {
         (self.db, self.table, self.changes) = (db, table, changes)
@@ -26,7 +27,7 @@ struct KeyedTableComparison {
         summary = TableSummary(name: table.name, columns: table.columns.map(\.name), key: table.key, rowLimit: rowLimit)
     }
 
-    /// Counts the rows that differ, and hands them on.
+    /// Finds and counts the rows that differ, and passes them to the writer.
     consuming func run() throws -> TableChanges {
         let formerCount = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(former)") ?? 0
         // If every previous row still exists, no search for deleted rows is needed.
@@ -34,7 +35,7 @@ struct KeyedTableComparison {
         return summary.finish()
     }
 
-    /// Goes through the rows that are there now. Returns how many of them were there before.
+    /// Finds inserted and updated rows. Returns the number of current rows that existed before.
     private mutating func compareRows() throws -> Int {
         var (matchCount, isChanged) = (0, Array(repeating: false, count: count))
         let width = count
@@ -107,7 +108,7 @@ struct KeyedTableComparison {
         table.columns.map { "\(alias).\($0.name.quotedName)" }.joined(separator: ", ")
     }
 
-    /// Visits the rows of a query, whose values are valid until the next one.
+    /// Calls a closure with the values of each row of a query. The values are valid only during the call.
     private mutating func forEachRow(_ sql: String, _ body: (inout Self, [OpaquePointer?]) throws -> Void) throws {
         let owner = try db.makeStatement(sql: sql)
         try withExtendedLifetime(owner) {

@@ -4,16 +4,17 @@ internal import GRDB
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// Applies a plan to a database in a cluster, in one transaction, by statements that change a row only if it is unchanged.
+/// The application of a plan to a database in a cluster: one transaction of statements that change a row only if it still has the
+/// expected values.
 struct ClusterPlanApplication {
     let changeset: ChangesetStream
-    /// The outline of the changeset, inverted or not: the tables are the same.
+    /// The outline of the changeset, which is the same for the inverted changeset.
     let outline: ChangesetOutline
-    /// Rows that must be unchanged, in addition to the changed ones.
+    /// The updated rows whose other columns must also be unchanged; `nil` if they are not compared.
     let seen: SeenRows?
     let schemaHash: String
 
-    /// - Throws: ``PlanError``; ``ClusterFailure``; an error of GRDB.
+    /// - Throws: ``PlanError``, ``ClusterFailure``, or a GRDB error.
     func run(in url: String) throws {
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
@@ -26,7 +27,7 @@ struct ClusterPlanApplication {
             try queue.writeWithoutTransaction { db in
                 defer { cluster.endAccess() }
                 try cluster.begin(.immediate)
-                // Between the copy and the transaction.
+                // The schema may have changed between the copy and the transaction.
                 guard !cluster.isOutdated else { throw Self.schemaHasChanged }
                 try db.inTransaction(.immediate) {
                     try Statements(cluster: cluster, db: db, schema: schema).apply(changeset, seen)
@@ -39,7 +40,7 @@ struct ClusterPlanApplication {
     private static let schemaHasChanged = PlanError(
         .schema, "the schema of the database has changed since the plan was made; make the plan again")
 
-    /// A plan includes the effects of triggers, and a cluster would run them again.
+    /// Rejects tables with triggers: a plan already contains the effects of triggers, and a cluster would run them again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
         let tables = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
         guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else { return }
@@ -70,7 +71,7 @@ struct ClusterPlanApplication {
             return names
         }
 
-        /// The columns that are known of a row, and their values.
+        /// Returns the columns whose values are known, and these values.
         private func known(_ values: [StoredValue?], _ names: [String]) -> (names: [String], values: [StoredValue]) {
             let pairs = zip(names, values).compactMap { name, value in value.map { (name, $0) } }
             return (pairs.map(\.0), pairs.map(\.1))

@@ -6,25 +6,27 @@ internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
-/// Applying a plan to a database, and undoing it.
+/// Methods that apply a plan to a database or undo it.
 extension PreviewPlan {
-    /// The columns of an updated row that must be unchanged since the plan was made. For deleted rows, all columns must be.
+    /// The columns of an updated row that are compared with the plan before it is applied. All columns of a deleted row are
+    /// always compared.
     public enum Comparison: Sendable {
         /// All columns.
         case allColumns
-        /// Only the columns that the plan changes: others may have written to the rest.
+        /// Only the columns that the plan changes. The other columns may have changed since the plan was made.
         case changedColumns
     }
 
-    /// Makes the changes of the plan to a database: all of them, or none.
+    /// Applies all changes of the plan to a database, or none if one fails.
     ///
     /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
     /// - Parameters:
-    ///   - path: The file, which must exist; or the URL of a database in a cluster, where tables that have triggers are refused.
-    ///   - comparison: Which columns must be unchanged.
-    ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is. By default these write only to files in
-    ///     the temporary folder of the system.
+    ///   - path: The path of an existing file, or the URL of a database in a cluster. Changes of tables with triggers are
+    ///     rejected in a cluster.
+    ///   - comparison: The columns that must be unchanged.
+    ///   - inEveryContext: Whether a test or a preview may write to any database. By default, they can write only to files in the
+    ///     system's temporary folder.
     /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func apply(
         to path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
@@ -32,12 +34,12 @@ extension PreviewPlan {
         try await run(in: path, changes.changeset, comparison, inEveryContext)
     }
 
-    /// Undoes the changes of the plan in a database: all of them, or none.
+    /// Undoes all changes of the plan in a database, or none if one fails.
     ///
     /// - Parameters:
-    ///   - path: The file or the URL of a database in a cluster, as in `apply(to:)`.
-    ///   - comparison: Which columns must still be as the plan has left them.
-    ///   - inEveryContext: Allows a test or a preview to write to the database, wherever it is.
+    ///   - path: The path of an existing file, or the URL of a database in a cluster.
+    ///   - comparison: The columns that must be unchanged since the plan was applied.
+    ///   - inEveryContext: Whether a test or a preview may write to any database.
     /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func revert(
         in path: String, comparing comparison: Comparison = .allColumns, inEveryContext: Bool = false
@@ -70,14 +72,14 @@ extension PreviewPlan {
         try queue.close()
     }
 
-    /// Makes the changes of the plan to an open database, in memory for example: all of them, or none. Observers of this database object
-    /// are notified.
+    /// Applies all changes of the plan to an open database, such as a database in memory, or none if one fails. Observers of this
+    /// database object are notified.
     ///
     /// Triggers and foreign key actions are disabled: the plan contains their effects.
     ///
     /// - Parameters:
-    ///   - database: Not one in a cluster. It is used in every context.
-    ///   - comparison: Which columns must be unchanged.
+    ///   - database: The database, which must not be in a cluster. Any database can be used in every context.
+    ///   - comparison: The columns that must be unchanged.
     /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func apply(
         to database: any DatabaseWriter, comparing comparison: Comparison = .allColumns
@@ -85,11 +87,11 @@ extension PreviewPlan {
         try await run(in: database, changes.changeset, comparison)
     }
 
-    /// Undoes the changes of the plan in an open database: all of them, or none. Observers of this database object are notified.
+    /// Undoes all changes of the plan in an open database, or none if one fails. Observers of this database object are notified.
     ///
     /// - Parameters:
-    ///   - database: Not one in a cluster. It is used in every context.
-    ///   - comparison: Which columns must still be as the plan has left them.
+    ///   - database: The database, which must not be in a cluster. Any database can be used in every context.
+    ///   - comparison: The columns that must be unchanged since the plan was applied.
     /// - Throws: ``PlanError``, or a `DatabaseError` if the database cannot be used.
     public func revert(in database: any DatabaseWriter, comparing comparison: Comparison = .allColumns) async throws {
         try await run(in: database, changes.changeset.inverted(), comparison)
@@ -116,7 +118,7 @@ extension PreviewPlan {
         }
     }
 
-    /// Refuses, in a test or a preview, a file that may be of the program.
+    /// Rejects, in a test or a preview, a path that may be a live database.
     private static func requireNotLive(_ path: String) throws {
         let context = try DependencyContainer.current.context
         guard context != .live else { return }
@@ -129,12 +131,12 @@ extension PreviewPlan {
     }
 }
 
-/// Applies a changeset within a transaction that is open.
+/// The application of a changeset within an open transaction.
 private struct PlanApplication {
     let changeset: ChangesetStream
     /// The outline of the changeset, inverted or not: the tables are the same.
     let outline: ChangesetOutline
-    /// Rows that must be unchanged, in addition to the changed ones.
+    /// The updated rows whose other columns must also be unchanged; `nil` if they are not compared.
     let seen: SeenRows?
     let schemaHash: String
 
@@ -157,7 +159,7 @@ private struct PlanApplication {
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
-        // SQLite makes the changes without GRDB statements, which would notify observers.
+        // SQLite applies a changeset without GRDB statements, so observers must be notified here.
         for table in outline.tables where table.count > 0 { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)")) }
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
@@ -166,7 +168,8 @@ private struct PlanApplication {
 }
 
 extension ChangesetStream {
-    /// Makes the changes of some tables, or of all, within a transaction that is open, and to be rolled back if this fails.
+    /// Applies the changes of all or some tables within an open transaction. The caller must roll back the transaction after an
+    /// error.
     ///
     /// - Throws: ``PlanError`` at the first conflict.
     func apply(to db: Database, only tables: Set<String>? = nil, schema: SchemaSnapshot) throws {
@@ -177,7 +180,7 @@ extension ChangesetStream {
     }
 }
 
-/// Makes errors of the conflicts that SQLite reports.
+/// A converter of SQLite's conflicts into errors.
 private struct ConflictReport {
     let schema: SchemaSnapshot
 
@@ -203,7 +206,7 @@ private struct ConflictReport {
 }
 
 extension StoredValue {
-    /// The value for messages, on one line.
+    /// The value on one line, for messages.
     package var shortText: String {
         switch self {
         case .null: return "NULL"

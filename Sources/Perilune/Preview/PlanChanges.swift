@@ -1,8 +1,8 @@
-/// The changes of rows that a plan makes.
+/// The row changes of a plan.
 struct PlanChanges: Sendable {
     let changeset: ChangesetStream
-    /// The seen values of these rows, in addition to the changes.
+    /// The unchanged columns of the updated rows, which the changeset omits.
     let seen: SeenRows
-    /// An outline of the changeset.
+    /// The number of changes of each table.
     let outline: ChangesetOutline
 }

@@ -1,11 +1,12 @@
-/// Writes the changes of a plan as they are found: the changeset, and the rows that it has seen. Large ones go to temporary files.
+/// A writer for the changes of a plan: the changeset, and the unchanged columns of updated rows. Large data is written to
+/// temporary files.
 ///
-/// Failing to keep a change is not an error: no plan is possible then, but the changes are still counted.
+/// If a change cannot be stored, no error is thrown: the changes are still counted, but no plan is made.
 final class PlanChangesWriter {
-    /// The values of a row, as SQLite has them.
+    /// The values of a row as SQLite objects.
     typealias Row = ArraySlice<OpaquePointer?>
 
-    /// Why the changes are not kept; `nil` if they are.
+    /// The reason why the changes cannot be stored; `nil` if they are stored.
     private(set) var failure: String?
     private var changeset = ChangesetWriter()
     private var seen = ChangesetWriter()
@@ -13,15 +14,15 @@ final class PlanChangesWriter {
     private let seenSpool: ByteSpool
     private var outline = ChangesetOutline()
     private var table = ""
-    /// For each column of the table.
+    /// The key membership of each column of the table, as a Boolean and as the byte written to a changeset.
     private var (isKey, keyFlags): ([Bool], [UInt8]) = ([], [])
 
-    /// - Parameter limitInBytes: How large each of the files may become.
+    /// - Parameter limitInBytes: The maximum size of each of the two files, in bytes.
     init(limitInBytes: Int) {
         (changesetSpool, seenSpool) = (ByteSpool(limitInBytes: limitInBytes), ByteSpool(limitInBytes: limitInBytes))
     }
 
-    /// Begins the changes of a table, of which there is at least one.
+    /// Begins the changes of a table. At least one change must follow.
     func begin(_ table: PreviewTable) {
         let keyPositions = table.columns.map { UInt8(clamping: $0.keyPosition) }
         self.table = table.name
@@ -31,7 +32,7 @@ final class PlanChangesWriter {
         outline.begin(table.name, isKey: isKey)
     }
 
-    /// Adds a row that was inserted or deleted.
+    /// Adds an inserted or deleted row.
     func add(_ kind: RowChange.Kind, _ row: Row) {
         guard failure == nil else { return }
         changeset.beginChange(kind)
@@ -40,9 +41,9 @@ final class PlanChangesWriter {
         flush(ifMoreThan: 64 << 10)
     }
 
-    /// Adds a row that was updated.
+    /// Adds an updated row.
     ///
-    /// - Parameter isChanged: For each column whether it was.
+    /// - Parameter isChanged: Whether the value of each column changed.
     func addUpdate(from old: Row, to new: Row, isChanged: [Bool]) {
         guard failure == nil else { return }
         changeset.beginChange(.updated)
@@ -63,7 +64,7 @@ final class PlanChangesWriter {
         }
     }
 
-    /// All that was added; `nil` if there is a ``failure``.
+    /// Returns all added changes; `nil` if there is a ``failure``.
     func finish() -> PlanChanges? {
         flush(ifMoreThan: 0)
         guard failure == nil else { return nil }
@@ -84,7 +85,7 @@ final class PlanChangesWriter {
         }
     }
 
-    /// Notes why the changes cannot be kept.
+    /// Records the reason why the changes cannot be stored.
     func fail(_ error: any Error) {
         failure = "the changes cannot be kept in a temporary file: \((error as? StorageError)?.reason ?? "\(error)")"
     }

@@ -1,31 +1,31 @@
-/// Why a plan cannot be read, written or applied.
+/// An error that prevents a plan from being read, written or applied.
 public struct PlanError: Error, CustomStringConvertible, Sendable {
     /// A code that identifies the failure, for programs.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String { case file, format, schema, conflict, foreignKey = "foreign_key", context }
         private let value: Value
 
-        /// The plan's file cannot be read or written.
+        /// The plan file or the database file cannot be used.
         public static let file = Code(value: .file)
-        /// The file is not a plan file, or one of a later version.
+        /// The file is not a plan file, is damaged, or has another version of the format.
         public static let format = Code(value: .format)
         /// The schema of the database differs from the plan's.
         public static let schema = Code(value: .schema)
-        /// A row has changed.
+        /// A row has changed, is missing, or violates a constraint.
         public static let conflict = Code(value: .conflict)
-        /// A foreign key would point nowhere.
+        /// A foreign key would refer to a row that does not exist.
         public static let foreignKey = Code(value: .foreignKey)
-        /// The database may be a live one, and the context is not `live`.
+        /// The database may be a live database, and the context is not `live`.
         public static let context = Code(value: .context)
 
         public var description: String { value.rawValue }
     }
 
-    /// Identifies the failure, for programs.
+    /// The code of the error, for programs.
     public let code: Code
-    /// Describes the failure, for people.
+    /// A description of the error, for people.
     public let message: String
-    /// The row in whose way something is, for conflicts.
+    /// The conflicting row; `nil` for errors other than conflicts.
     public var conflict: PlanConflict?
 
     public var description: String { message }
@@ -37,26 +37,26 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
     }
 }
 
-/// The row that kept a plan from being applied.
+/// A row that prevented a plan from being applied.
 public struct PlanConflict: Sendable, Equatable {
     /// The name of the table.
     public let table: String
-    /// The plan's change of the row.
+    /// How the plan changes the row.
     public let kind: RowChange.Kind
-    /// The names of the columns that differ.
+    /// The names of the table's columns.
     public let columns: [String]
-    /// The values of the columns of the key.
+    /// The values of the key columns.
     public let key: [StoredValue]
-    /// The values that the plan expected, one for each column; `nil` for columns that it does not specify.
+    /// The values that the plan expects, one for each column; `nil` for columns that the plan does not specify.
     public let expected: [StoredValue?]
-    /// The values found; `nil` if the row does not exist or is not known.
+    /// The values in the database; `nil` if the row does not exist or its values are unknown.
     public let found: [StoredValue]?
-    /// Whether only columns differ that the plan does not change.
+    /// Whether only columns that the plan does not change have different values.
     public var isInUnchangedColumns = false
-    /// `the row of book with id = 1`.
+    /// The row for messages: `the row of book with id = 1`.
     let row: String
 
-    /// - Parameter kind: What the plan would do, if it is not the kind of the change.
+    /// - Parameter kind: How the plan changes the row; by default the kind of `change`.
     init(
         _ change: Changeset.Change, in schema: SchemaSnapshot, kind: RowChange.Kind? = nil, expected: [StoredValue?],
         found: [StoredValue]?
@@ -74,7 +74,7 @@ public struct PlanConflict: Sendable, Equatable {
         self.found = found
     }
 
-    /// `: pages is 5, not 322`; nothing if the row is not known.
+    /// The differences for messages: `: pages is 5, not 322`. Empty if the values in the database are unknown.
     var differences: String {
         let found = found ?? []
         let differing = found.indices.filter {

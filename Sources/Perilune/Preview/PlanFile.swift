@@ -1,11 +1,11 @@
 internal import Foundation
 
-/// The file that contains a plan. An existing file is replaced only if it is a plan: a mistyped path must not overwrite a script or the
-/// database.
+/// A file that contains a plan. Existing files are replaced only if they are plan files, so that a mistyped path cannot overwrite
+/// a script or the database.
 struct PlanFile {
     let path: String
 
-    /// Finds out whether a plan can be written there, before there is one.
+    /// Checks that a plan can be written to the path.
     ///
     /// - Throws: ``PlanError``.
     func check() throws {
@@ -16,13 +16,13 @@ struct PlanFile {
         }
     }
 
-    /// Writes, to a file in one piece or not at all.
+    /// Writes a plan. An existing file is replaced only by a complete file.
     ///
     /// - Throws: ``PlanError``.
     func write(_ plan: PreviewPlan) throws {
         if try kind() == .device { return try write(plan, to: path, mode: "w") }
         try check()
-        // A link stays one.
+        // Keep a symbolic link and replace its target.
         let target = ScriptFile.resolved(path) ?? path
         let part = "\(target).\(UUID().uuidString).part"
         do {
@@ -53,9 +53,9 @@ struct PlanFile {
     private enum Kind {
         /// Nothing.
         case none
-        /// A plan, or a file without contents.
+        /// A plan file or an empty file.
         case file
-        /// A target that only receives bytes: a device, a pipe.
+        /// A device, a pipe or another special file, which is written to directly.
         case device
     }
 
@@ -76,7 +76,7 @@ struct PlanFile {
         }
     }
 
-    /// Whether it is one, perhaps of a version to come.
+    /// Whether the file is a plan file of any version.
     private var isPlan: Bool {
         (try? PlanReader(path: path).isPlan()) ?? false
     }

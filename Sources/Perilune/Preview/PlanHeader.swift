@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The contents of a plan file, except for the changes of rows.
+/// The contents of a plan file, except for the row changes.
 struct PlanHeader: Codable {
     /// The fields that plans of all versions have.
     struct Version: Codable {
@@ -20,11 +20,11 @@ struct PlanHeader: Codable {
         (scripts, effects) = (plan.scripts, plan.effects)
     }
 
-    /// The keys of the changes in the file.
+    /// The JSON keys of the changes in the file.
     enum ChangesKey {
         static let changeset = "changeset"
         static let seen = "seen"
-        /// The SHA-256 of both: SQLite does not find out whatever is wrong with them.
+        /// The SHA-256 of both values, because SQLite does not detect every damaged changeset.
         static let hash = "changeset_hash"
     }
 

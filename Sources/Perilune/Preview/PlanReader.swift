@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneRecords
 
-/// Reads a plan from its file, the changes piece by piece.
+/// A reader for plan files. The changes are read in pieces.
 struct PlanReader {
     private let path: String
 
@@ -28,9 +28,9 @@ struct PlanReader {
         throw PlanError(.format, "\(path) is a damaged plan file")
     }
 
-    /// Whether the file is a plan, perhaps of a version to come.
+    /// Returns whether the file is a plan file of any version.
     ///
-    /// - Throws: ``PlanError`` if it cannot be read.
+    /// - Throws: ``PlanError`` if the file cannot be read.
     func isPlan() throws -> Bool {
         try contents(keepsChanges: false)?.version != nil
     }
@@ -57,12 +57,12 @@ struct PlanReader {
 
 /// The contents of a plan file.
 private struct PlanContents {
-    /// All but the changes, as JSON.
+    /// All members except the changes, as a JSON object.
     private let rest: Data
     private var members: [String: StoredBytes] = [:]
 
-    /// - Parameter keepsChanges: Whether all is read, and not only what says that it is a plan.
-    /// - Returns: `nil` if the text is not an object of JSON.
+    /// - Parameter keepsChanges: Whether the whole file is read. Otherwise only the format and the version are read.
+    /// - Returns: `nil` if the text is not a JSON object.
     init?(_ scanner: ByteScanner, keepsChanges: Bool) throws {
         var object = JSONObjectScanner(scanner)
         var rest = Data("{".utf8)
@@ -88,7 +88,7 @@ private struct PlanContents {
                 rest.append(contentsOf: [UInt8(ascii: "\"")] + Array(key.utf8) + Array("\":".utf8))
                 rest.append(contentsOf: value)
                 keys.insert(key)
-                // The remaining keys are not needed.
+                // The format and the version are known.
                 if !keepsChanges, keys.isSuperset(of: ["format", "version"]) { break }
             }
         }
@@ -101,7 +101,7 @@ private struct PlanContents {
     /// The maximum size of the parts other than the changes, in bytes.
     private static let restInBytes = 256 << 20
 
-    /// The version of the format; `nil` if this is not a plan.
+    /// The version of the format; `nil` if the file is not a plan file.
     var version: Int? {
         guard let header = try? PlanHeader.decoder.decode(PlanHeader.Version.self, from: rest), header.format == PreviewPlan.formatName
         else { return nil }
@@ -114,7 +114,7 @@ private struct PlanContents {
         let changesetHash: String
     }
 
-    /// The changes; `nil` if they are missing or damaged.
+    /// Returns the changes; `nil` if they are missing or damaged.
     ///
     /// - Throws: ``StorageError``.
     func changes() throws -> PlanChanges? {

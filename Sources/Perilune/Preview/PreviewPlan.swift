@@ -1,24 +1,24 @@
 public import Foundation
 internal import PeriluneRecords
 
-/// Changes of rows that were previewed, to be made to the original later: exactly these.
+/// Row changes found by a preview, to be applied to the original database later without running the scripts again.
 public struct PreviewPlan: Sendable {
-    /// The database that the changes are meant for.
+    /// The database that the plan was made for.
     public struct Origin: Codable, Sendable, Equatable {
-        /// The file; `nil` if the database was not a file.
+        /// The path of the file or the URL in a cluster; `nil` for a database in memory.
         public let path: String?
-        /// The SHA-256 of its schema.
+        /// The SHA-256 of the database's schema.
         public let schemaHash: String
     }
 
-    /// A script that was previewed.
+    /// A previewed script.
     public struct Script: Codable, Sendable, Equatable {
         /// The name of the script, usually its path.
         public let name: String
-        /// The SHA-256 of its text.
+        /// The SHA-256 of the script's text.
         public let hash: String
 
-        /// Describes a script by its name and a hash of its text.
+        /// Creates the description of a script with a name and a text.
         public init(name: String, bytes: [UInt8]) {
             self.name = name
             hash = SHA256.hash(bytes)
@@ -27,23 +27,23 @@ public struct PreviewPlan: Sendable {
 
     /// The format name of plan files.
     package static let formatName = "perilune plan"
-    /// The version of the format that this version of Perilune writes and reads. Version 1 did not keep the columns that updates
-    /// leave alone.
+    /// The file format that this version of Perilune writes and reads. Version 1 did not contain the unchanged columns of updated
+    /// rows.
     public static let currentVersion = 2
 
-    /// Distinguishes a plan from any other file.
+    /// The name of the file format, which identifies plan files.
     package let format: String
     /// The version of the file format.
     public let version: Int
     /// The database that the plan was made for.
     public let origin: Origin
-    /// When the plan was made.
+    /// The time when the plan was made.
     public let creationDate: Date
-    /// The scripts whose changes the plan has.
+    /// The scripts that made the changes.
     public var scripts: [Script] = []
-    /// The scripts' effects outside of the database, which were not executed.
+    /// The scripts' effects outside of the database, which the preview did not execute.
     public let effects: [PreviewEffect]
-    /// In memory, or in temporary files that are gone with the last copy of the plan.
+    /// The changes, in memory or in temporary files. The files are deleted with the last copy of the plan.
     let changes: PlanChanges
 
     init(origin: Origin, changes: PlanChanges, effects: [PreviewEffect]) {
@@ -63,21 +63,21 @@ public struct PreviewPlan: Sendable {
 
     // MARK: - Files
 
-    /// Writes the plan, to a file in one piece or not at all. A file that is not a plan file is not replaced.
+    /// Writes the plan to a file. An existing plan file is replaced only by a complete file; other files are not replaced.
     ///
     /// - Throws: ``PlanError``.
     public func write(to path: String) throws {
         try PlanFile(path: path).write(self)
     }
 
-    /// Finds out whether a plan could be written to a path, before a script runs for it.
+    /// Checks that a plan can be written to a path. Called before a script runs.
     ///
     /// - Throws: ``PlanError``.
     package static func checkPath(_ path: String) throws {
         try PlanFile(path: path).check()
     }
 
-    /// Reads a plan, and checks that this version of Perilune understands it. Its changes are in memory only if they are few.
+    /// Creates a plan from a file. Large changes are kept in temporary files.
     ///
     /// - Throws: ``PlanError``.
     public init(contentsOf path: String) throws {
@@ -86,7 +86,7 @@ public struct PreviewPlan: Sendable {
 
     // MARK: - Contents
 
-    /// How many rows of each table the plan changes, without the rows.
+    /// Returns the number of changed rows of each table, without the rows.
     public func summary() -> [TableChanges] {
         var tables: [String: TableChanges] = [:]
         for table in changes.outline.tables where table.count > 0 {

@@ -1,4 +1,4 @@
-/// For a look at a report while developing; the command `perilune run --preview` shows it as tables.
+/// A text for debugging. The command `perilune run --preview` shows a report as tables.
 ///
 ///     sale: 1 updated, 1 deleted
 ///       ~ id 1, customer 'Verne', total 12.5 -> 20.0
@@ -49,7 +49,7 @@ extension RowChange {
     }
 }
 
-/// The value as an SQL literal; long text and blobs are cut.
+/// The value as an SQL literal. Long text is shortened, and blobs are described by their size.
 extension StoredValue: CustomStringConvertible {
     public var description: String {
         switch self {

@@ -2,17 +2,18 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneRecords
 
-/// Finds out why changes that a preview has found could not be made to the original.
+/// A check that the changes found by a preview can be applied to the original database.
 ///
-/// Applying them row by row can fail, though both states are possible: two rows that have changed places in a unique index, for one,
-/// cannot be written in any order. Where that cannot be excluded it is tried on the copy, backwards.
+/// Applying changes row by row can fail even though the states before and after are valid: two rows that exchange their values in
+/// a unique index, for example, cannot be written in any order. If such a failure is possible, the inverted changes are tried on
+/// the copy.
 struct RepetitionCheck {
     let db: Database
     let schema: SchemaSnapshot
     let changes: PlanChanges
     let formerState: FormerStateAttachment
 
-    /// The reason why the changes cannot be repeated; `nil` if they can.
+    /// Returns the reason why the changes cannot be applied; `nil` if they can.
     func obstacle() throws -> String? {
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         return try conflict() ?? violation()
@@ -24,7 +25,7 @@ struct RepetitionCheck {
         let tables = Set(try changes.outline.tables.filter(needsTrial).map(\.name.foldedName))
         guard !tables.isEmpty else { return nil }
         var conflict: String?
-        // Deferred: the attached previous state cannot be written to.
+        // A deferred transaction, because the attached previous state is read-only.
         try db.inTransaction(.deferred) {
             do {
                 try changes.changeset.inverted().apply(to: db, only: tables, schema: schema)
@@ -38,10 +39,10 @@ struct RepetitionCheck {
         return conflict
     }
 
-    /// Whether applying the changes of a table row by row may fail. Each change has its own key, so keys never conflict. In a unique
-    /// index, a deleted or updated row has released the values that an inserted row needs, and SQLite retries failed changes: only
-    /// updated rows can block each other. A table's other constraints concern one row at a time. Constraints on computed values are
-    /// tried.
+    /// Returns whether applying the changes of a table row by row may fail. Each change has its own key, so keys never conflict.
+    /// In a unique index, a deleted or updated row has released the values that an inserted row needs, and SQLite retries failed
+    /// changes: only updated rows can block each other. The other constraints of a table concern single rows. Constraints on
+    /// computed values are always tried.
     private func needsTrial(_ table: ChangesetOutline.Table) throws -> Bool {
         guard table.count > 0 else { return false }
         let sql = schema.objects.first { $0.type == "table" && $0.name.foldedName == table.name.foldedName }?.sql ?? ""

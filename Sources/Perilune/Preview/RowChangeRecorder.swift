@@ -1,13 +1,13 @@
 package import GRDB
 
-/// Records row changes in the database of one connection. Use it only on the queue of that connection.
+/// A recorder of the row changes on one connection. Use it only on the queue of that connection.
 package final class RowChangeRecorder {
     private let schema: SchemaSnapshot
     private let recording: ChangeRecording
-    /// The tables that had NULL in keys.
+    /// The tables that had NULL in keys when the recording began.
     private let nullKeys: Set<String>
 
-    /// Begins.
+    /// Begins to record.
     package init(_ db: Database, limitInBytes: Int = 256 << 20) throws {
         schema = try SchemaSnapshot(db)
         nullKeys = try schema.tablesWithNullKeys(db)
@@ -15,8 +15,7 @@ package final class RowChangeRecorder {
         recording = ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
     }
 
-    /// The rows that have changed since the beginning, by table and key, and the tables that cannot be recorded, though they were
-    /// written to.
+    /// Returns the rows changed since the recording began, by table and key, and the changed tables that cannot be recorded.
     ///
     /// - Throws: ``RecordingError`` if the recording is not complete.
     package func finish(_ db: Database) throws -> (tables: [TableChanges], unrecorded: [(name: String, reason: String)]) {
@@ -35,13 +34,13 @@ package final class RowChangeRecorder {
         return (tables, schema.unrecorded(recording.touchedTables, nullKeys.union(try schema.tablesWithNullKeys(db))))
     }
 
-    /// Ends it, before the connection is closed.
+    /// Ends the recording. Must be called before the connection is closed.
     package func end() {
         recording.end()
     }
 }
 
-/// The reason why the changes are not known.
+/// An error thrown if a recording is incomplete.
 package struct RecordingError: Error, CustomStringConvertible {
     package let description: String
 }

@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
 
-/// Runs scripts on a private copy of a database, and reports the changes that they would make in the original.
+/// A preview of scripts: runs them on a private copy of a database, and reports the changes that they would make to the original.
 ///
 /// ```swift
 /// let preview = try await ScriptPreview(of: .pool("shop.sqlite"))
@@ -14,33 +14,33 @@ internal import PeriluneDependencies
 /// try await plan?.apply(to: "shop.sqlite")
 /// ```
 ///
-/// The original is read once, at the beginning, and never opened for writing. Clock, random numbers and the like come from the
-/// container of dependencies. Scripts cannot open other database files.
-/// Other effects outside of the database depend on their libraries: sandboxed ones have none. Of the libraries for trusted scripts,
-/// functions that change files or run programs are refused, unless the options allow them.
+/// The original is read once, at the beginning, and never opened for writing. The clock, random numbers and other dependencies
+/// are taken from the dependency container. Scripts cannot open other database files. Sandboxed libraries have no other effects
+/// outside of the database. In the libraries for trusted scripts, functions that change files or run programs fail unless the
+/// options allow them.
 public final class ScriptPreview: Sendable {
-    /// How a preview is done.
+    /// The options of a preview.
     public struct Options: Sendable {
-        /// How many rows of each kind a report shows for a table.
+        /// The maximum number of rows of each kind that a report shows for a table.
         public var rowLimit = 10
-        /// The maximum size of a copy in memory; larger copies are files in a private temporary folder.
+        /// The maximum size of a copy in memory, in bytes. Larger copies are files in a private temporary folder.
         public var copyLimitInBytes = 64 << 20
-        /// The memory for recording changes; a quarter of the size of the database is enough, and 16 MB of it always. If they take more,
-        /// the changed tables are compared row by row with their previous state.
+        /// The maximum memory for recording changes, in bytes. The limit is lowered to a quarter of the size of the database, but
+        /// not below 16 MB. If the changes need more, the changed tables are compared row by row with their previous state.
         public var recordingLimitInBytes = 64 << 20
         /// Whether scripts may change files, run programs and load native modules, if their libraries allow it. These effects are
-        /// executed and not in the report.
+        /// executed, and the report does not contain them.
         public var allowsEffects = false
-        /// Called while a file is copied, on any thread, with the part of it that is: 0 to 1.
+        /// A closure called on any thread while a file is copied, with the copied fraction from 0 to 1.
         public var copyProgress: (@Sendable (Double) -> Void)?
 
         /// The default options.
         public init() {}
     }
 
-    /// Runs scripts on the copy.
+    /// The host that runs scripts on the copy.
     public let host: ScriptHost
-    /// Records the calls of functions with external effects.
+    /// The recorder of calls with effects outside of the database.
     public let effects: EffectRecorder
     private let copy: PreviewCopy
     private let options: Options
@@ -48,21 +48,21 @@ public final class ScriptPreview: Sendable {
     private let source: DatabaseSource
     private let environment: ScriptEnvironment
     private let trace: SQLTrace?
-    /// How large a temporary file of changes may become.
+    /// The maximum size of a temporary file of changes, in bytes.
     private let fileLimitInBytes: Int
-    /// Only touched on the queue of the copy.
+    /// Used only on the queue of the copy.
     private nonisolated(unsafe) var start: ChangeCollector.Start
-    /// Only touched on the queue of the copy.
+    /// Used only on the queue of the copy.
     private nonisolated(unsafe) var found: (report: PreviewReport, changes: PlanChanges?)?
 
     /// Copies the database and begins to record.
     ///
-    /// - Parameter configuration: Of the host; its database is not used.
-    /// - Parameter source: The original; by default the default database of the container. In a test, a file is used only if the source
-    ///   opens it in every context. The copy has the functions and collations of the source's `configuration`, or of the database that is
-    ///   open.
-    /// - Parameter options: What the preview does.
-    /// - Throws: An error of GRDB if the database cannot be read, `LuaError` if the seed fails.
+    /// - Parameter configuration: The configuration of the host. Its database is not used.
+    /// - Parameter source: The original; by default the default database of the dependency container. In a test, a file is used
+    ///   only if the source opens it in every context. The copy has the functions and collations of the source's `configuration`,
+    ///   or of the open database.
+    /// - Parameter options: The options of the preview.
+    /// - Throws: A GRDB error if the database cannot be read, or `LuaError` if the seed fails.
     public init(
         of source: DatabaseSource? = nil, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()
@@ -102,12 +102,12 @@ public final class ScriptPreview: Sendable {
     }
 
     deinit {
-        // Not waited for: a script may still run.
+        // Asynchronous, because a script may still be running.
         let recording = UncheckedBox(start.recording)
         copy.writer.asyncWriteWithoutTransaction { _ in recording.value.end() }
     }
 
-    /// Determines the changes, when no script runs any more. Later calls return the same result.
+    /// Determines the changes after all scripts have ended. Later calls return the same result.
     ///
     /// - Returns: The report, and a plan that makes exactly these changes to the original; no plan if the report names obstacles.
     /// - Throws: A `DatabaseError` if the copy cannot be read.
@@ -124,7 +124,7 @@ public final class ScriptPreview: Sendable {
 }
 
 extension ScriptHost {
-    /// A warning that native modules can have changed more than a report of the database shows; none if no script has loaded one.
+    /// A warning that native modules may have made changes outside of the report; empty if no script loaded a native module.
     fileprivate var nativeModuleWarnings: [String] {
         guard let paths = try? state.nativeLibraries(), !paths.isEmpty else { return [] }
         return ["native modules were loaded (\(paths.joined(separator: ", "))); what they change themselves is done, and is not in this report"]
@@ -132,7 +132,7 @@ extension ScriptHost {
 }
 
 extension ScriptPreview {
-    /// Determines the changes so far; scripts may continue afterwards. Takes as long as comparing all tables.
+    /// Determines the changes so far, by comparing all tables. Scripts may continue afterwards.
     ///
     /// - Returns: The same values as ``finish()``.
     package func look() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
@@ -168,19 +168,20 @@ extension ScriptPreview {
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
             let recording = ChangeRecording(db, excluding: excluded, limitInBytes: try recordingLimit(db, options))
-            // Earlier statements are not the script's.
+            // Earlier statements were not executed by scripts.
             trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
         }
     }
 
-    /// For more changes, comparing is as fast and takes no memory; in a large database it takes long.
+    /// Returns the memory limit of the recording. For more changes, comparing tables is as fast as recording and needs no memory.
+    /// Comparing a large database takes long, so its limit is higher.
     private static func recordingLimit(_ db: Database, _ options: Options) throws -> Int {
         let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0, pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         return min(options.recordingLimitInBytes, max(16 << 20, pages * pageSize / 4))
     }
 
-    /// Runs an operation. After a cancellation, any SQLite error becomes a `CancellationError`.
+    /// Runs an operation. Converts SQLite errors to `CancellationError` if the task is cancelled.
     private static func cancellable<Result: Sendable>(
         _ operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
@@ -202,7 +203,7 @@ extension ScriptPreview {
     }
 }
 
-/// Carries a value out of the queue of a database, to be used on that queue only.
+/// A wrapper that passes a value out of a database queue. Use the value only on that queue.
 private struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value
 
@@ -212,7 +213,7 @@ private struct UncheckedBox<Value>: @unchecked Sendable {
 }
 
 extension DatabaseSource {
-    /// The source in a test, which uses no file that is not meant for every context.
+    /// The source to use in a test: a database in memory in place of a file, unless the source opens files in every context.
     fileprivate var ofTests: DatabaseSource {
         if case .existing = kind { return self }
         return isInEveryContext ? self : .inMemory(migrations: migrations, configuration: configuration, trace: trace)
@@ -236,7 +237,7 @@ extension DatabaseSource {
         return OpenedDatabases.source(of: writer)?.writable.connectionConfiguration ?? writer.configuration
     }
 
-    /// The path or URL of the original.
+    /// The path or URL of the original; `nil` for a database in memory.
     fileprivate var pathOfOriginal: String? {
         switch kind {
         case .cluster(let url): url

@@ -1,9 +1,11 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// The rows that a changeset updates, in the columns that it does not change: its updates hold only changed columns.
+/// The unchanged columns of the rows that a changeset updates. The changeset itself contains only the changed columns and the
+/// key.
 ///
-/// They are stored as an SQLite changeset, as deletions in which the changed columns are undefined, so that SQLite can read them.
+/// The rows are stored as an SQLite changeset, so that SQLite can read them: as deletions in which the changed columns are
+/// undefined.
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct SeenRows {
@@ -13,7 +15,7 @@ struct SeenRows {
         self.rows = rows
     }
 
-    /// Reads the rows from a database in which the changeset is applied, or is not: their other columns are the same.
+    /// Reads the rows from a database before or after the changeset is applied: the unchanged columns are the same.
     init(_ changeset: ChangesetStream, in db: Database, schema: SchemaSnapshot) throws {
         var writer = ChangesetWriter()
         let spool = ByteSpool()
@@ -32,7 +34,7 @@ struct SeenRows {
         rows = ChangesetStream(try spool.finish())
     }
 
-    /// Finds the first row that has changed. Deleted rows are found when the changes are applied.
+    /// Returns the first row with a different value. Missing rows are skipped: applying the changeset detects them.
     func firstDifference(in db: Database, schema: SchemaSnapshot) throws -> PlanConflict? {
         let finder = RowFinder(db, schema)
         var conflict: PlanConflict?
@@ -50,13 +52,13 @@ struct SeenRows {
     }
 }
 
-/// Reads the rows of changes by their keys.
+/// A reader for the rows of changes, by key.
 private final class RowFinder {
     private let db: Database
     private let schema: SchemaSnapshot
     private var statement: Statement?
     private var table = ""
-    /// For each column of the last searched row's table, whether it belongs to the key.
+    /// Whether each column of the current table belongs to the key.
     private(set) var isKey: [Bool] = []
 
     init(_ db: Database, _ schema: SchemaSnapshot) {
@@ -68,7 +70,7 @@ private final class RowFinder {
         if let statement { sqlite3_reset(statement.sqliteStatement) }
     }
 
-    /// Looks for the row that a change names. Returns whether there is one; its values are valid until the next call.
+    /// Reads the row of a change. Returns whether the row exists. Its values are valid until the next call.
     func find(_ change: Changeset.Change) throws -> Bool {
         guard let statement = try statement(for: change)?.sqliteStatement else { return false }
         sqlite3_reset(statement)
@@ -84,12 +86,13 @@ private final class RowFinder {
         return code == SQLITE_ROW
     }
 
-    /// A value of the row that was found.
+    /// Returns a value of the row that was found last.
     func value(_ column: Int) -> OpaquePointer {
         sqlite3_column_value(statement!.sqliteStatement, CInt(column))
     }
 
-    /// The changes of a table come one after the other.
+    /// Returns the statement for the table of a change. Keeps only the last statement, because the changes of a table are
+    /// consecutive.
     private func statement(for change: Changeset.Change) throws -> Statement? {
         if table == change.table { return statement }
         if let statement { sqlite3_reset(statement.sqliteStatement) }

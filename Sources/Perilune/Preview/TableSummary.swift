@@ -1,4 +1,4 @@
-/// Counts the changes of a table, and keeps the first rows of each kind.
+/// The number of changes of a table, and the first changed rows of each kind.
 struct TableSummary {
     private struct Sample {
         let key: [StoredValue]
@@ -10,8 +10,8 @@ struct TableSummary {
     private let rowLimit: Int
 
     /// - Parameters:
-    ///   - key: The names of the columns of the key.
-    ///   - rowLimit: How many rows of each kind are kept, those with the smallest keys.
+    ///   - key: The names of the key columns.
+    ///   - rowLimit: The maximum number of rows of each kind to keep. The rows with the smallest keys are kept.
     init(name: String, columns: [String], key: [String], rowLimit: Int) {
         changes = TableChanges(name: name)
         (changes.columns, changes.key) = (columns, key)
@@ -22,7 +22,7 @@ struct TableSummary {
     ///
     /// - Parameters:
     ///   - key: The values of the key, in the order of the columns.
-    ///   - change: The row, which is only asked for if it is kept.
+    ///   - change: The row, evaluated only if it is kept.
     mutating func count(_ kind: RowChange.Kind, key: @autoclosure () -> [StoredValue], _ change: @autoclosure () -> RowChange) {
         switch kind {
         case .inserted: changes.inserted += 1
@@ -31,7 +31,7 @@ struct TableSummary {
         }
         guard rowLimit > 0 else { return }
         guard rowLimit < .max else {
-            // All are kept: there is nothing to choose.
+            // All rows are kept, so no order is needed yet.
             samples[kind, default: []].append(Sample(key: key(), change: change()))
             return
         }
@@ -46,7 +46,7 @@ struct TableSummary {
         samples.insert(sample, at: place)
     }
 
-    /// The numbers and the rows, these sorted by key.
+    /// Returns the counts, and the rows sorted by key.
     func finish() -> TableChanges {
         var changes = changes
         changes.rows = [RowChange.Kind.inserted, .deleted, .updated].flatMap { samples[$0] ?? [] }.map(\.change)
