@@ -5,30 +5,31 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Records changes in the schema "main" of one connection, by SQLite's hook for row changes. Once the recording exceeds its memory limit,
-/// it notes only the names of the changed tables. Use it only on the queue of that connection.
+/// A recording of the row changes in the schema "main" of one connection, made by SQLite's preupdate hook. A recording that
+/// exceeds its memory limit keeps only the names of the changed tables. Use it only on the queue of that connection.
 final class ChangeRecording {
-    /// The tables that were written to, even if rolled back, except SQLite's own.
+    /// The names of the tables that were written to, including changes that were rolled back. SQLite's own tables are excluded.
     private(set) var touchedTables: [String] = []
-    /// The name of the table that was written to last, to find at once that it is known.
+    /// The name of the table that was written to last, a cache for consecutive changes of one table.
     private var lastTable: [CChar] = []
     private var isLastTableWanted = false
     private let connection: SQLiteConnection
     private let rows: RecordedRows
     private let excluded: [String]
     private let limitInBytes: Int
-    /// Whether the recording exceeded its memory limit: of later changes, only the tables are known.
+    /// Whether the recording exceeded its memory limit. Its rows are then discarded, and only the names of the tables are known.
     private(set) var isTooLarge = false
-    /// Whether statements may be there that were compiled without the hook, since a cursor was open.
+    /// Whether statements compiled without the hook may still exist, because a cursor was open when the recording began.
     private var hasStaleStatements: Bool
     private var hasEnded = false
 
-    /// Begins.
+    /// Begins to record.
     ///
     /// - Parameters:
-    ///   - excluded: Tables that are not recorded, such as those without a key; it is noted that they were written to.
-    ///   - limitInBytes: The memory that the recording may take, looked at now and then while scripts run statements.
-    ///   - memory: The source of that memory.
+    ///   - excluded: The tables whose rows are not recorded, such as tables without a key. Their names are still added to
+    ///     `touchedTables`.
+    ///   - limitInBytes: The memory limit of the recording, checked from time to time while scripts execute statements.
+    ///   - memory: The source of the recording's memory.
     init(_ db: Database, excluding excluded: [String], limitInBytes: Int, in memory: RecordingMemory = .machine) {
         connection = db.sqliteConnection!
         self.excluded = excluded
@@ -39,7 +40,7 @@ final class ChangeRecording {
         Recordings.add(self, on: connection)
     }
 
-    /// Ends it, before the connection is closed.
+    /// Ends the recording. Must be called before the connection is closed.
     func end() {
         guard !hasEnded else { return }
         hasEnded = true
@@ -47,17 +48,18 @@ final class ChangeRecording {
         if !Recordings.has(connection) { pdb_unhook_recordings(connection) }
     }
 
-    /// The tables in which a key has taken the place of another that SQLite considers equal; known with the changeset.
+    /// The tables in which a key was replaced by a key that SQLite considers equal. Complete after `changeset()` was called.
     var tablesWithReplacedKeys: Set<String> { rows.tablesWithReplacedKeys }
 
-    /// The net changes, in a file if they are many; `nil` if the recording is not complete: too large, or the columns of a table changed.
+    /// Returns the net changes, in a file if they are large; `nil` if the recording is incomplete, because it is too large or the
+    /// columns of a table changed.
     ///
     /// - Throws: ``StorageError``.
     func changeset() throws -> StoredBytes? {
         isTooLarge ? nil : try rows.changeset()
     }
 
-    /// Called at each change.
+    /// Returns whether the changes of a table are recorded. Called for each change.
     private func wants(_ table: UnsafePointer<CChar>) -> Bool {
         if !lastTable.isEmpty, strcmp(table, lastTable) == 0 { return isLastTableWanted }
         let name = String(cString: table)
@@ -80,12 +82,12 @@ final class ChangeRecording {
         rows.removeAll()
     }
 
-    /// Statements are about to run.
+    /// Called before statements are executed.
     fileprivate func willBeginAccess() {
         if hasStaleStatements { hasStaleStatements = !pdb_expire_statements(connection) }
     }
 
-    /// A row is about to change.
+    /// Called before a row changes.
     fileprivate func take(_ kind: CInt, of table: UnsafePointer<CChar>) {
         guard wants(table), !isTooLarge else { return }
         rows.take(kind, of: table)
@@ -93,15 +95,15 @@ final class ChangeRecording {
     }
 }
 
-/// The recordings of the process, so that the statements of a connection find its own.
+/// The active recordings of the process, by connection.
 private enum Recordings {
     private struct Entry {
         let connection: Int
         let recording: Int
     }
 
-    /// The entries by address, each of which is retained. Used only on the queue of their connection, on which recordings also begin and
-    /// end.
+    /// The connections and recordings as addresses. Each recording is retained, and used only on the queue of its connection, on
+    /// which it also begins and ends.
     private static let entries = Mutex<[Entry]>([])
 
     static func add(_ recording: ChangeRecording, on connection: SQLiteConnection) {

@@ -2,16 +2,16 @@ internal import CPeriluneSQLite
 public import GRDB
 internal import PeriluneRecords
 
-/// A conflict that prevents a change.
+/// A conflict that prevents a change from being applied.
 public struct ChangesetConflict: Sendable, Equatable {
-    /// The kinds of conflicts.
+    /// The kind of a conflict.
     @nonexhaustive
     public enum Kind: String, Sendable {
-        /// The row is there, with other values than the change has found.
+        /// The row has other values than when the change was recorded.
         case data
-        /// The row to update or delete is not there.
+        /// The row to update or delete does not exist.
         case notFound = "not_found"
-        /// A row with the key of the one to insert is there.
+        /// The row to insert has the key of an existing row.
         case conflict
         /// The change would violate another constraint.
         case constraint
@@ -19,30 +19,31 @@ public struct ChangesetConflict: Sendable, Equatable {
 
     /// The kind of the conflict.
     public let kind: Kind
-    /// The change.
+    /// The change that cannot be applied.
     public let change: ChangesetRow
-    /// The values of the conflicting row, for kinds that have one.
+    /// The values of the conflicting row, for the kinds `data` and `conflict`.
     public let found: [StoredValue]?
 }
 
 extension Changeset {
-    /// How to resolve a conflict.
+    /// The resolution of a conflict.
     public enum Resolution: Sendable {
-        /// Nothing at all is applied.
+        /// None of the changes is applied.
         case abort
-        /// The change is left out.
+        /// The change is skipped.
         case omit
-        /// The change replaces the conflicting row: for the kinds `data` and `conflict`.
+        /// The change replaces the conflicting row. Only for the kinds `data` and `conflict`.
         case replace
     }
 
-    /// Makes the changes, or none of them, in the schema "main" of a database, within a transaction that is open.
+    /// Applies all changes to the schema "main" of a database within an open transaction, or none if one fails.
     ///
-    /// Triggers and foreign key actions are disabled: the changeset contains their effects. Foreign keys are checked at the end. Applies
-    /// the changes of `tables`, by default of all tables; `resolve` is called for each conflict, and must not use the connection.
+    /// Triggers and foreign key actions are disabled: the changeset contains their effects. Foreign keys are checked at the end.
+    /// Only the changes of `tables` are applied, by default of all tables. `resolve` is called for each conflict, and must not
+    /// use the connection.
     ///
-    /// - Returns: How many changes were made, and how many left out.
-    /// - Throws: ``ChangesetError`` with the code `conflict` at the first unresolved conflict; any error of `resolve`.
+    /// - Returns: The number of applied changes, and the number of skipped changes.
+    /// - Throws: ``ChangesetError`` with the code `conflict` at the first unresolved conflict; an error of `resolve`.
     @discardableResult
     public func apply(
         to db: Database, tables: Set<String>? = nil, resolving resolve: (ChangesetConflict) throws -> Resolution = { _ in .abort }
@@ -85,10 +86,11 @@ extension Changeset {
 }
 
 extension ChangesetOutline {
-    /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
+    /// Counts the changes of some or all tables, and checks that the tables exist with the same key columns. SQLite would
+    /// silently skip the changes of other tables.
     ///
-    /// - Parameter mismatch: The error for the name of such a table.
-    /// - Returns: The number of changes to make.
+    /// - Parameter mismatch: Creates the error for a table that does not match.
+    /// - Returns: The number of changes to apply.
     func countChanges(in db: Database, only names: Set<String>? = nil, mismatch: (String) -> any Error) throws -> Int {
         let tables = tables.filter { $0.count > 0 && names?.contains($0.name.foldedName) != false }
         for table in tables {
@@ -101,11 +103,12 @@ extension ChangesetOutline {
 }
 
 extension ChangesetStream {
-    /// Makes SQLite apply the changes, without triggers.
+    /// Applies the changes with SQLite, without triggers.
     ///
     /// - Parameters:
-    ///   - usesSavepoint: Whether a failure undoes the changes; otherwise the caller must roll back the transaction.
-    ///   - answer: Called with the kind of each conflict and the change; returns SQLite's next step. An error ends the application.
+    ///   - usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise the caller must roll back the transaction.
+    ///   - answer: A closure called with the kind of each conflict and the change. Returns SQLite's code for the resolution. An
+    ///     error stops the application.
     func run(
         on db: Database, only tables: Set<String>? = nil, usesSavepoint: Bool = true,
         answering answer: (CInt, OpaquePointer?) throws -> Int
@@ -116,7 +119,7 @@ extension ChangesetStream {
     }
 }
 
-/// One application of a changeset, which SQLite calls.
+/// The context of SQLite's callbacks during the application of a changeset.
 private final class ChangesetApplication {
     private let tables: Set<String>?
     private let answer: (CInt, OpaquePointer?) throws -> Int
@@ -137,7 +140,7 @@ private final class ChangesetApplication {
         let code = try changeset.apply(to: connection, usesSavepoint: usesSavepoint, callbacks)
         if let error { throw error }
         guard code == SQLITE_OK else {
-            // The connection's last message concerns the rollback.
+            // The last message of the connection describes the rollback, not the failure.
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         }
     }
@@ -160,7 +163,7 @@ private final class ChangesetApplication {
 }
 
 extension ChangesetConflict {
-    /// Converts SQLite's description of a conflict.
+    /// Creates a conflict from SQLite's iterator.
     fileprivate init(_ code: CInt, _ iterator: OpaquePointer) throws {
         let change = try Changeset.Change(iterator)
         kind =

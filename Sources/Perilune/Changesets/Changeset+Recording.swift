@@ -1,15 +1,16 @@
 internal import CPeriluneRows
 public import GRDB
 
-/// Recording the changes of a database.
+/// Methods that record the changes of a database.
 extension Changeset {
-    /// Records a closure's changes in the schema "main" of a database, on the queue of its connection.
+    /// Records the changes that a closure makes in the schema "main" of a database. Call this on the queue of the connection.
     ///
-    /// Changes by triggers and foreign keys are recorded too. Changes undone by a savepoint are not. The recording may take
-    /// `limitInBytes` of memory, which counts against the run's limit if a script records; `body` changes the database on the same
-    /// connection.
+    /// Changes by triggers and foreign key actions are recorded. Changes undone by a savepoint are not recorded. The closure must
+    /// change the database on the same connection. The recording may take `limitInBytes` of memory, which counts against the
+    /// run's limit if a script records.
     ///
-    /// - Throws: ``ChangesetError`` if a table was changed that cannot be recorded, or if too much was; what the closure throws.
+    /// - Throws: ``ChangesetError`` if a changed table cannot be recorded or the changes exceed `limitInBytes`, or the error of
+    ///   the closure.
     public static func recording<Result>(
         in db: Database, limitInBytes: Int = 256 << 20, _ body: () throws -> Result
     ) throws -> (changeset: Changeset, result: Result) {
@@ -35,14 +36,14 @@ extension Changeset {
 }
 
 extension SchemaSnapshot {
-    /// The names of the tables in which several rows may have the same key, because it is NULL.
+    /// Returns the names of the tables that contain NULL in keys. Several rows of such a table may have the same key.
     func tablesWithNullKeys(_ db: Database) throws -> Set<String> {
         Set(try tables.filter { try !$0.nullableKey.isEmpty && TableComparison.hasNullKey(db, $0, "main") }.map(\.name))
     }
 
-    /// The changed tables whose rows recordings leave out, with the reasons.
+    /// Returns the changed tables that cannot be recorded, with the reasons.
     ///
-    /// - Parameter nullKeys: The tables that have or had NULL in keys.
+    /// - Parameter nullKeys: The tables that contain NULL in keys, or did when the recording began.
     func unrecorded(_ touched: [String], _ nullKeys: Set<String>) -> [(name: String, reason: String)] {
         touched.sorted().compactMap(table).compactMap { table in
             let reason = table.unrecordable ?? (nullKeys.contains(table.name) ? "some of its rows have NULL in their key" : nil)

@@ -4,11 +4,12 @@ public struct ChangesetRow: Sendable, Equatable {
     public let table: String
     /// How the row changes.
     public let kind: RowChange.Kind
-    /// The positions of the key's columns, in the order of the table.
+    /// The positions of the key columns, in the order of the table.
     public let keyColumns: [Int]
-    /// The values before, one for each column: `nil` for columns that an update did not change. Empty for an inserted row.
+    /// The values before the change, one for each column; `nil` for unchanged columns of an updated row. Empty for an inserted
+    /// row.
     public let before: [StoredValue?]
-    /// The values afterwards, one for each column: `nil` for columns that an update did not change. Empty for a deleted row.
+    /// The values after the change, one for each column; `nil` for unchanged columns of an updated row. Empty for a deleted row.
     public let after: [StoredValue?]
 
     init(_ change: Changeset.Change) {
@@ -22,7 +23,7 @@ public struct ChangesetRow: Sendable, Equatable {
 
     var columnCount: Int { max(before.count, after.count) }
 
-    /// The values of the key's columns.
+    /// The values of the key columns.
     public var key: [StoredValue] {
         keyColumns.map { (kind == .inserted ? after[$0] : before[$0]) ?? .null }
     }
@@ -32,7 +33,7 @@ public struct ChangesetRow: Sendable, Equatable {
 }
 
 extension Changeset {
-    /// The changes, grouped by table.
+    /// Returns the changes, grouped by table.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     public func rows() throws -> [ChangesetRow] {

@@ -2,22 +2,24 @@ internal import CPeriluneSQLite
 public import Foundation
 internal import GRDB
 
-/// The net changes of rows between two moments, as SQLite's session extension writes them.
+/// The net changes of rows between two moments, in the format of SQLite's session extension.
 ///
-/// It holds for each row its table, its key, and the values before and after. ``recording(in:limitInBytes:_:)`` makes one.
-/// ``apply(to:tables:resolving:)`` applies its changes to another database, or applies its inverse to the same one.
+/// A changeset contains the table, the key, and the values before and after the change of each row.
+/// ``recording(in:limitInBytes:_:)`` records a changeset. ``apply(to:tables:resolving:)`` applies the changes to another
+/// database, or the inverted changes to the same database.
 public struct Changeset: Sendable, Equatable {
-    /// SQLite's format, which is the same on all machines.
+    /// The changeset in SQLite's format, which is the same on all machines.
     public let bytes: Data
 
     package init(bytes: Data) {
         self.bytes = bytes
     }
 
-    /// Reads a changeset that was saved.
+    /// Creates a changeset from saved bytes.
     ///
-    /// - Parameter bytes: What ``bytes`` was. They need not be trusted: every one is checked before SQLite reads them.
-    /// - Throws: ``ChangesetError`` with the code `malformed` if they are not a changeset.
+    /// - Parameter bytes: The ``bytes`` of a changeset. They may come from an untrusted source: every byte is validated before
+    ///   SQLite reads the changeset.
+    /// - Throws: ``ChangesetError`` with the code `malformed` if the bytes are not a changeset.
     public init(validating bytes: Data) throws {
         guard bytes.count < Int32.max, ChangesetStructure.isSound(bytes) else {
             throw ChangesetError(.malformed, "the bytes are not a changeset")
@@ -25,7 +27,7 @@ public struct Changeset: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Takes ownership of memory that SQLite allocated.
+    /// Creates a changeset that owns memory allocated by SQLite.
     init(taking start: UnsafeMutableRawPointer?, length: CInt) {
         guard let start, length > 0 else {
             bytes = Data()
@@ -35,12 +37,12 @@ public struct Changeset: Sendable, Equatable {
             bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in sqlite3_free(start) })
     }
 
-    /// Whether nothing has changed.
+    /// Whether the changeset contains no changes.
     public var isEmpty: Bool { bytes.isEmpty }
 
-    /// Combines these changes with a later changeset: one change for each row.
+    /// Returns these changes combined with a later changeset, with one change for each row.
     ///
-    /// - Throws: A `DatabaseError` if the two cannot belong together, or there is not enough memory.
+    /// - Throws: A `DatabaseError` if a table has other columns or another key in the second changeset, or memory runs out.
     public func followed(by other: Changeset) throws -> Changeset {
         if isEmpty { return other }
         if other.isEmpty { return self }
@@ -57,9 +59,9 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// The changeset that undoes this one.
+    /// Returns the changeset that undoes these changes.
     ///
-    /// - Throws: A `DatabaseError` if there is not enough memory.
+    /// - Throws: A `DatabaseError` if memory runs out.
     public func inverted() throws -> Changeset {
         guard !isEmpty else { return self }
         return try bytes.withUnsafeBytes { buffer in
@@ -71,7 +73,8 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// A change of one row, to be used only while it is visited; so are SQLite's own values of it.
+    /// The change of one row at the position of an SQLite iterator. The change and its SQLite values are valid only while
+    /// `forEach` visits the change.
     struct Change {
         let table: String
         let kind: RowChange.Kind
@@ -79,7 +82,7 @@ public struct Changeset: Sendable, Equatable {
         private let keyFlags: UnsafeMutablePointer<UInt8>
         private let iterator: OpaquePointer
 
-        /// The change that an iterator stands on.
+        /// Creates the change at the position of an iterator.
         init(_ iterator: OpaquePointer) throws {
             var (table, operation, isIndirect, count): (UnsafePointer<CChar>?, CInt, CInt, CInt) = (nil, 0, 0, 0)
             var isKey: UnsafeMutablePointer<UInt8>?
@@ -93,35 +96,35 @@ public struct Changeset: Sendable, Equatable {
             self.iterator = iterator
         }
 
-        /// The positions of the key's columns, in the order of the table.
+        /// The positions of the key columns, in the order of the table.
         var keyColumns: [Int] {
             (0..<columnCount).filter { keyFlags[$0] != 0 }
         }
 
-        /// Whether a column belongs to the key.
+        /// Returns whether a column belongs to the key.
         func isKey(_ column: Int) -> Bool { keyFlags[column] != 0 }
 
-        /// The value before; nil for inserted rows, and for columns that an update did not change. Key columns always have one.
+        /// Returns the value before the change; `nil` for inserted rows and unchanged columns outside of the key.
         func old(_ column: Int) -> StoredValue? {
             oldValue(column).map { StoredValue($0) }
         }
 
-        /// The value before as an SQLite object.
+        /// Returns the value before the change as an SQLite object.
         func oldValue(_ column: Int) -> OpaquePointer? {
             kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
 
-        /// The value afterwards; nil for deleted rows, and for columns that an update did not change.
+        /// Returns the value after the change; `nil` for deleted rows and unchanged columns.
         func new(_ column: Int) -> StoredValue? {
             newValue(column).map { StoredValue($0) }
         }
 
-        /// The value afterwards as an SQLite object.
+        /// Returns the value after the change as an SQLite object.
         func newValue(_ column: Int) -> OpaquePointer? {
             kind == .deleted ? nil : value(column, sqlite3changeset_new)
         }
 
-        /// The value of the row that conflicts with this change, if the conflict has one.
+        /// Returns the value in the conflicting row; `nil` if the conflict has no such row.
         func found(_ column: Int) -> StoredValue? {
             value(column, sqlite3changeset_conflict).map { StoredValue($0) }
         }
@@ -133,7 +136,7 @@ public struct Changeset: Sendable, Equatable {
             return read(iterator, CInt(column), &value) == SQLITE_OK ? value : nil
         }
 
-        /// The values of the key's columns.
+        /// The values of the key columns.
         var key: [StoredValue] {
             keyColumns.map { (kind == .inserted ? new($0) : old($0)) ?? .null }
         }
@@ -146,6 +149,6 @@ public struct Changeset: Sendable, Equatable {
         try stream.forEach(body)
     }
 
-    /// Its bytes as a stream.
+    /// The changeset as a stream.
     var stream: ChangesetStream { ChangesetStream(StoredBytes(bytes)) }
 }

@@ -3,8 +3,8 @@ internal import GRDB
 package import PeriluneBindings
 package import PeriluneLua
 
-/// Native functions of the Lua module for changesets: `perilune.native.changesets`. Lua holds a changeset as bytes, which a script may
-/// have forged: each function checks them before SQLite reads them.
+/// The native functions of the Lua module for changesets: `perilune.native.changesets`. Lua holds a changeset as bytes, which a
+/// script may have forged, so each function validates the bytes before SQLite reads them.
 enum ChangesetBinding {
     static func install(in loader: LibraryLoader) {
         loader.provide(native: "changesets", makeFunctions)
@@ -12,7 +12,8 @@ enum ChangesetBinding {
 
     private static func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 6)
-        // (handle, function, ...) calls the function with the remaining arguments, and returns the bytes and the function's results.
+        // (handle, function, ...): calls the function with the remaining arguments, and returns the bytes and the function's
+        // results.
         try table.setFunction("record") { arguments in
             let db = try connection(arguments)
             let function: LuaFunction = try arguments.get(2)
@@ -33,7 +34,7 @@ enum ChangesetBinding {
                 throw ChangesetError(.schema, "the changesets cannot be joined: a table has other columns or another key in the second one")
             }
         }
-        // (handle, bytes) returns a list of tables.
+        // (handle, bytes): returns a list of tables, one for each change.
         try table.setFunction("rows") { arguments in
             let state = try arguments.state
             let changeset = try changeset(arguments[2])
@@ -41,15 +42,15 @@ enum ChangesetBinding {
             let names = try handle.withConnection { db in try ColumnNames(of: changeset, in: db) }
             let list = try state.makeTable()
             var count: Int64 = 0
-            // One at a time: only the list in Lua, which counts against the limit, grows with the changeset.
+            // Convert one change at a time: only the Lua list, which counts against the memory limit, grows with the changeset.
             try changeset.forEach { change in
                 count += 1
                 try list.rawSet(.integer(count), .table(names.table(of: ChangesetRow(change), in: state)))
             }
             return [.table(list)]
         }
-        // (handle, bytes, function or nil, list of tables or nil) applies them; returns how many changes were made, how many left out,
-        // and the names of the tables in the changeset.
+        // (handle, bytes, function or nil, list of tables or nil): applies the changes. Returns the number of applied changes,
+        // the number of skipped changes, and the names of the tables in the changeset.
         try table.setFunction("apply") { arguments in
             let (state, changeset, db) = (try arguments.state, try changeset(arguments[2]), try connection(arguments))
             let resolve = try arguments.get(3, as: LuaFunction?.self)
@@ -76,7 +77,7 @@ enum ChangesetBinding {
 
     private static func bytes(of changeset: Changeset) -> LuaValue { .string(LuaString(changeset.bytes)) }
 
-    /// GRDB's connection in the access of the handle at 1, which may write.
+    /// Returns the GRDB connection of the database handle at position 1, which must be in a writable transaction.
     private static func connection(_ arguments: LuaArguments) throws -> Database {
         let handle = try DatabaseHandle(arguments, 1, for: "changesets")
         try handle.database.refuseInCluster("changesets are recorded and applied in files and in memory, not in a cluster; write the statements of a change instead")
@@ -85,7 +86,7 @@ enum ChangesetBinding {
         return db
     }
 
-    /// Converts the result of a resolver function, which the Lua part has checked.
+    /// Converts the result of a resolver function, which the Lua module has validated.
     private static func resolution(of results: [LuaValue]) throws -> Changeset.Resolution {
         switch try String.fromLua(results.first ?? .nil) {
         case "omit": .omit
@@ -95,7 +96,7 @@ enum ChangesetBinding {
     }
 }
 
-/// The names of the columns of the tables in a changeset, as a database has them now.
+/// The current column names of the tables in a changeset.
 private struct ColumnNames {
     private var names: [String: [String]] = [:]
 
@@ -107,7 +108,7 @@ private struct ColumnNames {
         }
     }
 
-    /// The change as scripts see it. If the table does not exist or has changed, columns are named by position.
+    /// Returns a change as a Lua table. If the database table does not exist or has other columns, columns are named by position.
     func table(of row: ChangesetRow, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 5)
         try table.rawSet("table", .string(LuaString(row.table)))
@@ -152,7 +153,7 @@ private struct ColumnNames {
 }
 
 extension ScriptSetup {
-    /// Installs the library with this target's additions.
+    /// Installs the Lua library including the module for changesets.
     @discardableResult
     package func installWithChangesets(in state: LuaState) throws -> LibraryLoader {
         var setup = self

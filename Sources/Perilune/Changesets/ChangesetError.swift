@@ -1,6 +1,6 @@
 public import PeriluneLua
 
-/// Why changes cannot be recorded, read or applied.
+/// An error that prevents changes from being recorded, read or applied.
 public struct ChangesetError: Error, CustomStringConvertible, Sendable {
     /// A code that identifies the failure, for programs.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -9,17 +9,17 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
 
         /// The bytes are not a changeset.
         public static let malformed = Code(value: .malformed)
-        /// A table was changed that cannot be recorded, because its rows have no key, for example.
+        /// A changed table cannot be recorded, for example because its rows have no key.
         public static let unrecordable = Code(value: .unrecordable)
-        /// The recording would take more memory than it may.
+        /// The recording exceeded its memory limit.
         public static let tooLarge = Code(value: .tooLarge)
-        /// A table of the changeset is missing, or has other columns or another key.
+        /// A table of the changeset does not exist, or has other columns or another key.
         public static let schema = Code(value: .schema)
         /// A row conflicts with a change.
         public static let conflict = Code(value: .conflict)
-        /// A row would refer to one that does not exist.
+        /// A foreign key would refer to a row that does not exist.
         public static let foreignKey = Code(value: .foreignKey)
-        /// The conflict cannot be resolved as was asked for.
+        /// The requested resolution is not possible for the kind of the conflict.
         public static let resolution = Code(value: .resolution)
 
         fileprivate var kind: String {
@@ -37,13 +37,13 @@ public struct ChangesetError: Error, CustomStringConvertible, Sendable {
         public var description: String { value.rawValue }
     }
 
-    /// Identifies the failure, for programs.
+    /// The code of the error, for programs.
     public let code: Code
-    /// Describes the failure, for people.
+    /// A description of the error, for people.
     public let message: String
-    /// The table that it is about, if it is about one.
+    /// The name of the affected table; `nil` if the error does not concern one table.
     public let table: String?
-    /// The conflict, if there was one.
+    /// The conflict; `nil` for other errors.
     public let conflict: ChangesetConflict?
 
     public var description: String { message }

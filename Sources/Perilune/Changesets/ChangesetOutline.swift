@@ -1,18 +1,18 @@
-/// Which tables a changeset changes, and how many of their rows.
+/// The tables of a changeset, with the numbers of their changes.
 package struct ChangesetOutline: Sendable {
-    /// The changes of a table, from one header to the next.
+    /// The consecutive changes of one table.
     package struct Table: Sendable {
         /// The name of the table.
         package let name: String
-        /// For each column whether it belongs to the key.
+        /// Whether each column belongs to the key.
         package let isKey: [Bool]
-        /// How many rows are inserted.
+        /// The number of inserted rows.
         package internal(set) var inserted = 0
-        /// How many rows are updated.
+        /// The number of updated rows.
         package internal(set) var updated = 0
-        /// How many rows are deleted.
+        /// The number of deleted rows.
         package internal(set) var deleted = 0
-        /// For each column whether any update changes it.
+        /// Whether each column is changed by any update.
         var isUpdated: [Bool]
 
         init(name: String, isKey: [Bool]) {
@@ -20,14 +20,14 @@ package struct ChangesetOutline: Sendable {
             isUpdated = Array(repeating: false, count: isKey.count)
         }
 
-        /// How many rows are changed.
+        /// The number of changed rows.
         package var count: Int { inserted + updated + deleted }
     }
 
-    /// In the order of the changeset. A table may stand there more than once.
+    /// The tables in the order of the changeset. A table may occur more than once.
     package internal(set) var tables: [Table] = []
 
-    /// How many rows are changed in all.
+    /// The number of changed rows in all tables.
     package var count: Int { tables.reduce(0) { $0 + $1.count } }
 
     /// Begins the changes of a table. Consecutive changes of the same table are merged.
@@ -36,7 +36,7 @@ package struct ChangesetOutline: Sendable {
         tables.append(Table(name: name, isKey: isKey))
     }
 
-    /// Counts a change of the table that has begun last.
+    /// Counts a change of the current table.
     mutating func count(_ kind: RowChange.Kind) {
         let last = tables.count - 1
         switch kind {
@@ -46,7 +46,7 @@ package struct ChangesetOutline: Sendable {
         }
     }
 
-    /// Notes a column that an update of the table that has begun last changes.
+    /// Records that an update of the current table changes a column.
     mutating func noteUpdated(_ column: Int) {
         tables[tables.count - 1].isUpdated[column] = true
     }

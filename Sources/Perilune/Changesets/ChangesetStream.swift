@@ -2,7 +2,7 @@ internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
 
-/// A changeset that SQLite reads directly from its source, piece by piece from a file; unchanged or inverted.
+/// A changeset, or its inverse, that SQLite reads directly from memory or in pieces from a file.
 struct ChangesetStream {
     let bytes: StoredBytes
     private var isInverted = false
@@ -11,14 +11,14 @@ struct ChangesetStream {
         self.bytes = bytes
     }
 
-    /// The same changeset, read as its inverse.
+    /// Returns the inverse of the changeset.
     func inverted() -> ChangesetStream {
         var inverse = self
         inverse.isInverted.toggle()
         return inverse
     }
 
-    /// Returns an outline of its changes.
+    /// Returns the tables and the numbers of changes.
     ///
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
     func outline() throws -> ChangesetOutline {
@@ -67,18 +67,19 @@ struct ChangesetStream {
 
     // MARK: - Applying
 
-    /// Callbacks of SQLite while it applies a changeset.
+    /// The callbacks that SQLite calls while applying a changeset.
     struct ApplicationCallbacks {
-        /// Whether the changes of a table are made.
+        /// Returns whether the changes of a table are applied.
         let filter: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> CInt
-        /// Resolves a conflict.
+        /// Returns the resolution of a conflict.
         let resolve: @convention(c) (UnsafeMutableRawPointer?, CInt, OpaquePointer?) -> CInt
         let context: UnsafeMutableRawPointer
     }
 
-    /// Makes SQLite apply the changes.
+    /// Applies the changes with SQLite.
     ///
-    /// - Parameter usesSavepoint: Whether SQLite undoes its changes if it fails; otherwise the caller must roll back the transaction.
+    /// - Parameter usesSavepoint: Whether SQLite undoes the changes after a failure. Otherwise the caller must roll back the
+    ///   transaction.
     /// - Returns: SQLite's result code.
     /// - Throws: ``StorageError``.
     func apply(to connection: OpaquePointer?, usesSavepoint: Bool, _ callbacks: ApplicationCallbacks) throws -> CInt {
@@ -100,13 +101,13 @@ struct ChangesetStream {
     }
 }
 
-/// Hands stored bytes to SQLite, from the first to the last.
+/// A reader that passes stored bytes to SQLite in order.
 private final class ChangesetInput {
     private let bytes: StoredBytes
-    /// Bytes that were read ahead: SQLite asks for a thousand bytes at a time.
+    /// A read buffer, because SQLite requests only about a thousand bytes at a time.
     private var piece = [UInt8](repeating: 0, count: 64 << 10)
     private var (position, end) = (0, 0)
-    /// The offset of the next piece.
+    /// The offset of the next piece in the stored bytes.
     private var offset = 0
     private(set) var error: (any Error)?
 
@@ -114,7 +115,7 @@ private final class ChangesetInput {
         self.bytes = bytes
     }
 
-    /// Valid as long as this object.
+    /// The object as a callback context, valid while the object exists.
     var context: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     static let read: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutablePointer<CInt>?) -> CInt = {

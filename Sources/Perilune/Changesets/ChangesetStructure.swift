@@ -1,26 +1,28 @@
 package import Foundation
 
-/// Validates a changeset to the last byte. SQLite trusts its input, and malformed bytes can make it loop forever.
+/// A validator that checks every byte of a changeset. SQLite trusts its input, and malformed bytes can cause an endless loop in
+/// SQLite.
 ///
-/// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: for each table a header, then changes with the values before and after.
+/// - SeeAlso: "Changeset format" in SQLite's `sqlite3session.c`: each table has a header, followed by changes with the values
+///   before and after.
 package struct ChangesetStructure {
     private var scanner: ByteScanner
-    /// For each column of the current table, whether it belongs to the key.
+    /// Whether each column of the current table belongs to the key.
     private var isKey: [Bool] = []
     private var outline = ChangesetOutline()
 
     private let deletedRow: Row
 
-    /// Whether bytes are a changeset that is as SQLite makes them, or as ``SeenRows`` makes them: deletions that leave columns out.
+    /// Returns whether bytes are a changeset as written by SQLite, or by ``SeenRows``: deletions without the changed columns.
     package static func isSound(_ bytes: Data, ofSeenRows: Bool = false) -> Bool {
         (try? outline(of: StoredBytes(bytes), ofSeenRows: ofSeenRows)) != nil
     }
 
     /// Returns an outline of a changeset.
     ///
-    /// - Parameter ofSeenRows: Whether it must have the form that ``SeenRows`` writes.
-    /// - Returns: `nil` if the bytes are not sound.
-    /// - Throws: ``StorageError`` if they cannot be read.
+    /// - Parameter ofSeenRows: Whether the bytes must have the form written by ``SeenRows``.
+    /// - Returns: `nil` if the bytes are not a valid changeset.
+    /// - Throws: ``StorageError`` if the bytes cannot be read.
     static func outline(of bytes: StoredBytes, ofSeenRows: Bool = false) throws -> ChangesetOutline? {
         var structure = ChangesetStructure(scanner: ByteScanner(bytes), deletedRow: ofSeenRows ? .former : .whole)
         while let byte = try structure.scanner.next() {
@@ -33,7 +35,7 @@ package struct ChangesetStructure {
         (self.scanner, self.deletedRow) = (scanner, deletedRow)
     }
 
-    /// A header or a change.
+    /// Reads a header or a change. Like the other methods, returns `false` or `nil` for malformed bytes.
     private mutating func takeEntry(_ byte: UInt8) throws -> Bool {
         switch byte {
         case UInt8(ascii: "T"): try takeHeader()
@@ -44,7 +46,7 @@ package struct ChangesetStructure {
         }
     }
 
-    /// The number of columns, for each whether it belongs to the key, and the name of the table.
+    /// Reads a header: the number of columns, the key membership of each column, and the name of the table.
     private mutating func takeHeader() throws -> Bool {
         guard let count = try takeVariableInteger(), (1...32_767).contains(count) else { return false }
         isKey = []
@@ -58,7 +60,7 @@ package struct ChangesetStructure {
         return true
     }
 
-    /// Bytes up to a zero.
+    /// Reads a zero-terminated name.
     private mutating func takeName() throws -> [UInt8]? {
         var name: [UInt8] = []
         while let byte = try scanner.next() {
@@ -74,13 +76,13 @@ package struct ChangesetStructure {
         return byte <= 1
     }
 
-    /// Which values of a row there must be.
+    /// The values of a row that must be present.
     private enum Row {
-        /// All.
+        /// All values.
         case whole
-        /// The key, and the changed columns.
+        /// The values of the key and the changed columns, before the change.
         case former
-        /// The changed columns without the key.
+        /// The values of the changed columns, which must not belong to the key.
         case changed
     }
 
@@ -111,7 +113,7 @@ package struct ChangesetStructure {
         }
     }
 
-    /// Seven bits a byte, the highest first; less than 2^31.
+    /// Reads a variable-length integer below 2^31: seven bits per byte, the most significant bits first.
     private mutating func takeVariableInteger() throws -> Int? {
         var value = 0
         for _ in 0..<5 {

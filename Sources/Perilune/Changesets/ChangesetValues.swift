@@ -1,12 +1,12 @@
 internal import CPeriluneRows
 internal import Foundation
 
-/// The values that ``ChangesetWriter`` has written, one by one, with their types and lengths.
+/// The encoded values written by ``ChangesetWriter``. Each element contains the type, the length and the contents of one value.
 struct ChangesetValues: Sequence, IteratorProtocol {
     private let bytes: UnsafeRawBufferPointer
     private var start = 0
 
-    /// - Parameter bytes: Must outlast the sequence and what it gives.
+    /// - Parameter bytes: The encoded values. The memory must remain valid while the sequence or its elements are used.
     init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     mutating func next() -> UnsafeRawBufferPointer? {
@@ -17,7 +17,7 @@ struct ChangesetValues: Sequence, IteratorProtocol {
         return UnsafeRawBufferPointer(rebasing: rest[..<count])
     }
 
-    /// The range of the first value's contents.
+    /// Returns the range of the contents of the first value.
     private static func contents(of bytes: UnsafeRawBufferPointer) -> Range<Int> {
         switch bytes[0] {
         case 1, 2: return 1..<9
@@ -33,7 +33,8 @@ struct ChangesetValues: Sequence, IteratorProtocol {
         }
     }
 
-    /// Binds all to the parameters of a statement, which uses them where they are, until it is bound again.
+    /// Binds all values to the parameters of a statement. SQLite does not copy the bytes, which must remain valid until new
+    /// values are bound.
     func bind(to statement: OpaquePointer) {
         for (index, value) in enumerated() {
             let contents = UnsafeRawBufferPointer(rebasing: value[Self.contents(of: value)])

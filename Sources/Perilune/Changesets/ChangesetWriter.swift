@@ -2,16 +2,16 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 
-/// Writes changesets as SQLite's sessions do.
+/// A writer for changesets in the format of SQLite's sessions.
 ///
 /// - SeeAlso: SQLite's `ext/session/sqlite3session.c`, "Changeset Format".
 struct ChangesetWriter {
     private(set) var bytes: [UInt8] = []
     private var table: String?
 
-    /// Begins the changes of a table, which come one after the other.
+    /// Begins the changes of a table. The changes of a table must be consecutive.
     ///
-    /// - Parameter keyPositions: For each column its position in the key, from 1; 0 for others.
+    /// - Parameter keyPositions: The position of each column in the key, from 1; 0 for other columns.
     mutating func begin(_ name: String, keyPositions: [UInt8]) {
         guard table != name else { return }
         table = name
@@ -25,21 +25,21 @@ struct ChangesetWriter {
     /// Adds a change.
     ///
     /// - Parameters:
-    ///   - isIndirect: Whether only triggers and foreign keys made it.
-    ///   - rows: The values of the row. An update has the values before, then the values after; `nil` means omitted.
+    ///   - isIndirect: Whether the change was made only by triggers and foreign key actions.
+    ///   - rows: The values of the row; for an update, the values before and the values after. `nil` omits a column.
     mutating func add(_ kind: RowChange.Kind, isIndirect: Bool = false, _ rows: [StoredValue?]...) {
         beginChange(kind, isIndirect: isIndirect)
         for value in rows.joined() { append(value) }
     }
 
-    /// Begins a change, of which a value for each column follows, of an update two.
+    /// Begins a change. One value for each column must follow; for an update, two values.
     mutating func beginChange(_ kind: RowChange.Kind, isIndirect: Bool = false) {
         let operation = kind == .inserted ? SQLITE_INSERT : kind == .deleted ? SQLITE_DELETE : SQLITE_UPDATE
         bytes.append(UInt8(operation))
         bytes.append(isIndirect ? 1 : 0)
     }
 
-    /// Adds the value of a column; `nil` where it is left out.
+    /// Adds the value of a column; `nil` omits the column.
     mutating func append(_ value: StoredValue?) {
         switch value {
         case nil: leaveOut()
@@ -51,15 +51,15 @@ struct ChangesetWriter {
         }
     }
 
-    /// Stands in the place of the value of a column that is left out.
+    /// Adds the mark of an omitted column.
     mutating func leaveOut() { bytes.append(0) }
 
     /// Adds values that are already encoded as in a changeset.
     mutating func append(encoded values: UnsafeRawBufferPointer) { bytes.append(contentsOf: values) }
 
-    /// Adds the value of a column, as SQLite has it; `nil` where it is left out.
+    /// Adds the value of a column as an SQLite object; `nil` omits the column.
     ///
-    /// - Parameter asReal: Whether an integer is written as the float that it becomes in its column.
+    /// - Parameter asReal: Whether an integer is written as a float, because the column stores floats.
     mutating func append(_ value: OpaquePointer?, asReal: Bool = false) {
         guard let value else { return leaveOut() }
         switch sqlite3_value_type(value) {
@@ -82,7 +82,7 @@ struct ChangesetWriter {
         bytes.append(contentsOf: contents)
     }
 
-    /// SQLite's variable-length integer: seven bits a byte, the highest first.
+    /// Adds a variable-length integer as in SQLite: seven bits per byte, the most significant bits first.
     private mutating func append(count: Int) {
         guard count > 0x7f else { return bytes.append(UInt8(count)) }
         var groups = [UInt8(count & 0x7f)]
@@ -94,10 +94,10 @@ struct ChangesetWriter {
         bytes.append(contentsOf: groups.reversed())
     }
 
-    /// Removes everything written so far.
+    /// Removes all written bytes.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10) }
 
-    /// Moves the written bytes to a spool, if they exceed a limit.
+    /// Moves the written bytes to a spool if their number exceeds a limit.
     mutating func flush(to spool: ByteSpool, ifMoreThan limit: Int = 64 << 10) throws {
         guard bytes.count > limit else { return }
         defer { bytes.removeAll(keepingCapacity: bytes.capacity <= 4 << 20) }

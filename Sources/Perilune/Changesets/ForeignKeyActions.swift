@@ -2,13 +2,13 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneRecords
 
-/// Foreign key actions during changes: `ON DELETE CASCADE` and the like, which cannot be turned off like triggers. The recorded changes
-/// already include the effects of these actions: the same rows would be changed twice.
+/// Foreign key actions such as `ON DELETE CASCADE` while changesets are applied. Recorded changes already include the effects of
+/// these actions, which would change the same rows twice. The actions cannot be turned off like triggers.
 enum ForeignKeyActions {
-    /// Makes changes without such actions, and then looks whether a row refers to one that is not there.
+    /// Applies changes without foreign key actions, and then checks that no row refers to a missing row.
     ///
-    /// - Parameter outline: The tables that are changed.
-    /// - Throws: What `body` throws; ``ChangesetError`` with the code `foreignKey`. Nothing is changed then.
+    /// - Parameter outline: The outline of the changes.
+    /// - Throws: The error of `body`, or ``ChangesetError`` with the code `foreignKey`. The changes are undone in both cases.
     static func leavingOut<R>(of outline: ChangesetOutline, in db: Database, _ body: () throws -> R) throws -> R {
         let connection = db.sqliteConnection
         guard try act(outline, in: db), !hasOpenViolations(connection), psql_enable_foreign_keys(connection, -1) == 1 else { return try body() }
@@ -26,7 +26,7 @@ enum ForeignKeyActions {
         return result!
     }
 
-    /// Whether a table that is changed has a foreign key with an action that refers to another one, or to itself.
+    /// Returns whether a changed table has a foreign key with an action that refers to a changed table.
     private static func act(_ outline: ChangesetOutline, in db: Database) throws -> Bool {
         let changed = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
         return try changed.contains { table in
@@ -40,7 +40,8 @@ enum ForeignKeyActions {
         }
     }
 
-    /// Whether deferred foreign keys are violated now. SQLite keeps only a count, so it would miss later changes.
+    /// Returns whether deferred foreign keys are currently violated. SQLite only counts violations, and the count would be wrong
+    /// after changes with foreign keys disabled.
     private static func hasOpenViolations(_ connection: OpaquePointer?) -> Bool {
         var current: CInt = 0, highest: CInt = 0
         return sqlite3_db_status(connection, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0) == SQLITE_OK && current > 0

@@ -1,17 +1,17 @@
-/// The rows of one table before their first change, found by their keys. Keys and values are encoded as in changesets. They are stored
-/// consecutively in chunks of memory that hold many rows, so that a row costs no allocation.
+/// The rows of one table before their first change, found by their keys. Keys and values are encoded as in changesets. Many rows
+/// are stored consecutively in each chunk of memory, so that a row needs no allocation of its own.
 final class FormerRows {
     struct Row: BitwiseCopyable {
         fileprivate let start: UnsafeRawPointer
-        /// With the key at the beginning.
+        /// The number of bytes of the key and the values, which follow the key.
         fileprivate let count: Int
         fileprivate let keyCount: UInt32
-        /// Whether triggers and foreign keys alone have changed it.
+        /// Whether only triggers and foreign key actions have changed the row.
         fileprivate(set) var isIndirect: Bool
         fileprivate let wasThere: Bool
 
         var key: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: start, count: Int(keyCount)) }
-        /// `nil`: there was none.
+        /// The encoded values; `nil` if the row did not exist.
         var values: UnsafeRawBufferPointer? {
             wasThere ? UnsafeRawBufferPointer(start: start + Int(keyCount), count: count - Int(keyCount)) : nil
         }
@@ -19,16 +19,17 @@ final class FormerRows {
 
     private let memory: RecordingMemory
     private var list: RecordedList<Row>
-    /// Open addressing by the hash of the key: the number of the row, from 1; 0 where none is. As many as a power of two, or none yet.
+    /// A hash table with open addressing, by key. Its entries are the numbers of the rows from 1, or 0 if free. Its size is a
+    /// power of two, or 0 before the first row.
     private var places: RecordedList<UInt32>
-    /// The index of the last searched key, or the index at which it would be inserted.
+    /// The index of the last searched key in `places`, or the index at which the key would be inserted.
     private var place = 0
     private var pieces: [UnsafeMutableRawPointer] = []
     private var free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
     private static let pieceSize = 256 << 10
 
-    /// The memory of a row in addition to its bytes: its record, and its index entries.
+    /// The memory of a row in addition to its bytes: the record and the index entries.
     static let memoryOfRow = MemoryLayout<Row>.stride + 3 * MemoryLayout<UInt32>.stride
 
     init(in memory: RecordingMemory) {
@@ -42,21 +43,21 @@ final class FormerRows {
         places.release()
     }
 
-    /// In the order in which they were first changed. They are there as long as this object.
+    /// The rows in the order of their first changes, valid while this object exists.
     var rows: UnsafeBufferPointer<Row> { UnsafeBufferPointer(list.elements) }
 
-    /// Notes another change of the row with this key. Returns whether there is one.
+    /// Records another change of the row with a key. Returns whether the row is known.
     func note(_ key: UnsafeRawBufferPointer, isIndirect: Bool) -> Bool {
-        // An update asks twice for one row.
+        // An update searches for the same row twice.
         guard !places.elements.isEmpty, stands(key, at: place) || find(key) else { return false }
         if !isIndirect { list.elements[Int(places.elements[place]) - 1].isIndirect = false }
         return true
     }
 
-    /// Adds the row with the key that `note` has just been asked for.
+    /// Adds the row with the key of the last call of `note`.
     ///
-    /// - Parameter bytes: The key, and behind it the values, if there was a row.
-    /// - Returns: `false` if there is no memory for it, after which nothing can be added.
+    /// - Parameter bytes: The key, followed by the values if the row existed.
+    /// - Returns: `false` if memory runs out. No more rows can be added then.
     func add(_ bytes: UnsafeRawBufferPointer, keyCount: Int, wasThere: Bool, isIndirect: Bool) -> Bool {
         guard hasPlaces(for: list.elements.count + 1, bytes, keyCount), free.count >= bytes.count || addPiece(atLeast: bytes.count) else { return false }
         let row = Row(
@@ -88,7 +89,8 @@ final class FormerRows {
         return hasher.finalize() & (places.elements.count - 1)
     }
 
-    /// Makes room for this number of rows, the last of which has the key at the beginning of the bytes and is not there yet.
+    /// Makes room for a number of rows. If the hash table grows, searches again for the new key, at the beginning of `bytes`.
+    /// Returns `false` if memory runs out.
     private func hasPlaces(for count: Int, _ bytes: UnsafeRawBufferPointer, _ keyCount: Int) -> Bool {
         guard count * 4 > places.elements.count * 3 else { return true }
         guard places.fill(max(64, places.elements.count * 2), with: 0) else { return false }

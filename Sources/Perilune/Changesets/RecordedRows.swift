@@ -3,26 +3,27 @@ internal import CPeriluneSQLite
 internal import GRDB
 internal import PeriluneRecords
 
-/// The rows that change, as the hook of a connection reports them.
+/// The changed rows of a connection, as reported by SQLite's preupdate hook.
 ///
-/// A row is kept in its state before the first change. In the end this is compared with its current state, so changes undone by
-/// savepoints are not in the changeset. SQLite's own sessions do the same, but treat keys that a collation or a type makes equal, such as
-/// 1 and 1.0, inconsistently as one row or two: here a row has the stored key.
+/// Each row is kept in its state before the first change. At the end of the recording, this state is compared with the current
+/// state, so changes undone by savepoints are not in the changeset. SQLite's own sessions do the same, but treat keys that a
+/// collation or a type makes equal, such as 1 and 1.0, inconsistently as one row or two. Here, a row is identified by the stored
+/// key.
 final class RecordedRows {
     private final class Table {
-        /// A column as the table's definition declares it.
+        /// A column as declared in the definition of the table.
         struct Column: Equatable {
             let name: String
             let type: String
-            /// The position in the key, from 1; 0 for others.
+            /// The position in the key, from 1; 0 for other columns.
             let keyPosition: UInt8
         }
 
         let name: String
         let columns: [Column]
-        /// For each column, whether it holds floats in place of integers.
+        /// Whether each column stores integers as floats.
         let isReal: [Bool]
-        /// The columns of the key.
+        /// The positions of the key columns.
         let key: [Int]
         let rows: FormerRows
 
@@ -39,13 +40,13 @@ final class RecordedRows {
     private var tables: [Table] = []
     /// A buffer for encoding values.
     private var scratch = ChangesetWriter()
-    /// About how much memory the rows take.
+    /// The approximate memory of the rows.
     private(set) var memoryInBytes = 0
-    /// Whether the columns of a table have changed: later changes are missing.
+    /// Whether the recording failed, because the columns of a table changed. Later changes are missing.
     private(set) var hasFailed = false
-    /// Whether memory for a row ran out: later changes are missing.
+    /// Whether memory ran out. Later changes are missing.
     private(set) var isOutOfMemory = false
-    /// The tables in which a key has taken the place of another that SQLite considers equal; known once the changes are written.
+    /// The tables in which a key was replaced by a key that SQLite considers equal. Complete after `changeset(in:)` was called.
     private(set) var tablesWithReplacedKeys: Set<String> = []
 
     init(_ connection: SQLiteConnection, in memory: RecordingMemory) {
@@ -53,13 +54,13 @@ final class RecordedRows {
         self.memory = memory
     }
 
-    /// Forgets all rows, which are too many.
+    /// Removes all rows, to free their memory.
     func removeAll() {
         tables = []
         memoryInBytes = 0
     }
 
-    /// Records the change that SQLite reports now.
+    /// Records the change that SQLite currently reports.
     func take(_ kind: CInt, of name: UnsafePointer<CChar>) {
         guard !hasFailed, let table = table(name) else { return }
         guard Int(sqlite3_preupdate_count(connection)) == table.columns.count else {
@@ -76,7 +77,7 @@ final class RecordedRows {
     private func keep(isFormer: Bool, of table: Table, _ read: Reader) {
         guard !isOutOfMemory else { return }
         scratch.removeAll()
-        // A row with NULL in its key has no name: recordings fail for tables that have such rows.
+        // A row with NULL in its key cannot be identified: recordings fail for tables that have such rows.
         guard write(table.key, of: table, read, stopsAtNull: true) else { return }
         let keyCount = scratch.bytes.count
         let isIndirect = sqlite3_preupdate_depth(connection) > 0
@@ -89,7 +90,7 @@ final class RecordedRows {
         memoryInBytes += FormerRows.memoryOfRow + scratch.bytes.count
     }
 
-    /// Writes the values of columns. Returns whether all are written.
+    /// Writes the values of columns. Returns whether all values were written.
     private func write(_ columns: some Collection<Int>, of table: Table, _ read: Reader, stopsAtNull: Bool = false) -> Bool {
         for index in columns {
             var value: OpaquePointer?
@@ -98,13 +99,14 @@ final class RecordedRows {
                 return false
             }
             if stopsAtNull, sqlite3_value_type(value) == SQLITE_NULL { return false }
-            // For inserted rows, the hook returns whole numbers in REAL columns as integers: then 1 and 1.0 would be two keys.
+            // For inserted rows, the hook returns whole numbers in REAL columns as integers. Without the conversion, 1 and 1.0
+            // would be two keys.
             scratch.append(value, asReal: table.isReal[index])
         }
         return true
     }
 
-    /// A table with its columns, read when it is first changed; `nil` for one without a key.
+    /// Returns a table with its columns, which are read at the first change of the table; `nil` for a table without a key.
     private func table(_ name: UnsafePointer<CChar>) -> Table? {
         if let known = tables.last(where: { sqlite3_stricmp($0.name, name) == 0 }) { return known.key.isEmpty ? nil : known }
         let name = String(cString: name)
@@ -117,7 +119,8 @@ final class RecordedRows {
         return table.key.isEmpty ? nil : table
     }
 
-    /// SQLite allows hooks to prepare statements: its own sessions do so. A trace recognizes the statement by its beginning.
+    /// Reads the columns of a table. SQLite allows hooks to prepare statements: its own sessions do so. Traces recognize the
+    /// statement by its first characters.
     private func columns(of table: String) -> [Table.Column]? {
         guard let statement = prepare("PRAGMA 'main'.table_info(\(table.quotedName))") else { return nil }
         defer { sqlite3_finalize(statement) }
@@ -133,7 +136,7 @@ final class RecordedRows {
 
     // MARK: - The end
 
-    /// The net changes; `nil` if the recording is not complete.
+    /// Returns the net changes; `nil` if the recording is incomplete.
     ///
     /// - Throws: ``StorageError``.
     func changeset(in spool: ByteSpool = ByteSpool()) throws -> StoredBytes? {
@@ -206,7 +209,7 @@ final class RecordedRows {
         return sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK ? statement : nil
     }
 
-    /// Returns whether all were read.
+    /// Calls a closure for each row of a statement. Returns whether all rows were read.
     private func forEachRow(of statement: OpaquePointer, _ body: () -> Void) -> Bool {
         defer { sqlite3_reset(statement) }
         var code = sqlite3_step(statement)

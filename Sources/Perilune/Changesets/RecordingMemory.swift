@@ -3,12 +3,12 @@ internal import Foundation
 
 /// The source of a recording's memory.
 enum RecordingMemory {
-    /// The machine's memory: the recording has its own limit.
+    /// The memory of the process. Only the limit of the recording applies.
     case machine
     /// SQLite's allocations for the run that records, which count against the run's limit.
     case run
 
-    /// - Returns: Memory that is not initialized; `nil` if there is none left, or the run may not have more.
+    /// - Returns: Uninitialized memory; `nil` if memory runs out or the run has reached its limit.
     func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer? {
         switch self {
         case .machine: malloc(byteCount)
@@ -42,7 +42,7 @@ struct RecordedList<Element: BitwiseCopyable> {
         return true
     }
 
-    /// Replaces the contents by `count` copies of an element. Returns `false` and changes nothing if memory runs out.
+    /// Replaces the contents with `count` copies of an element. Returns `false` and changes nothing if memory runs out.
     mutating func fill(_ count: Int, with element: Element) -> Bool {
         var filled = RecordedList(in: memory)
         guard filled.resize(to: count) else { return false }

@@ -134,7 +134,7 @@ extension PreviewPlan {
 /// The application of a changeset within an open transaction.
 private struct PlanApplication {
     let changeset: ChangesetStream
-    /// The outline of the changeset, inverted or not: the tables are the same.
+    /// The outline of the changeset, which is the same for the inverted changeset.
     let outline: ChangesetOutline
     /// The updated rows whose other columns must also be unchanged; `nil` if they are not compared.
     let seen: SeenRows?
