@@ -112,7 +112,10 @@ private struct SwiftHouse {
         for (path, lines) in files {
             guard let known = definers[Self.target(path)] else { continue }
             // Types that are private to the file hide those of the target.
-            var seen = Set(lines.compactMap { Self.name(definedBy: $0, isPrivate: true) }.map(Substring.init))
+            var seen: Set<Substring> = []
+            for line in lines {
+                if let name = Self.name(definedBy: line, isPrivate: true) { seen.insert(name[...]) }
+            }
             for (index, line) in lines.enumerated() {
                 for word in Self.words(line) where word.first!.isUppercase && seen.insert(word).inserted {
                     guard let places = known[String(word)], places.count == 1, let definer = places.first, definer != path else { continue }
