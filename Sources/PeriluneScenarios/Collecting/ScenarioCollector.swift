@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneLua
 internal import Synchronization
 
-/// Finds out which scenarios a file defines.
+/// A loader that finds out which scenarios files define.
 struct ScenarioCollector {
     let chunks: ChunkCache
     let options: ScenarioOptions
@@ -10,14 +10,14 @@ struct ScenarioCollector {
     /// A file with its definitions, or the reason why it does not load.
     struct Collected: Sendable {
         let place: ScenarioLocation
-        /// `nil` if it cannot be read.
+        /// The file; `nil` if it cannot be read.
         var file: ScenarioFile?
         var scenarios: [Scenario] = []
         var templates: [ScenarioTemplate] = []
         var failure: ScenarioFailure?
     }
 
-    /// Loads files, several at once; the results are in their order.
+    /// Loads files, several at a time. Returns the results in the order of the files.
     func collect(_ files: [ScenarioLocation]) -> [Collected] {
         let next = Mutex(0)
         let collected = Mutex([Collected?](repeating: nil, count: files.count))
@@ -48,7 +48,7 @@ struct ScenarioCollector {
         return collected.withLock { $0.compactMap { $0 } }
     }
 
-    /// Loads a file in its own state, within limits: only its main part runs.
+    /// Loads a file in its own state, within limits. Only the main chunk runs.
     func collect(_ place: ScenarioLocation) -> Collected {
         var collected = Collected(place: place)
         do {
@@ -74,9 +74,9 @@ struct ScenarioCollector {
 }
 
 extension ScenarioFailure {
-    /// An error as a failure.
+    /// Creates a failure from an error.
     ///
-    /// - Parameter file: What it is blamed on, if it does not say.
+    /// - Parameter file: The file to blame if the error does not name one.
     init(_ error: any Error, file: String? = nil) {
         guard let error = error as? LuaError else {
             self.init("\(error)", kind: (error as? any LuaErrorDescribing)?.luaKind ?? "host", file: file)

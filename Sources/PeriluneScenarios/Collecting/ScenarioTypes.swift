@@ -4,14 +4,14 @@ package import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Types for editors (LuaCATS): the scripts' API, the scenario language, and the tables of a project.
+/// The types for editors (LuaCATS): the scripts' API, the scenario language, and the tables of a project.
 package struct ScenarioTypes: Sendable {
-    /// Text by the name of the file that it belongs into.
+    /// The text of each file, by file name.
     package let files: [String: String]
-    /// The tables and views that cannot be used and are left out, for people.
+    /// Messages about the tables and views that are left out because they cannot be used.
     package private(set) var flaws: [String] = []
 
-    /// The types that are the same for all projects.
+    /// The types that are the same in all projects.
     package static let reference = ScenarioTypes(files: [
         "perilune.d.lua": LibraryModules.reference.source(of: "reference.types.perilune") ?? "",
         "scenarios.d.lua": LibraryModules.reference.source(of: "reference.types.scenarios") ?? "",
@@ -21,10 +21,10 @@ package struct ScenarioTypes: Sendable {
         self.files = files
     }
 
-    /// Writes the files into a folder, which is made if it does not exist.
+    /// Writes the files into a folder, and creates the folder if necessary.
     ///
-    /// - Returns: The paths of those that were not the same already.
-    /// - Throws: What `FileManager` throws if the folder or a file cannot be written.
+    /// - Returns: The paths of the files whose contents have changed.
+    /// - Throws: Errors of `FileManager` if the folder or a file cannot be written.
     package func write(to folder: String) throws -> [String] {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return try outdated(in: folder).map { path, text in
@@ -33,13 +33,13 @@ package struct ScenarioTypes: Sendable {
         }
     }
 
-    /// The paths of the files in a folder that are missing or not the same, with the text that they should have.
+    /// Returns the paths of the files in a folder that are missing or outdated, with the text that each should have.
     package func outdated(in folder: String) -> [(path: String, text: String)] {
         files.sorted { $0.key < $1.key }.map { ("\(folder)/\($0.key)", $0.value) }
             .filter { FileManager.default.contents(atPath: $0.path) != Data($0.text.utf8) }
     }
 
-    /// The types, including the tables of a database. Only its schema is read.
+    /// Returns the types, including the tables of a database. Only the database's schema is read.
     ///
     /// - Parameter extensions: The extensions that the database needs.
     /// - Throws: GRDB's error if the file cannot be read.
@@ -64,7 +64,7 @@ package struct ScenarioTypes: Sendable {
                 do {
                     try db.execute(sql: sql)
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                    // One of the flaws, or an index or a trigger that needs one of them.
+                    // The object is one of the flaws, or an index or a trigger that needs one of them.
                     continue
                 }
             }
@@ -75,7 +75,7 @@ package struct ScenarioTypes: Sendable {
         files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
     }
 
-    /// The types as the first of the scenarios that begin with a migrated database finds its tables.
+    /// Creates the types from the tables that the first scenario with a migrated database sees.
     init(
         _ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache, extensions: SQLiteExtensions
     ) throws {

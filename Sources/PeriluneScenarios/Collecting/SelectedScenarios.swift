@@ -11,31 +11,31 @@ package struct SelectedScenarios: Sendable {
     var broken: [ScenarioResult] = []
     /// The number of found scenarios, selected or not.
     package private(set) var foundCount = 0
-    /// How many files of scenarios were not looked into, as the selection does not name them.
+    /// The number of scenario files that were not loaded because the selection excludes them.
     private(set) var unreadCount = 0
-    /// Whether some are left out because of `scenario.only`.
+    /// Whether scenarios are left out because others use `scenario.only`.
     package private(set) var isFocused = false
-    /// The focused scenarios.
+    /// The scenarios that use `scenario.only`.
     package private(set) var focused: [Scenario] = []
     /// The folders of projects, which contain scripts and modules, and their scenario folders.
     private(set) var projects: Set<ProjectFolder> = []
-    /// The folders that were given.
+    /// The folders among the paths of the options.
     private(set) var folders: [String] = []
     /// The definitions of files that were loaded completely, selected or not.
     private var definitions: [(path: String, scenarios: [Scenario])] = []
-    /// Whether every scenario that was found is run.
+    /// Whether the run contains every scenario that was found.
     var isWhole: Bool { unreadCount == 0 && broken.isEmpty && entries.count == foundCount }
 
-    /// The chosen scenarios, in the order of files and lines.
+    /// The selected scenarios, in the order of files and lines.
     package var scenarios: [Scenario] {
         entries.map(\.scenario).sorted { ($0.file, $0.line, $0.id) < ($1.file, $1.line, $1.id) }
     }
-    /// Why files or scenarios cannot be run.
+    /// The reasons why files or scenarios cannot be run.
     package var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
-    /// Whether no scenario will run.
+    /// Whether the run is empty.
     package var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
 
-    /// Loads the files and chooses.
+    /// Loads the files and selects scenarios.
     ///
     /// - Throws: ``ScenarioUsageError`` if a path does not exist, or no scenario is at its line.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
@@ -78,7 +78,7 @@ package struct SelectedScenarios: Sendable {
         entries += chosen.map { Entry(scenario: $0, source: source) }
     }
 
-    /// The files of which all scenarios have run and passed: the set of their snapshots is complete.
+    /// Returns the files whose scenarios have all run and passed, so that the set of their snapshots is complete.
     func passedFiles(by results: [ScenarioResult]) -> [String] {
         let results = Dictionary(grouping: results) { "\($0.scenario.file) \($0.scenario.localID)" }
         return definitions.filter { file in
@@ -103,8 +103,9 @@ package struct SelectedScenarios: Sendable {
         }
     }
 
-    /// Two scenarios of a file cannot have one name: results could not be distinguished, and neither could they be run alone. Those of
-    /// two folders of scenarios can: the identifier of the later one begins with its whole path then.
+    /// Fails scenarios whose name is already used in the same file: their results could not be distinguished, and they could not
+    /// be run alone. Equal names in different scenario folders are allowed: the identifier of the later scenario then begins with
+    /// its full path.
     private mutating func removeRepeated(_ options: ScenarioOptions) {
         var files: [String: String] = [:]
         for index in entries.indices {
@@ -123,7 +124,7 @@ package struct SelectedScenarios: Sendable {
                 first[scenario.id] = scenario
                 return false
             }
-            // A file, or a line of it, that was given twice.
+            // The same file or line was given twice.
             guard other.line != scenario.line || other.positionAtLine != scenario.positionAtLine else { return true }
             var result = ScenarioResult(scenario, .errored, seed: options.seed)
             let message = "another scenario has the same name, at \(other.place)"
@@ -141,7 +142,7 @@ package struct SelectedScenarios: Sendable {
     }
 
     private mutating func arrange(_ options: ScenarioOptions) {
-        // Sorts by keys that do not depend on how paths were typed, so a seed always gives the same order.
+        // The keys do not depend on how paths were typed, so a seed always gives the same order.
         entries.sort {
             ($0.source.file.place.identity, $0.scenario.line, $0.scenario.id)
                 < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.id)
@@ -152,7 +153,7 @@ package struct SelectedScenarios: Sendable {
     }
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// A random number generator with a seed (SplitMix64).
 private struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
