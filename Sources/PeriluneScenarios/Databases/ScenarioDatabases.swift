@@ -7,29 +7,29 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Finds or makes the database that a scenario begins with.
+/// The initial databases of scenarios, found in files or made from migrations and templates.
 final class ScenarioDatabases: Sendable {
     private let store: TemplateStore
     private let chunks: ChunkCache
     private let options: ScenarioOptions
-    /// Collects the lines run by migrations, and by modules that templates use; `nil` if coverage is not measured.
+    /// The collector of the lines that migrations, and modules of templates, have run; `nil` if coverage is not measured.
     private let coverage: CoverageCollector?
-    /// The names of images by request, computed once in a run.
+    /// The names of images by request, each computed once in a run.
     private let names = Mutex<[String: String]>([:])
-    /// How long making a template may take.
+    /// The limits for making a template.
     private static let limits = LuaLimits(time: .seconds(30))
 
     init(store: TemplateStore, chunks: ChunkCache, options: ScenarioOptions, coverage: CoverageCollector? = nil) {
         (self.store, self.chunks, self.options, self.coverage) = (store, chunks, options, coverage)
     }
 
-    /// A file with the templates that its scenarios can name.
+    /// A scenario file with the templates that its scenarios can name.
     struct Source: Sendable {
         let file: ScenarioFile
         let templates: [ScenarioTemplate]
     }
 
-    /// The initial database of a scenario, and its place; no image for an empty database.
+    /// Returns the initial database of a scenario and its location. An empty database has no image.
     func find(for scenario: Scenario, in source: Source) throws -> (place: ScenarioStage.Place, image: DatabaseImage?) {
         let template = { [self] in try layer(scenario.template ?? Self.base, in: source)?.image }
         switch scenario.database {
@@ -47,7 +47,7 @@ final class ScenarioDatabases: Sendable {
     // MARK: - Fixtures
 
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
-        // Copied once for all scenarios that begin with it, which then have the same rows.
+        // The cluster is copied once, so that all scenarios that begin with this fixture have the same rows.
         if ClusterAddress.isMeant(by: name) { return try store.image(named: "fixture:" + name) { try copyOfCluster(name) } }
         let place = file.place
         let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
@@ -71,10 +71,10 @@ final class ScenarioDatabases: Sendable {
 
     // MARK: - Migrations
 
-    /// The template that the migrations make.
+    /// The name of the template that the migrations make.
     private static let base = "base"
 
-    /// The folder of the migrations; `nil` if it does not exist.
+    /// Returns the folder of the migrations; `nil` if it does not exist.
     func migrations(of file: ScenarioFile) -> String? {
         if let folder = options.migrations { return folder }
         let folder = ScenarioLocation.path("migrations", in: file.place.project)
@@ -101,7 +101,7 @@ final class ScenarioDatabases: Sendable {
 
     // MARK: - Templates
 
-    /// A database with a name that identifies everything that it was made from.
+    /// A database with a name that identifies everything from which it was made.
     private struct Layer {
         let name: String
         let image: DatabaseImage
@@ -113,7 +113,7 @@ final class ScenarioDatabases: Sendable {
             guard name == Self.base else { throw unknown(name, in: source) }
             return try migrations(of: source.file).map(migrated)
         }
-        // A layer with the same name as the base begins with an empty database, unless it names a parent.
+        // A template with the name of the base begins with an empty database, unless it names a parent.
         let parent = template.parent ?? (name == Self.base ? "empty" : Self.base)
         let path = try chain(from: template, in: source)
         let below = try layer(parent, in: source)
@@ -128,7 +128,7 @@ final class ScenarioDatabases: Sendable {
         return try Layer(name: key, image: store.image(named: key) { try makeBase(folder) })
     }
 
-    /// The names from a template down to its lowest parent.
+    /// Returns the names from a template down to its lowest parent.
     private func chain(from template: ScenarioTemplate, in source: Source) throws -> [String] {
         var path = [template.name]
         var next = template
@@ -185,7 +185,7 @@ final class ScenarioDatabases: Sendable {
     }
 
     private static func name(of template: ScenarioTemplate, on base: String, in source: Source) -> String {
-        // A template may use whatever stands before it, so that all texts count.
+        // A template may use any code before it, so the texts of all files count.
         let file = template.file == source.file.path ? [source.file.source] : []
         let texts = (source.file.supports + file).flatMap { [Array($0.path.utf8), $0.text] }
         return TemplateStore.name([Array(template.name.utf8), Array(base.utf8)] + texts)

@@ -3,9 +3,10 @@ internal import Perilune
 internal import PeriluneRecords
 internal import Synchronization
 
-/// The databases that scenarios begin with, each made once, when it is first needed, and named by the hash of all it is made from.
+/// The initial databases of scenarios. Each is made once, when it is first needed, and named by the hash of everything from which
+/// it is made.
 ///
-/// A request for one that is being made waits for it. A failure is not retried.
+/// A request for an image that another thread is making waits for it. A failure is not retried.
 final class TemplateStore: Sendable {
     private final class Entry: @unchecked Sendable {
         let lock = NSLock()
@@ -15,9 +16,9 @@ final class TemplateStore: Sendable {
 
     private let entries = Mutex<[String: Entry]>([:])
 
-    /// The image of a name.
+    /// Returns the image with a name.
     ///
-    /// - Parameter make: Makes it, on the calling thread.
+    /// - Parameter make: Makes the image on the calling thread if it does not exist yet.
     func image(named name: String, _ make: () throws -> DatabaseImage) throws -> DatabaseImage {
         let entry = entries.withLock { entries in
             if let entry = entries[name] { return entry }
@@ -33,9 +34,9 @@ final class TemplateStore: Sendable {
         return try image.get()
     }
 
-    /// A name for a template made from these parts.
+    /// Returns the name for a template made from these parts.
     static func name(_ parts: [[UInt8]]) -> String {
-        // With their lengths, so that nothing can move from one part to the next.
+        // The lengths are included, so that moving text from one part to the next changes the name.
         SHA256.hash(parts.flatMap { Array("\($0.count):".utf8) + $0 })
     }
 }
