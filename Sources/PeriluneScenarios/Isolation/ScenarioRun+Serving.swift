@@ -2,9 +2,10 @@ internal import Foundation
 package import PeriluneIsolation
 internal import PeriluneRecords
 
-/// Runs of which another process reports the results.
+/// Running scenarios on behalf of another process, which reports the results.
 extension ScenarioRun {
-    /// Runs the scenarios that another process names, which has selected them by the same options, until that one has ended.
+    /// Runs the scenarios that another process requests, until that process ends. Both processes select scenarios by the same
+    /// options.
     ///
     /// - Throws: ``ScenarioUsageError``.
     package func serve(on channel: FrameChannel, answers: FrameChannel) async throws {
@@ -25,7 +26,8 @@ extension ScenarioRun {
         }
     }
 
-    /// The identifiers that the other process sends. This process ends with it, even in the middle of a scenario.
+    /// Returns the identifiers that the other process sends. When that process ends, this one exits, even in the middle of a
+    /// scenario.
     private static func requests(on channel: FrameChannel) -> AsyncStream<String> {
         AsyncStream { continuation in
             Thread.detachNewThread {
@@ -45,7 +47,7 @@ extension ScenarioRun {
             try channel.send(.ended, (try? values(result)) ?? [])
         } catch {
             guard case .refused = error else { return }
-            // Far more details than a report shows.
+            // The result is too large for a frame, so its most extensive details are left out.
             var short = result
             (short.statements, short.changes, short.attachments, short.output) = ([], [], [], "")
             short.earlierAttempts = []
@@ -55,15 +57,15 @@ extension ScenarioRun {
     }
 }
 
-/// Registers snapshots in the parent process, which knows the snapshots of all scenarios.
+/// A registry that asks the parent process, which knows the snapshots of all scenarios.
 private struct SnapshotQuestions: SnapshotRegistry {
     let channel: FrameChannel
-    /// Asks, and blocks the thread until the answer arrives. One scenario runs at a time.
+    /// The connection for the answers.
     let answers: FrameChannel
 
-    /// Asks, and blocks the thread until there is an answer. One scenario runs at a time.
+    /// Asks the parent process and blocks the thread until the answer arrives. Only one scenario runs at a time.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
-        // A frame may be too small for the text.
+        // The hash is sent, because a frame may be too small for the text.
         guard (try? channel.send(.compares, [.text(path), .text(SHA256.hash(text))])) != nil else { return nil }
         return (try? answers.receive())?.values.first?.text
     }
