@@ -1,4 +1,4 @@
-/// A moment at which a process can end while a scenario runs it: before or after a commit or a call.
+/// A moment at which a scenario can end a process: before or after a commit or a call.
 public struct CrashPoint: Codable, Sendable {
     /// The number of the point in its run, from 1.
     public let number: Int
@@ -15,13 +15,13 @@ public struct CrashPoint: Codable, Sendable {
     public var text: String { "\(moment) \(action)\(place.map { " (\($0))" } ?? "")" }
 }
 
-/// The tries of a scenario with the option `crash`: for each, one or two processes ended at a crash point.
+/// The runs of a scenario with the option `crash`. Each of them ends one or two processes at crash points.
 public struct CrashSummary: Codable, Sendable {
     /// A run with crashes.
     public struct Trial: Codable, Sendable {
         /// The numbers of the points at which processes ended.
         public var numbers: [Int]
-        /// The points, as that run reached them.
+        /// The points at which processes ended, as this run reached them.
         public var points: [CrashPoint]
         /// Whether the run met all expectations.
         public var hasPassed: Bool
@@ -31,13 +31,13 @@ public struct CrashSummary: Codable, Sendable {
     public var points: [CrashPoint] = []
     /// The number of points; more than ``points`` if there are very many.
     public var count = 0
-    /// The runs with crashes, in order; empty if none was asked for.
+    /// The runs with crashes, in order; empty if none was requested.
     public var trials: [Trial] = []
 
     /// The runs that failed.
     public var failed: [Trial] { trials.filter { !$0.hasPassed } }
 
-    /// The counts for people.
+    /// The counts as text for people.
     public var text: String {
         let points = "\(count) crash point\(count == 1 ? "" : "s")"
         guard !trials.isEmpty else { return "\(points); --crash tries each" }
@@ -48,7 +48,7 @@ public struct CrashSummary: Codable, Sendable {
 
 /// The crash points at which a run ends processes.
 public enum CrashSelection: Codable, Sendable, Equatable {
-    /// Points are counted only.
+    /// No crashes; points are only counted.
     case none
     /// All points, or a selection by the seed if there are many.
     case all

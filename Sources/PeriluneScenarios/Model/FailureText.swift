@@ -1,8 +1,8 @@
-/// A result as readable text: the failed check, its place, its data, and how to run it again.
+/// A readable description of a result: the failed check, its place, its data, and how to run the scenario again.
 struct FailureText {
     let style: ScenarioReportStyle
 
-    /// The lines of a result other than success.
+    /// Returns the lines for a result other than success.
     func lines(of result: ScenarioResult) -> [String] {
         let scenario = result.scenario
         let seeds = ["seed \(result.seed)"] + (scenario.seed.map { ["its own seed \(Self.line($0))"] } ?? [])
@@ -22,7 +22,7 @@ struct FailureText {
         return lines
     }
 
-    /// How the attempts have failed after which the scenario was tried again; nothing if there was one alone.
+    /// Returns lines about the failures of earlier attempts; none if there was only one attempt.
     func lines(ofAttemptsBefore result: ScenarioResult) -> [String] {
         result.earlierAttempts.enumerated().flatMap { index, attempt in
             [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration, attempt.seed)] + attempt.failures.flatMap(lines)
@@ -37,16 +37,16 @@ struct FailureText {
         return labelled("attempt", text)
     }
 
-    /// The path of the kept database, and how to look into it.
+    /// Returns the path of the kept database, and how to open it.
     func kept(_ result: ScenarioResult) -> [String] {
         guard let database = result.database else { return [] }
         let command = "perilune query --database \(Self.quoted(database)) 'SELECT name FROM sqlite_schema'"
         return [labelled("database", database), labelled("look", command)]
     }
 
-    /// The command that runs a scenario again.
+    /// Returns the command that runs a scenario again.
     func rerun(_ result: ScenarioResult) -> String {
-        // A file that does not load has no scenario at any line.
+        // A file that does not load has no scenarios with line numbers.
         let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.uniquePlace
         return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)" + (result.crashes.map(Self.crashOption) ?? "")
     }
@@ -73,7 +73,7 @@ struct FailureText {
 
     // MARK: - Failures
 
-    /// The lines of a failure, without the lines of the result.
+    /// Returns the lines of a failure, without the lines of the result.
     func lines(of failure: ScenarioFailure) -> [String] {
         var lines: [String] = []
         let end = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
@@ -95,7 +95,7 @@ struct FailureText {
         return lines
     }
 
-    /// A line of a comparison: missing and unexpected parts begin with a sign.
+    /// Returns a line of a comparison. Missing and unexpected parts begin with a sign.
     private func detail(_ text: String) -> String {
         let line = "    " + Self.plain(text)
         if text.hasPrefix("- ") { return style.red("  " + Self.plain(text)).withPrefix("  ") }
@@ -128,9 +128,9 @@ struct FailureText {
         String(repeating: " ", count: Self.margin + 2) + text
     }
 
-    /// A text of several lines with a label; nothing for an empty one.
+    /// Returns a text of several lines with a label; no lines for an empty text.
     ///
-    /// - Parameter head: What precedes the first line, with its colors.
+    /// - Parameter head: The colored text before the first line.
     func block(_ label: String, _ text: String, head: String = "") -> [String] {
         var lines = Self.plain(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         while lines.last == "" { lines.removeLast() }
@@ -142,13 +142,13 @@ struct FailureText {
         return [labelled(label, head + lines[0])] + lines.dropFirst().map(indented)
     }
 
-    /// Bound values may be large.
+    /// Returns a bound value, shortened if it is large.
     private static func shortened(_ text: String) -> String {
         let text = plain(text)
         return text.count > 2000 ? text.prefix(2000) + "... (\(text.count) characters)" : text
     }
 
-    /// Text without characters that could harm a terminal. Line breaks and our own colors remain.
+    /// Returns text without characters that could harm a terminal. Line breaks and our own colors remain.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in
@@ -160,7 +160,7 @@ struct FailureText {
         }
     }
 
-    /// Text for one line: like `plain`, but with visible line breaks.
+    /// Returns text for one line: like `plain`, but with visible line breaks.
     static func line(_ text: String) -> String {
         plain(text).replacing("\n", with: "\\n").replacing("\t", with: "\\t")
     }
@@ -173,7 +173,7 @@ struct FailureText {
         }
     }
 
-    /// A path as a shell reads it.
+    /// Returns a path in the form that a shell reads.
     private static func quoted(_ text: String) -> String {
         let plain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-:+@".contains($0)) }
         return plain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
@@ -188,9 +188,9 @@ extension String {
     fileprivate func withPrefix(_ prefix: String) -> String { prefix + self }
 }
 
-/// Times for people.
+/// Durations as text for people.
 enum TimeText {
-    /// `0.4 ms`, `12 ms`, `1.5 s`.
+    /// Returns a duration as `0.4 ms`, `12 ms` or `1.5 s`.
     static func text(_ duration: Duration) -> String {
         let milliseconds = duration / .milliseconds(1)
         if milliseconds >= 999.5 { return rounded(milliseconds / 1000, digits: milliseconds < 99_950 ? 1 : 0) + " s" }

@@ -1,64 +1,66 @@
 public import PeriluneLua
 
-/// A scenario as its file defines it; each of several cases is one.
+/// A scenario as its file defines it. Each of several cases is a separate scenario.
 public struct Scenario: Codable, Sendable, Identifiable {
-    /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so. The path begins with the folder of
-    /// scenarios, however it was typed.
+    /// The unique identifier in a run: path, names of the groups, name and the case, if any. The path begins with the folder of
+    /// scenarios, regardless of how it was typed.
     public var id: String
-    /// Like `id`, but two scenario folders in one run may have the same file and scenario names.
+    /// The identifier without the distinction of scenario folders: two folders in one run may have the same file and scenario
+    /// names.
     let localID: String
-    /// With the case, if there are several.
+    /// The name, including the case if there are several.
     public var name: String
-    /// The names of the groups around it, outermost first.
+    /// The names of the surrounding groups, outermost first.
     public var groups: [String] = []
-    /// The name of the case.
+    /// The name of the case; `nil` if the definition has only one.
     public var caseName: String?
-    /// The path relative to the current folder.
+    /// The path of the file, relative to the current folder.
     public var file: String
-    /// The line of its definition, from 1.
+    /// The line of the definition, from 1.
     public var line: Int
-    /// Its tags, including its groups' tags.
+    /// The tags, including the groups' tags.
     public var tags: [String] = []
-    /// The initial seed data of its database; `nil` means only the migrations' data.
+    /// The template with the initial seed data of the database; `nil` means only the migrations' data.
     public var template: String?
-    /// `file`, `empty`, `fixture:NAME`; `nil` means in memory.
+    /// The option `database`: `file`, `empty` or `fixture:NAME`; `nil` means in memory.
     public var database: String?
     /// The time limit; `nil` means the limit of the run's options.
     public var timeout: Duration?
-    /// How often it is tried again after a failure.
+    /// The number of retries after a failure.
     public var retry = 0
-    /// Why it has to fail.
+    /// The reason why the scenario is expected to fail.
     public var fails: String?
-    /// The kind of the error by which it must fail, if it specifies one.
+    /// The kind of the expected error, if the scenario specifies one.
     var failingKind: String?
-    /// Whether it says by which error it has to fail.
+    /// Whether the scenario specifies the error by which it must fail.
     var failsInOneWay = false
-    /// The consequence if it passes without any check.
+    /// The consequence if the scenario passes without any check.
     public var noChecks: ScenarioOptions.NoChecks?
-    /// Scenarios with the same lock never run at the same time.
+    /// The name of a lock: scenarios with the same lock never run at the same time.
     public var lock: String?
     /// The scenario's own seed.
     public var seed: String?
-    /// Effects outside of the database that its scripts may have.
+    /// The effects outside of the database that the scenario's scripts may have.
     public var grants: [String] = []
-    /// How processes are ended while it runs; `nil` without the option `crash`.
+    /// How processes are ended while the scenario runs; `nil` without the option `crash`.
     var crash: Crash?
-    /// Why it is not run.
+    /// The reason why the scenario is skipped.
     public var skip: String?
-    /// Whether it is still to be written.
+    /// Whether the scenario is still to be written.
     public var isTodo = false
-    /// Whether only this scenario and others marked like it will run.
+    /// Whether the run contains only this scenario and others with the same mark.
     public var isOnly = false
     /// The position in its file of the `scenario` call that defines it.
     var ordinal: Int?
-    /// Whether a definition of its file is refused, which the file catches: it is there only where all of them are checked.
+    /// Whether the file catches the error of a rejected definition: the scenario then exists only if all definitions of the file
+    /// are loaded.
     var isBesideRefused = false
-    /// The position, from 1, among several scenarios that are defined at the same line; `nil` if it is alone there.
+    /// The position, from 1, among several scenarios on the same line; `nil` if the line has only one.
     public internal(set) var positionAtLine: Int?
 
     /// The option `crash`.
     struct Crash: Codable, Sendable {
-        /// Whether scripts of `t.run` are ended, too, and run again from their start.
+        /// Whether scripts of `t.run` are also ended, and run again from their start.
         var rerunsScripts = false
         /// The names of tables, columns, functions and fields that are not compared with the undisturbed run.
         var ignored: [String] = []
@@ -70,11 +72,11 @@ public struct Scenario: Codable, Sendable, Identifiable {
         (self.id, localID, self.name, self.file, self.line) = (id, id, name, file, line)
     }
 
-    /// Groups, name and case.
+    /// The groups, the name and the case, separated by ` > `.
     public var title: String { (groups + [name] + [caseName].compactMap { $0 }).joined(separator: " > ") }
-    /// `FILE:LINE`.
+    /// The place of the definition: `FILE:LINE`.
     public var place: String { "\(file):\(line)" }
-    /// A unique name of this scenario: `FILE:LINE`, or `FILE:LINE:POSITION` if several are defined at one line.
+    /// A unique place: `FILE:LINE`, or `FILE:LINE:POSITION` if several scenarios are on one line.
     public var uniquePlace: String { place + (positionAtLine.map { ":\($0)" } ?? "") }
 }
 
@@ -118,7 +120,7 @@ extension Scenario: LuaConvertible {
     }
 }
 
-/// A table of the library's Lua part, read field by field.
+/// A table from the library's Lua part, read field by field.
 struct LuaFields {
     let table: LuaTable
 
@@ -161,7 +163,7 @@ struct LuaFields {
         return fields
     }
 
-    /// A text that may also be given as a number, or as `true`, which says nothing.
+    /// Returns a text that may also be given as a number. `true`, which carries no text, counts as absent.
     func text(_ name: String) throws(LuaError) -> String? {
         switch try table.rawGet(.string(LuaString(name))) {
         case .nil, .boolean(false): nil

@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Perilune
 
-/// A file of scenarios, and the `support.lua` files that are loaded before it.
+/// A scenario file, and the `support.lua` files that are loaded before it.
 struct ScenarioFile: Sendable {
     struct Source: Sendable {
-        /// The path that is shown.
+        /// The path for display.
         let path: String
         let text: [UInt8]
     }
 
     let source: Source
-    /// The outermost first.
+    /// The support files, the outermost first.
     let supports: [Source]
     let place: ScenarioLocation
     var path: String { source.path }
-    /// Includes the empty line after a last line break, in which a cursor may be.
+    /// The number of lines, including the empty line after a final line break, on which an editor's cursor may be.
     var lineCount: Int { source.text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count }
 
-    /// Reads a file and its support files.
+    /// Reads a scenario file and its support files.
     init(_ place: ScenarioLocation) throws {
         self.place = place
         source = Source(path: place.path, text: try ScriptHost.read(place.path))
@@ -25,7 +25,7 @@ struct ScenarioFile: Sendable {
             .filter { FileManager.default.fileExists(atPath: $0) }.map { Source(path: $0, text: try ScriptHost.read($0)) }
     }
 
-    /// Restores the full file name in a failure. Lua may show only its end, after three dots.
+    /// Restores the full file name in a failure, because Lua may show only the end of the name, after three dots.
     func restoreName(in failure: inout ScenarioFailure) {
         guard let name = failure.file, name.hasPrefix("...") else { return }
         let end = name.dropFirst(3)
@@ -33,13 +33,13 @@ struct ScenarioFile: Sendable {
     }
 }
 
-/// Finds files of scenarios.
+/// The search for scenario files.
 package enum ScenarioFiles {
     static let suffix = "_scenario.lua"
 
-    /// The files at a path, in the order of their names.
+    /// Returns the scenario files at a path, in the order of their names.
     ///
-    /// - Throws: ``ScenarioUsageError`` if there is nothing at the path.
+    /// - Throws: ``ScenarioUsageError`` if nothing exists at the path.
     static func find(_ path: String) throws -> [ScenarioLocation] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -55,14 +55,14 @@ package enum ScenarioFiles {
         return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
     }
 
-    /// The Lua files under a folder that are not scenario files, in the same order as scenario files.
+    /// Returns the Lua files under a folder that are not scenario files, in the same order as scenario files.
     package static func othersInFolder(_ path: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".lua") && !$0.hasSuffix(suffix) && !$0.hasSuffix("support.lua") }.sorted()
     }
 }
 
-/// A mistake in the options of the run.
+/// An error in the options of a run.
 public struct ScenarioUsageError: Error, CustomStringConvertible {
     public let description: String
 

@@ -1,24 +1,24 @@
 internal import Foundation
 
-/// The location of a scenario file: its displayed path, its identity, and its folders. The last two do not depend on how its path was
-/// typed.
+/// The location of a scenario file: its displayed path, its identity, and its folders. The identity and the folders do not depend
+/// on how the path was typed.
 struct ScenarioLocation: Sendable, Equatable {
     /// The path as typed, relative to the current folder.
     let path: String
-    /// The path from the folder of scenarios, including that folder's name. It identifies the file in identifiers, from which seeds are
-    /// derived.
+    /// The path from the folder of scenarios, including that folder's name. It is part of scenario identifiers, from which seeds
+    /// are derived.
     let identity: String
-    /// The folder under which all scenarios are, in the form that is shown; empty for the current folder.
+    /// The folder that contains all scenarios, in the displayed form; empty for the current folder.
     let root: String
-    /// The folder of the project, in which migrations and scripts are: the one that the folder of scenarios is in.
+    /// The project folder, which contains the folder of scenarios, the migrations and the scripts.
     let project: String
-    /// The folders from ``root`` to the one that the file is in.
+    /// The folders from ``root`` to the folder of the file.
     let folders: [String]
 
-    /// The folder that the file is in.
+    /// The folder of the file.
     var folder: String { folders.last! }
 
-    /// - Parameter given: The folder that counts as that of all scenarios if no folder of the path is called `scenarios`.
+    /// - Parameter given: The folder to use as the root if no folder of the path is called `scenarios`.
     init(path: String, under given: String) {
         self.path = path
         let folder = Self.folder(of: path)
@@ -38,18 +38,18 @@ struct ScenarioLocation: Sendable, Equatable {
         }
     }
 
-    /// The folder that a path leads into, for one with a slash at its end that folder itself; empty for the current one.
+    /// Returns the folder of a path, or the path itself if it ends with a slash; empty for the current folder.
     static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "" }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path of an entry in a folder; the empty folder is the current one.
+    /// Returns the path of an entry in a folder. An empty folder is the current one.
     static func path(_ name: String, in folder: String) -> String {
         folder.isEmpty ? name : folder == "/" ? "/" + name : folder + "/" + name
     }
 
-    /// A path without `.` and `..`, from the current folder if it leads into that.
+    /// Returns a path without `.` and `..`, relative to the current folder if it is inside of it.
     static func pathFromCurrentFolder(_ path: String) -> String {
         let components = components(of: path)
         let current = Self.components(of: "")
@@ -57,7 +57,7 @@ struct ScenarioLocation: Sendable, Equatable {
         return components.dropFirst(current.count).joined(separator: "/")
     }
 
-    /// The names in an absolute path, without `.` and `..`.
+    /// Returns the names in an absolute path, without `.` and `..`.
     private static func components(of path: String) -> [String] {
         let absolute = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
         return absolute.split(separator: "/").reduce(into: []) { names, name in
@@ -65,7 +65,7 @@ struct ScenarioLocation: Sendable, Equatable {
         }
     }
 
-    /// The folder a number of levels above one, in the form in which that was typed.
+    /// Returns the folder a number of levels above another one, in the form in which the latter was typed.
     private static func ancestor(of folder: String, by levels: Int) -> String {
         var names = folder.split(separator: "/").map(String.init)
         for _ in 0..<levels {

@@ -6,94 +6,94 @@ internal import PeriluneBindings
 public struct ScenarioOptions: Sendable {
     /// The order in which scenarios run.
     public enum Order: String, Sendable, CaseIterable {
-        /// Random by the seed of the run, or as the files have them.
+        /// Random by the seed of the run, or the order of files and lines.
         case random, file
     }
 
-    /// How to handle snapshots that are new or differ.
+    /// The treatment of snapshots that are new or differ.
     public enum Snapshots: String, Sendable {
         /// Nothing is written.
         case none = "no"
-        /// They are written next to the snapshot, as `NAME.snap.new`.
+        /// New snapshots are written next to the existing ones, as `NAME.snap.new`.
         case beside = "new"
-        /// They replace the existing snapshots.
+        /// New snapshots replace the existing ones.
         case replace = "all"
     }
 
-    /// How to handle a scenario that passes without any check.
+    /// The treatment of a scenario that passes without any check.
     public enum NoChecks: String, Codable, Sendable, CaseIterable {
-        /// It passes, it passes with a warning, or it fails.
+        /// The scenario passes, passes with a warning, or fails.
         case allow, warn, fail
     }
 
-    /// Files and folders, perhaps with the line of a scenario.
+    /// The files and folders, perhaps with the line of a scenario.
     public var paths: [ScenarioPath] = [ScenarioPath("scenarios")]
-    /// Which scenarios are run.
+    /// The selection of scenarios to run.
     public var selection = ScenarioSelection()
-    /// How many run at once.
+    /// The number of scenarios that run at the same time.
     public var workers = 1
-    /// The order in which they run.
+    /// The order in which scenarios run.
     public var order = Order.random
-    /// The seed of their order and of their random numbers.
+    /// The seed of the order and of the scenarios' random numbers.
     public var seed = RunSeed.random()
-    /// How often all are run.
+    /// The number of times that all scenarios run.
     public var rounds = 1
-    /// Whether the rounds of a scenario are compared: with one seed each has to go the same way.
+    /// Whether the rounds of a scenario are compared: with one seed, each must go the same way.
     var comparesRounds: Bool { rounds > 1 }
-    /// How often each is run, with another seed each time.
+    /// The number of times that each scenario runs, each time with another seed.
     public var stress = 1
-    /// After how many failures no more are begun.
+    /// The number of failures after which no more scenarios are started.
     public var bail: Int?
-    /// The crash points at which scenarios with the option `crash` are tried, each in a run of its own.
+    /// The crash points to test in scenarios with the option `crash`, each in a separate run.
     public var crashes = CrashSelection.none
     /// The greatest number of points to try in one scenario; the seed chooses them.
     public var crashPoints = 200
     /// The greatest number of crashes in one run: 2 also tries pairs of points.
     public var crashDepth = 1
-    /// For scenarios that do not say.
+    /// The time limit of scenarios that do not specify one.
     public var timeout = Duration.seconds(10)
-    /// How long after its time is up a scenario may still run before its worker is given up.
+    /// The time that a scenario may run beyond its limit before its worker is abandoned.
     var grace = Duration.seconds(5)
-    /// For each Lua state.
+    /// The memory limit of each Lua state.
     public var memoryInBytes = 512 << 20
-    /// How to handle snapshots that are new or differ.
+    /// The treatment of snapshots that are new or differ.
     public var snapshots = Snapshots.beside
-    /// Whether snapshots are removed that nothing compares any more.
+    /// Whether obsolete snapshots, which no scenario uses, are removed.
     public var removesObsoleteSnapshots = false
-    /// For scenarios that do not say.
+    /// The default for scenarios that do not specify this.
     public var noChecks = NoChecks.warn
-    /// Whether the run is unattended: then `scenario.only` is an error at once, and snapshots are not written.
+    /// Whether the run is unattended: `scenario.only` is then an error, and snapshots are not written.
     public var isCI = false
 
-    /// How snapshots are actually handled.
+    /// The effective treatment of snapshots.
     var writtenSnapshots: Snapshots { isCI ? .none : snapshots }
 
-    /// The folder of migrations; `nil`: `migrations` next to the folder of scenarios.
+    /// The folder of migrations; `nil` means `migrations` next to the folder of scenarios.
     public var migrations: String?
-    /// The paths of SQLite extensions that migrations and scripts need; all databases of scenarios load them.
+    /// The paths of SQLite extensions that migrations and scripts need. The databases of all scenarios load them.
     public var extensions: [String] = []
-    /// Whether the databases of all scenarios stay when they have ended.
+    /// Whether the databases of all scenarios are kept after the run.
     public var keepsDatabases = false
-    /// Whether the databases of failed scenarios stay.
+    /// Whether the databases of failed scenarios are kept after the run.
     public var keepsFailedDatabases = false
-    /// Whether results have the statements and the changed rows of scenarios: reports of format `html` show them.
+    /// Whether results contain the statements and the changed rows of scenarios, for reports in the format `html`.
     public var keepsDetails = false
-    /// Whether it is noted which lines of Lua have run.
+    /// Whether the lines of Lua that run are counted.
     public var coversLines = false
-    /// Swift modules for scenarios and their scripts.
+    /// The Swift modules for scenarios and their scripts.
     public private(set) var modules: [RegisteredModule] = []
-    /// How a scenario is run again, for reports; the place and the seed follow.
+    /// The command that runs scenarios again, for reports. The place and the seed are appended to it.
     public var command = "perilune test"
 
-    /// Makes the database of each scenario from its initial contents, if it is not in memory or in a file.
+    /// Makes the database of each scenario from its initial contents, unless it is in memory or in a file.
     package var databaseMaker: (@Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue)?
 
-    /// The default options.
+    /// Creates the default options.
     public init() {}
 
     var loadedExtensions: SQLiteExtensions { SQLiteExtensions(extensions) }
 
-    /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; like
+    /// Registers a module of Swift functions, which scenarios and their scripts load with `require`; like
     /// `ScriptHost.register(module:_:_:)` for a host.
     ///
     /// ```swift

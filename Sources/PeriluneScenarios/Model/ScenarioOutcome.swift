@@ -1,31 +1,31 @@
-/// How a scenario ended.
+/// The outcome of a scenario.
 @nonexhaustive
 public enum ScenarioOutcome: String, Sendable, Codable {
-    /// Everything that it states is true.
+    /// All checks were successful.
     case passed
-    /// Something that it states is false, or it has raised an error.
+    /// A check failed, or an error was raised.
     case failed
-    /// It was not run, or has ended itself without a verdict.
+    /// The scenario was not run, or ended itself without a verdict.
     case skipped
 
-    /// It was still running when its time was up.
+    /// The time limit ended the scenario.
     case timedOut = "timed_out"
 
-    /// It could not be run: its file does not load, its database could not be made, or the runner has failed.
+    /// The scenario could not be run: its file does not load, its database could not be made, or the runner has failed.
     case errored
 
-    /// The run was ended before the scenario was.
+    /// The run was interrupted while the scenario was running.
     case interrupted
 
-    /// It was not begun: the run ended before, or the maximum number of failures was reached.
+    /// The scenario was not started: the run ended before, or the maximum number of failures was reached.
     case notRun = "not_run"
 
-    /// Whether the run is a success in spite of it.
+    /// Whether the run can succeed with this outcome.
     public var isSuccess: Bool { self == .passed || self == .skipped }
 
-    /// For people.
+    /// The outcome as text for people.
     var text: String { rawValue.replacing("_", with: " ") }
 
-    /// Whether it says anything about the scenario.
+    /// Whether the outcome says whether the scenario is correct: false if it did not run to its end.
     var isVerdict: Bool { self != .interrupted && self != .notRun }
 }

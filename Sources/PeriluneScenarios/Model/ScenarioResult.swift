@@ -4,51 +4,51 @@ public import Perilune
 public struct ScenarioResult: Codable, Sendable {
     /// The scenario.
     public let scenario: Scenario
-    /// The outcome.
+    /// How the scenario ended.
     public var outcome: ScenarioOutcome
-    /// Why it was skipped, or was expected to fail.
+    /// The reason why the scenario was skipped, or was expected to fail.
     public var reason: String?
-    /// Whether it passed only after a failure.
+    /// Whether the scenario passed only after a failure.
     public var isFlaky = false
-    /// How often it was run.
+    /// The number of attempts.
     public var attempts = 1
-    /// The attempts before the last one: all have failed.
+    /// The attempts before the last one, all of which failed.
     public var earlierAttempts: [ScenarioAttemptResult] = []
     /// The duration of the last attempt.
     public var duration = Duration.zero
-    /// The seed of the run, by which it can be repeated.
+    /// The seed of the run, with which it can be repeated.
     public var seed: RunSeed
     /// The failures, in order.
     public var failures: [ScenarioFailure] = []
-    /// The steps that it has taken, in order.
+    /// The steps that ran, in order.
     public var steps: [ScenarioStep] = []
     /// The remarks of `t.note`.
     public var notes: [String] = []
     /// Reasons to doubt the outcome, such as an assertion that checked no rows.
     public var warnings: [String] = []
-    /// How much it has stated: each `check`, matcher and `expect_error`, and counts of stubs and queries.
+    /// The number of checks: each `check`, matcher and `expect_error`, and counts of stubs and queries.
     public internal(set) var checkCount = 0
-    /// Whether it has failed in another way than its option `fails` says.
+    /// Whether the scenario failed in a way other than its option `fails` specifies.
     var failsOtherwise = false
     /// The values of `t.attach`.
     public var attachments: [ScenarioAttachment] = []
     /// The printed text, shortened if it is long.
     public var output = ""
-    /// How many statements were executed.
+    /// The number of executed statements.
     public var queryCount = 0
-    /// The first of them with their plans, if the options say that they are kept.
+    /// The first statements with their plans, if the options keep them.
     public internal(set) var statements: [StatementRecord] = []
-    /// The rows that it has changed, if the options say that they are kept.
+    /// The rows that the scenario changed, if the options keep them.
     public internal(set) var changes: [TableChanges] = []
-    /// The file in which its database is kept.
+    /// The file in which the scenario's database is kept.
     public var database: String?
     /// The number of this repetition, from 1, if the run is repeated.
     public var round: Int?
 
-    /// The crash points, and the runs with crashes, of a scenario with the option `crash`.
+    /// The crash points, and the runs with crashes, if the scenario has the option `crash`.
     public internal(set) var crashes: CrashSummary?
 
-    /// The way that it went, if rounds are compared.
+    /// The trace of the run, if rounds are compared.
     var trace: ScenarioTrace?
 
     init(_ scenario: Scenario, _ outcome: ScenarioOutcome, seed: RunSeed) {
@@ -56,19 +56,19 @@ public struct ScenarioResult: Codable, Sendable {
     }
 }
 
-/// The result of one attempt at a scenario that was repeated.
+/// The result of one attempt at a scenario that was retried.
 public struct ScenarioAttemptResult: Codable, Sendable {
     /// The outcome of the attempt.
     public var outcome: ScenarioOutcome
-    /// How long it took.
+    /// The duration of the attempt.
     public var duration: Duration
     /// The failures of the attempt, in order.
     public var failures: [ScenarioFailure]
-    /// The steps that it has taken, in order.
+    /// The steps that ran, in order.
     public var steps: [ScenarioStep]
     /// The printed text.
     public var output: String
-    /// The seed of the attempt: each has another one.
+    /// The seed of the attempt. Each attempt has a different seed.
     public var seed: RunSeed
 
     init(_ result: ScenarioResult) {
@@ -77,35 +77,35 @@ public struct ScenarioAttemptResult: Codable, Sendable {
     }
 }
 
-/// Something that was to be true and was not, or an error.
+/// A check that failed, or an error.
 public struct ScenarioFailure: Codable, Sendable {
     /// The failure, on one line.
     public var message: String
     /// Identifies the failure for programs: `check`, `expect`, `timeout`, `constraint_unique`.
     public var kind: String?
-    /// The file in which it went wrong.
+    /// The file to which the failure belongs.
     public var file: String?
     /// The line in the file, from 1.
     public var line: Int?
-    /// The step in which it happened.
+    /// The step in which the failure happened.
     public var step: String?
-    /// The checked expression, as the scenario contains it.
+    /// The text of the checked expression.
     public var expression: String?
-    /// The text of the line.
+    /// The source text of the line.
     public var source: String?
     /// Lines that show the expected and the actual values.
     public var details: [String] = []
-    /// The calls that led there.
+    /// Lua's traceback.
     public var traceback: String?
-    /// The frames of scripts that led to it, as `FILE:LINE`, the scenario's first; empty if there is only one.
+    /// The stack frames in scripts, as `FILE:LINE`, starting with the scenario's; empty if there is only one.
     public var frames: [String] = []
-    /// The last statement before it.
+    /// The last statement before the failure.
     public var statement: StatementRecord?
 
-    /// `FILE:LINE`; `nil` if the file is unknown.
+    /// The place as `FILE:LINE`; `nil` if the file is unknown.
     package var place: String? { file.map { file in file + (line.map { ":\($0)" } ?? "") } }
 
-    /// Makes a failure.
+    /// Creates a failure.
     public init(_ message: String, kind: String? = nil, file: String? = nil, line: Int? = nil) {
         (self.message, self.kind, self.file, self.line) = (message, kind, file, line)
     }
@@ -113,40 +113,40 @@ public struct ScenarioFailure: Codable, Sendable {
 
 /// A phase of a scenario.
 public struct ScenarioStep: Codable, Sendable {
-    /// The name that `t.step` was given.
+    /// The name passed to `t.step`.
     public var name: String
-    /// Whether nothing has failed in it.
+    /// Whether the step ended without failures.
     public var hasPassed: Bool
-    /// How long it took; `nil` if it was not finished.
+    /// The duration; `nil` if the step did not finish.
     public var duration: Duration?
-    /// The line of its call of `t.step`, from 1.
+    /// The line of the call of `t.step`, from 1.
     public var line: Int?
 }
 
-/// A value that a scenario shows with its result.
+/// A value that a scenario attached to its result.
 public struct ScenarioAttachment: Codable, Sendable {
-    /// The name that `t.attach` was given.
+    /// The name passed to `t.attach`.
     public var name: String
     /// The value, as text.
     public var text: String
 }
 
-/// A statement that has run.
+/// A statement that was executed.
 public struct StatementRecord: Codable, Sendable {
-    /// The SQL, without the values bound to it.
+    /// The SQL text, without the bound values.
     public var sql: String
-    /// The bound values, as SQL writes them.
+    /// The bound values as SQL literals.
     public var arguments: [String] = []
-    /// How long the statement ran.
+    /// The duration of the statement.
     public var duration = Duration.zero
-    /// How many rows it returned, or changed.
+    /// The number of rows that the statement returned or changed.
     public var rows = 0
-    /// The file of the script that called it.
+    /// The file of the script that executed the statement.
     public var file: String?
-    /// The line of the script that executed it, from 1.
+    /// The line in the script that executed the statement, from 1.
     public var line: Int?
     /// Whether the statement may write.
     public var isWriting = false
-    /// How SQLite runs it, line by line.
+    /// SQLite's query plan, line by line.
     public var plan: [String] = []
 }

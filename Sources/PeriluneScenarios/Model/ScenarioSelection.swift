@@ -1,15 +1,15 @@
-/// Which of the scenarios that were found are run.
+/// The selection of scenarios to run, among those that were found.
 public struct ScenarioSelection: Sendable {
-    /// Text, in whatever case of letters, or a regular expression.
+    /// A text, matched in any case of letters, or a regular expression.
     public enum Pattern: Sendable {
         /// A part of the name.
         case text(String)
         /// A regular expression that matches a part of the name.
         case expression(String)
 
-        /// Reads `/expression/`, or text.
+        /// Reads `/expression/` or text.
         ///
-        /// - Throws: What is wrong with the expression.
+        /// - Throws: A description of the error if the expression is not valid.
         public init(_ text: String) throws {
             guard text.count > 2, text.hasPrefix("/"), text.hasSuffix("/") else {
                 self = .text(text)
@@ -27,18 +27,18 @@ public struct ScenarioSelection: Sendable {
             }
         }
 
-        /// Names are also matched alone, so that `^` and `$` can match their ends.
+        /// Each name is also matched separately, so that `^` and `$` can match its ends.
         private static func finds(_ expression: String, in texts: [String]) -> Bool {
             guard let regex = try? Regex(expression) else { return false }
             return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
         }
     }
 
-    /// One of them must match, if there are any.
+    /// Patterns of which at least one must match, if there are any.
     public var filters: [Pattern] = []
-    /// None of them may.
+    /// Patterns of which none may match.
     public var skips: [Pattern] = []
-    /// One of them is needed, if there are any.
+    /// Tags of which the scenario must have at least one, if there are any.
     public var tags: [String] = []
     /// The identifiers of the scenarios to run: the ones that failed last time.
     public var identifiers: Set<String>?
@@ -57,13 +57,13 @@ public struct ScenarioSelection: Sendable {
     }
 }
 
-/// A file or folder in which scenarios are looked for.
+/// A file or folder that contains scenarios.
 public struct ScenarioPath: Sendable, Equatable {
     /// The path of a file or a folder.
     public var path: String
-    /// The line of a scenario, or one in it.
+    /// The line of a scenario's definition, or a line inside of it.
     public var line: Int?
-    /// Which one of several scenarios at the line, from 1: of the cases of one definition, for example.
+    /// The position, from 1, among several scenarios on the line, such as the cases of one definition.
     public var position: Int?
 
     /// Reads `PATH`, `PATH:LINE` or `PATH:LINE:POSITION`.
@@ -81,7 +81,7 @@ public struct ScenarioPath: Sendable, Equatable {
         if path.hasPrefix("./"), path.count > 2 { path.removeFirst(2) }
     }
 
-    /// Refuses a line at which no scenario can be: before the first one, or behind the end of the file.
+    /// Rejects a line that cannot belong to a scenario: before the first one, or after the end of the file.
     ///
     /// - Throws: ``ScenarioUsageError``.
     func check(lineCount: Int, _ scenarios: [Scenario]) throws {
@@ -94,7 +94,7 @@ public struct ScenarioPath: Sendable, Equatable {
                 : "no scenario is at \(path):\(line), behind the end of the file; its last scenario is at line \(last)")
     }
 
-    /// The scenarios that the line selects: at the line, else the nearest before it.
+    /// Returns the scenarios on the line, or else the nearest ones before it.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
         guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }
         return scenarios.filter { $0.line == nearest && (position == nil || ($0.positionAtLine ?? 1) == position) }

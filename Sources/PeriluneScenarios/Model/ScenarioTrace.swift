@@ -1,17 +1,17 @@
 internal import PeriluneLua
 
-/// The way that a scenario went: with one seed it is the same each time.
+/// A record of the course of a scenario, for comparing rounds. With one seed it is the same each time.
 struct ScenarioTrace: Codable, Sendable {
-    /// The lines that each Lua state has run: its scripts first, the scenario's state last.
+    /// The lines that ran in each Lua state: the scripts' states first, the scenario's state last.
     var lines: [LuaLineTrace] = []
-    /// The statements, with their places and values.
+    /// The statements with their places and values.
     var statements: [String] = []
     /// The printed text.
     var output = ""
     /// The outcome, and the messages of failures.
     var verdict: [String] = []
 
-    /// How many lines of a state are kept.
+    /// The maximum number of lines that are kept for a state.
     static let mostLines = 200_000
 
     mutating func add(_ statements: [StatementRecord]) {
@@ -22,7 +22,7 @@ struct ScenarioTrace: Codable, Sendable {
         }
     }
 
-    /// The first difference between this trace and another round's, as lines for people; `nil` if they are the same.
+    /// Returns the first difference between this trace and another round's, as lines for people; `nil` if they are the same.
     ///
     /// - Parameter rounds: The numbers of the other round and of this one.
     func parting(from other: ScenarioTrace, rounds: (other: Int, own: Int)) -> [String]? {

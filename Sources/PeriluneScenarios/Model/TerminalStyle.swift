@@ -1,4 +1,4 @@
-/// How a terminal shows a text.
+/// A text style of a terminal.
 package enum TerminalStyle: String, Sendable {
     case bold = "1"
     case dim = "2"
@@ -8,7 +8,7 @@ package enum TerminalStyle: String, Sendable {
     case yellow = "33"
     case cyan = "36"
 
-    /// The text with the style, or plain.
+    /// Returns the text with the style, or unchanged if styles are off.
     package func apply(to text: String, if isOn: Bool) -> String {
         isOn && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }
