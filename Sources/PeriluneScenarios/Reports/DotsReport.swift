@@ -1,4 +1,4 @@
-/// A sign for each scenario, and the failures at the end.
+/// A report with one character for each scenario, and the failures at the end.
 final class DotsReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Perilune
 
-/// A run as a page: scenarios with their steps, expected and found values, statements and changed rows.
+/// A report as an HTML page: scenarios with their steps, expected and actual values, statements and changed rows.
 final class HTMLReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
@@ -12,7 +12,7 @@ final class HTMLReport: ScenarioReport {
 
     func receive(_ event: ScenarioEvent) {
         guard case .ended(let summary) = event else { return }
-        // Ordered for readers, not by end time.
+        // The order is for readers and does not depend on when scenarios ended.
         let results = summary.results.enumerated().sorted { first, second in
             let (a, b) = (first.element.scenario, second.element.scenario)
             return (a.file, a.line, first.offset) < (b.file, b.line, second.offset)
@@ -84,7 +84,7 @@ final class HTMLReport: ScenarioReport {
         return "<ol class=\"steps\">\n\(items.joined())</ol>\n"
     }
 
-    /// The crash points of the undisturbed run in order, each with the outcome of the run that ended a process there.
+    /// Returns the crash points of the undisturbed run in order, each with the outcome of the run that ended a process there.
     private func timeline(_ crashes: CrashSummary) -> String {
         let most = 500
         let outcomes = Dictionary(crashes.trials.filter { $0.numbers.count == 1 }.map { ($0.numbers[0], $0.hasPassed) }) { $0 && $1 }
@@ -104,7 +104,7 @@ final class HTMLReport: ScenarioReport {
         return "<p>\(MarkupText.escaped(crashes.text))</p>\n<ol class=\"timeline\">\n\(items.joined())</ol>\n" + more + pairs.joined()
     }
 
-    /// A time on the scenario's clock: `0 s`, `1.5 s`, `3 d 02:00:00`.
+    /// Returns a time on the scenario's clock: `0 s`, `1.5 s`, `3 d 02:00:00`.
     private static func clockTime(_ duration: Duration) -> String {
         let seconds = Int(duration / .seconds(1))
         guard seconds >= 60 else { return TimeText.text(duration) }

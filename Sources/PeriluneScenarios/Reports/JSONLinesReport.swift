@@ -1,11 +1,11 @@
 internal import PeriluneRecords
 
-/// One JSON object for each event, on its own line: for programs that follow a run.
+/// A report for programs that follow a run: each event is one JSON object on its own line.
 final class JSONLinesReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
 
-    /// The version of the format. It grows when something is changed or removed, not when something is added.
+    /// The version of the format, which is increased when something is changed or removed, not when something is added.
     static let version = 1
 
     init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {

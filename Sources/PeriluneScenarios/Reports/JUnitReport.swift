@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// XML in the format of JUnit's reports: a file is a suite, a scenario a case. Written at the end.
+/// A report in JUnit's XML format, written at the end of the run: a file is a suite, a scenario a test case.
 ///
 /// The output is valid by the common schemas, which allow little: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's (`junit-10.xsd`
 /// of its xUnit plugin). An extended report adds details to each case, in attributes and elements that servers read beyond these: `file`,
@@ -57,7 +57,7 @@ final class JUnitReport: ScenarioReport {
         return lines + ["  </testsuite>"]
     }
 
-    /// When the run began, in universal time: the schemas allow no zone.
+    /// The start of the run in UTC, because the schemas allow no time zone.
     private var timestamp: String {
         start.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
     }
@@ -91,7 +91,7 @@ final class JUnitReport: ScenarioReport {
         return lines.isEmpty ? [head + "/>"] : [head + ">"] + lines + ["    </testcase>"]
     }
 
-    /// The elements for its outcome; empty if it has passed.
+    /// Returns the elements for the outcome; none if the scenario has passed.
     private func elements(of result: ScenarioResult) -> [String] {
         switch result.outcome {
         case .passed: return []
@@ -104,7 +104,7 @@ final class JUnitReport: ScenarioReport {
         }
     }
 
-    /// An element that describes how an attempt failed.
+    /// Returns an element that describes how an attempt failed.
     private func element(_ name: String, _ attempt: ScenarioAttemptResult, _ more: [String] = []) -> String {
         let lines = attempt.failures.flatMap(FailureText(style: ScenarioReportStyle()).lines) + more
         let first = attempt.failures.first
@@ -148,7 +148,7 @@ final class JUnitReport: ScenarioReport {
             case "\"" where isAttribute: result += "&quot;"
             case "\n", "\t": result += isAttribute ? "&#\(scalar.value);" : String(scalar)
             case "\r": result += "&#13;"
-            // XML has no way to write the others.
+            // XML cannot represent these characters.
             case _ where scalar.value < 0x20 || scalar.value == 0xFFFE || scalar.value == 0xFFFF: result += "\u{FFFD}"
             default: result.unicodeScalars.append(scalar)
             }

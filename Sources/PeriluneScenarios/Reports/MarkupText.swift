@@ -1,8 +1,8 @@
 internal import Perilune
 
-/// Text for HTML and XML.
+/// Conversion of text to HTML and XML.
 package enum MarkupText {
-    /// The text with the characters of markup as entities; control characters are shown as the terminal shows them.
+    /// Returns the text with entities for the characters of markup. Control characters appear as in the terminal.
     package static func escaped(_ text: String) -> String {
         var result = ""
         result.reserveCapacity(text.utf8.count)

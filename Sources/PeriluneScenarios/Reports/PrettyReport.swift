@@ -3,7 +3,7 @@ final class PrettyReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let write: (String) -> Void
     private var failures: FailureText { FailureText(style: style) }
-    /// Errors that keep scenarios from running, such as a migration's error, and how often each was repeated.
+    /// The errors that keep scenarios from running, such as an error in a migration, with the number of repetitions.
     private var errors: [String: Int] = [:]
 
     init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
@@ -40,7 +40,7 @@ final class PrettyReport: ScenarioReport {
         }
     }
 
-    /// Whether a scenario could not be run for the same reason as one before.
+    /// Returns whether an earlier scenario could not be run for the same reason.
     private func isRepeated(_ result: ScenarioResult) -> Bool {
         guard !style.isVerbose, result.failures.count == 1, result.output.isEmpty else { return false }
         let failure = result.failures[0], error = (failure.place.map { $0 + ": " } ?? "") + failure.message

@@ -1,10 +1,10 @@
 internal import Foundation
 package import Perilune
 
-/// A page of HTML with entries that open, can be searched, and are chosen by their kind. It needs nothing from outside, and without
-/// scripts everything can still be read.
+/// An HTML page with entries that can be opened, searched, and filtered by kind. The page needs no other files, and everything
+/// can be read without scripts.
 package struct ReportPage {
-    /// A kind of entries, which a button shows or hides.
+    /// A kind of entries that a button shows or hides.
     package struct Kind {
         package let name: String
         package let title: String
@@ -21,10 +21,10 @@ package struct ReportPage {
         /// The label of the kind.
         package let mark: String
         package let title: String
-        /// Its place and duration.
+        /// The place and the duration of the entry.
         package let details: [String]
         package let isOpen: Bool
-        /// HTML.
+        /// The contents as HTML.
         package let body: String
 
         package init(kind: String, mark: String, title: String, details: [String] = [], isOpen: Bool = false, body: String) {
@@ -97,15 +97,15 @@ package struct ReportPage {
             """
     }
 
-    // MARK: - Parts of entries
+    // MARK: - Contents of entries
 
-    /// A part with a heading; nothing if it is empty.
+    /// Returns a section with a heading; nothing if the section is empty.
     package static func section(_ title: String, _ body: String) -> String {
         body.isEmpty ? "" : "<section><h2>\(MarkupText.escaped(title))</h2>\n\(body)</section>\n"
     }
 
-    /// Preformatted text that marks lines by their prefix: `+ ` for missing, `- ` for unexpected, and `! ` for rows with different
-    /// values.
+    /// Returns preformatted text with marked lines. The prefix selects the mark: `+ ` for missing, `- ` for unexpected, and `! `
+    /// for rows with different values.
     package static func lines(_ lines: [String]) -> String {
         guard !lines.isEmpty else { return "" }
         let marked = lines.map { line in
@@ -120,13 +120,13 @@ package struct ReportPage {
         text.isEmpty ? "" : "<pre>\(MarkupText.escaped(text))</pre>\n"
     }
 
-    /// A table; cells are HTML.
+    /// Returns a table whose cells are HTML.
     package static func table(_ columns: [String], _ rows: [String]) -> String {
         let names = columns.map { "<th scope=\"col\">\(MarkupText.escaped($0))</th>" }.joined()
         return "<div class=\"wide\"><table>\n<thead><tr>\(names)</tr></thead>\n<tbody>\n\(rows.joined())</tbody>\n</table></div>\n"
     }
 
-    /// Statements with their times and plans.
+    /// Returns a list of statements with their times and plans.
     package static func statements(_ statements: [StatementRecord]) -> String {
         guard !statements.isEmpty else { return "" }
         let slowest = max(statements.map(\.duration).max() ?? .zero, .nanoseconds(1))
@@ -146,7 +146,7 @@ package struct ReportPage {
             })
     }
 
-    /// Changes of the rows of a table, each marked.
+    /// Returns the changes in the rows of a table, each marked by its kind.
     package static func changes(_ table: TableChanges) -> String {
         let order = table.columnOrder.columns
         let rows = table.rows.map { row -> String in

@@ -1,20 +1,20 @@
 internal import Foundation
 
-/// The reports of a run, each with where it goes. One that cannot be written does not stop the others.
+/// The reports of a run and their destinations. A report that cannot be written does not stop the others.
 package final class ReportSet: @unchecked Sendable {
-    /// A report that is asked for: `junit:report.xml`.
+    /// A request for a report, such as `junit:report.xml`.
     package struct Request: Sendable, Equatable {
         /// The format of the report.
         package var format: ScenarioReportFormat
-        /// `nil` for standard output.
+        /// The path of the file; `nil` for standard output.
         package var path: String?
 
-        /// Asks for a report in a file, or without a path on standard output.
+        /// Requests a report in a file, or without a path on standard output.
         package init(_ format: ScenarioReportFormat, path: String? = nil) {
             (self.format, self.path) = (format, path)
         }
 
-        /// Reads `FORMAT`, `FORMAT:FILE` or `FILE.html`; `nil` if there is no such format.
+        /// Reads `FORMAT`, `FORMAT:FILE` or `FILE.html`. Returns `nil` for an unknown format.
         package init?(_ text: String) {
             let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let format = ScenarioReportFormat(rawValue: parts[0]) else {
@@ -33,9 +33,9 @@ package final class ReportSet: @unchecked Sendable {
     private let sinks: [ReportSink]
 
     /// - Parameters:
-    ///   - style: The style of reports to standard output; files have no colors.
+    ///   - style: The style of reports to standard output. Files have no colors.
     ///   - write: Writes to standard output.
-    ///   - requests: The reports that are asked for.
+    ///   - requests: The requested reports.
     package init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
         var plain = style
         plain.isColored = false
@@ -66,7 +66,7 @@ private final class ReportSink {
     private let path: String?
     private let output: (String) throws -> Void
     private var file: FileHandle?
-    /// The first failure: nothing is written after it.
+    /// The first failure, after which nothing is written.
     private(set) var failure: String?
 
     init(path: String?, _ output: @escaping (String) throws -> Void) {

@@ -1,4 +1,4 @@
-/// Writes the events of a run, in one of the formats.
+/// A receiver that writes the events of a run in one of the formats.
 public protocol ScenarioReport: AnyObject {
     /// Receives the next event.
     func receive(_ event: ScenarioEvent)
@@ -7,7 +7,8 @@ public protocol ScenarioReport: AnyObject {
 /// The formats of reports.
 @nonexhaustive
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
-    /// The formats of the option `--report`: for people, a character for each scenario, TAP 13 and 14, JSON lines, JUnit's XML.
+    /// The formats of the option `--report`: text for people, a character for each scenario, TAP 13 and 14, JSON lines, JUnit's
+    /// XML.
     case pretty, dots, tap, tap14, jsonl, junit
     /// A page for browsers, with all statements and changed rows.
     case html
@@ -16,10 +17,10 @@ public enum ScenarioReportFormat: String, Sendable, CaseIterable {
 }
 
 extension ScenarioReportFormat {
-    /// Makes a report.
+    /// Creates a report.
     ///
-    /// - Parameter write: Takes its text, piece by piece.
-    /// - Parameter style: How the report looks.
+    /// - Parameter write: Receives the text of the report, piece by piece.
+    /// - Parameter style: The appearance of the report.
     public func makeReport(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) -> any ScenarioReport {
         switch self {
         case .pretty: PrettyReport(style, write)

@@ -1,4 +1,4 @@
-/// How a run has ended, in a few lines.
+/// A summary of a run in a few lines.
 struct SummaryText {
     let summary: ScenarioSummary
     let style: ScenarioReportStyle
@@ -30,7 +30,7 @@ struct SummaryText {
         return lines
     }
 
-    /// The failures, each on a line, if there are several: the full reports may have scrolled away.
+    /// The failures, each on a line, if there are several: the full descriptions may have scrolled away.
     var failures: [String] {
         let failures = summary.failures
         guard failures.count > 1 else { return [] }
@@ -55,13 +55,13 @@ struct SummaryText {
         return ["\(paths.count) \(what)"] + paths.prefix(10).map { "  " + FailureText.line($0) } + more
     }
 
-    /// Why no scenario was run.
+    /// The reason why no scenario was run.
     private var nothing: String {
         if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios matched" }
         return summary.unreadCount == 0 ? "no scenarios found" : "no scenario files have changed"
     }
 
-    /// `41 passed, 1 failed, 2 skipped`, and further counts.
+    /// The counts as text: `41 passed, 1 failed, 2 skipped`, and further counts.
     private var counts: String {
         guard !summary.results.isEmpty || summary.wasInterrupted else {
             return style.red(nothing)

@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// The Test Anything Protocol: steps are subtests, which version 14 defines. Readers of version 13 may ignore them.
+/// A report in the Test Anything Protocol. Steps are subtests, which version 14 defines and readers of version 13 may ignore.
 ///
 /// Programs that know only version 13, such as `prove` in Perl before 5.40, refuse output that announces a later version, but otherwise
 /// read the same lines. So the output announces version 13 unless 14 is requested.
@@ -59,7 +59,7 @@ final class TAPReport: ScenarioReport {
         return lines + ["    1..\(result.steps.count)"]
     }
 
-    /// A YAML block with the details of a failure.
+    /// Returns a YAML block with the details of a failure.
     private func diagnosis(_ result: ScenarioResult) -> [String] {
         guard !result.failures.isEmpty || result.isFlaky else { return [] }
         var lines = ["  ---", "  duration_ms: \(Int(result.duration / .milliseconds(1)))", "  seed: \"\(result.seed)\""]
@@ -75,7 +75,8 @@ final class TAPReport: ScenarioReport {
         return lines + failures.flatMap(Self.blockLines) + ["  ..."]
     }
 
-    /// No line of a block of YAML may begin before the first one, which has a margin.
+    /// Returns the lines of a text for a YAML block. The first line has a margin, because no line may have a smaller indentation
+    /// than the first.
     private static func blockLines(_ text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { index, line in
             (index == 0 ? "    " : "      ") + line
@@ -94,7 +95,7 @@ final class TAPReport: ScenarioReport {
         FailureText.line(text)
     }
 
-    /// A description, in which `#` would begin a directive.
+    /// Returns a description with `#` escaped, because that character would begin a directive.
     private static func escaped(_ text: String) -> String {
         oneLine(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
     }
