@@ -5,7 +5,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The results of a run that a run with crashes must reproduce: the rows of the tables, the calls, and the states of runs and jobs.
+/// The results that a run with crashes must reproduce: the rows of the tables, the calls, and the states of runs and jobs.
 struct CrashEvidence {
     /// The names that a scenario excludes from the comparison: tables, columns, functions, and fields of their arguments.
     struct Exclusions {
@@ -20,10 +20,10 @@ struct CrashEvidence {
 
     private let tables: [String: TableRows]
     private let calls: [Call]
-    /// The number of runs and jobs by state, such as "run of `close order` failed".
+    /// The number of runs and jobs in each state, such as "run of `close order` failed".
     private let states: [String: Int]
 
-    /// The rows of a table in order, with their values as SQL writes them.
+    /// The rows of a table in order, with their values as SQL literals.
     private struct TableRows: Equatable {
         var columns: [String] = []
         var rows: [[String]] = []
@@ -133,7 +133,7 @@ struct CrashEvidence {
             guard found != expected else { continue }
             names.append("`\(name)`")
             generated += Self.generatedColumns(found, expected).map { "\"\(name).\($0)\"" }
-            // Matches the signs of other comparisons: + for missing rows, - for unexpected ones.
+            // The signs are those of other comparisons: + for missing rows, - for unexpected ones.
             details += Self.difference(expected.texts, found.texts).map { "+ \(name): \($0)" }
             details += Self.difference(found.texts, expected.texts).map { "- \(name): \($0)" }
         }
@@ -166,7 +166,7 @@ struct CrashEvidence {
         }
     }
 
-    /// The same number of calls as in the undisturbed run, one of them with other arguments.
+    /// Returns the failure if the run made as many calls as the undisturbed run, but one of them with other arguments.
     private func otherArgumentsFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         guard calls.count == undisturbed.calls.count else { return nil }
         let first = zip(undisturbed.calls, calls).first { $0.text != $1.text }
@@ -184,7 +184,7 @@ struct CrashEvidence {
             calls.prefix(Self.mostDetails).map { "called \($0.text)\($0.place.map { "  \($0)" } ?? "")" })
     }
 
-    /// A call that is neither one of the undisturbed run nor the repetition of an earlier call.
+    /// Returns the failure for a call that is neither in the undisturbed run nor the repetition of an earlier call.
     private func changedCallFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         let known = Set(undisturbed.calls.map(\.text))
         guard let changed = calls.first(where: { !known.contains($0.text) }) else { return nil }
@@ -197,7 +197,8 @@ struct CrashEvidence {
             [("first ", first), ("second", changed)].map { "\($0)  \($1.arguments)\($1.place.map { "  \($0)" } ?? "")" })
     }
 
-    /// A call that was repeated more often than crashes can explain: a crash interrupts one call at most.
+    /// Returns the failure for a call that was repeated more often than crashes can explain: each crash interrupts at most one
+    /// call.
     private func repeatedCallFailure(_ undisturbed: CrashEvidence, _ crashCount: Int) -> ScenarioFailure? {
         let expected = Self.counts(undisturbed.calls), found = Self.counts(calls)
         let first = calls.first { found[$0.text, default: 0] > expected[$0.text, default: 0] + crashCount && expected[$0.text] != nil }

@@ -3,7 +3,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The crash points of one run of a scenario: counts them, and chooses those at which a process ends.
+/// A counter of the crash points in one run of a scenario. It determines the points at which a process ends.
 final class CrashPlan {
     /// The numbers of the points at which a process ends.
     let chosen: [Int]
@@ -20,7 +20,7 @@ final class CrashPlan {
         self.chosen = chosen
     }
 
-    /// Counts a point. Returns whether the process ends at it.
+    /// Counts a point. Returns whether the process ends there.
     func reach(_ moment: String, _ action: String, at place: String?, _ now: Date) -> Bool {
         count += 1
         let begin = start ?? now
@@ -34,8 +34,8 @@ final class CrashPlan {
     }
 }
 
-/// Ends a Lua state at a crash point, as if its process were killed: an open transaction is rolled back, and no instruction of the
-/// state runs after it.
+/// A watch that ends a Lua state at a crash point, as if its process were killed: an open transaction is rolled back, and the
+/// state executes no further instructions.
 final class CrashWatch {
     private let plan: CrashPlan
     private let clock: ScenarioClock
@@ -48,7 +48,7 @@ final class CrashWatch {
     init(_ plan: CrashPlan, clock: ScenarioClock, state: LuaState, loop: ScriptLoop, onEnd: @escaping () -> Void) throws {
         (self.plan, self.clock, self.state, self.loop, self.onEnd) = (plan, clock, state, loop, onEnd)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // The owner keeps this object as long as the state is open.
+        // The owner keeps this object alive while the state is open.
         try state.withUnsafeStack { L, _ in
             pdb_set_crash_handler(
                 L,
@@ -65,7 +65,7 @@ final class CrashWatch {
         return reach(moment, action, at: state.scriptPlace)
     }
 
-    /// Counts a point. Returns whether the state has ended, here or before.
+    /// Counts a point. Returns whether the state has ended, at this point or an earlier one.
     func reach(_ moment: String, _ action: String, at place: String?) -> Bool {
         guard !hasEnded else { return true }
         guard plan.reach(moment, action, at: place, clock.now) else { return false }

@@ -6,7 +6,7 @@ struct CrashTrials {
     private let number: Int
     private let seed: RunSeed
     private var summary = CrashSummary()
-    /// The failures of the reported runs. Of several runs with the same failures, only the first is reported.
+    /// The failures of the reported runs. If several runs have the same failures, only the first is reported.
     private var failures: [ScenarioFailure] = []
     private var reported: [[Int]] = []
     private var reportedMessages: Set<[String]> = []
@@ -45,7 +45,7 @@ struct CrashTrials {
         return result
     }
 
-    /// Performs the runs. Returns the result of one that was interrupted.
+    /// Performs the runs. Returns the result of a run that was interrupted.
     nonisolated(nonsending) private mutating func perform(comparingWith evidence: CrashEvidence) async -> ScenarioResult? {
         var random = SeededNumbers(state: seed.seed(of: scenario.id))
         switch options.crashes {
@@ -108,7 +108,7 @@ struct CrashTrials {
     }
 }
 
-/// Random numbers of a seed (splitmix64).
+/// A random number generator with a seed (splitmix64).
 private struct SeededNumbers: RandomNumberGenerator {
     var state: UInt64
 

@@ -2,23 +2,24 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneRecords
 
-/// The statements and the changed rows of an attempt, for reports that show them.
+/// A recording of the statements and the changed rows in an attempt, for reports that show them.
 struct RecordedDetails {
     private let stage: ScenarioStage
     private let statements: StatementTrace.Collection
     private let changes: Result<RowChangeRecorder, any Error>
-    /// More are counted, but not kept.
+    /// The maximum number of statements that are kept. Further statements are only counted.
     private static let mostStatements = 300
     private static let mostRows = 50
 
-    /// Begins to record.
+    /// Starts recording.
     init(on stage: ScenarioStage) {
         self.stage = stage
         changes = stage.recordChanges()
         statements = stage.trace.collect()
     }
 
-    /// Ends the recording. Changes that cannot be recorded are left out: a scenario may have done anything to its database.
+    /// Ends the recording. Changes that could not be recorded are left out, because a scenario may change its database in any
+    /// way.
     func finish(_ result: inout ScenarioResult) {
         stage.trace.end(statements)
         result.statements = Array(statements.statements.prefix(Self.mostStatements))

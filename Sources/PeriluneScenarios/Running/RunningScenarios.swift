@@ -2,28 +2,28 @@ internal import Foundation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The running scenarios: to list them, to end them, or to notice that one does not end.
+/// The running scenarios, for listing them, ending them, and noticing those that do not end.
 final class RunningScenarios: Sendable {
-    /// A job that has begun.
+    /// A job that has started.
     final class Token: Sendable {
         let job: ScenarioQueue.Job
         let seed: RunSeed
         let start = ContinuousClock.now
-        /// Cancels the current attempt.
+        /// The function that cancels the current attempt, and whether the job is cancelled.
         fileprivate let attempt = Mutex<(cancel: (@Sendable () -> Void)?, isCancelled: Bool)>((nil, false))
-        /// The time by which the current attempt should have ended by itself.
+        /// The time by which the current attempt should have ended.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
-        /// Called with the time that it has, as an attempt begins.
+        /// Called with the time limit when an attempt begins.
         private let willStart: @Sendable (Duration) -> Void
 
         init(_ job: ScenarioQueue.Job, seed: RunSeed, willStart: @escaping @Sendable (Duration) -> Void = { _ in }) {
             (self.job, self.seed, self.willStart) = (job, seed, willStart)
         }
 
-        /// Reports that an attempt has begun.
+        /// Records that an attempt has begun.
         ///
-        /// - Parameter cancel: Ends it, from any thread.
+        /// - Parameter cancel: Ends the attempt. Callable from any thread.
         func didStart(timeout: Duration, cancel: @escaping @Sendable () -> Void) {
             willStart(timeout)
             let isCancelled = attempt.withLock { attempt in
@@ -42,7 +42,7 @@ final class RunningScenarios: Sendable {
             cancel?()
         }
 
-        /// Whether it was to end before its time.
+        /// Whether the job has been cancelled.
         var isCancelled: Bool { attempt.withLock { $0.isCancelled } }
 
         func isOverdue(by grace: Duration) -> Bool {
@@ -66,7 +66,7 @@ final class RunningScenarios: Sendable {
     /// - Parameters:
     ///   - willBegin: Called with each job, on the thread of a worker.
     ///   - didEnd: Called with each result, on the thread of a worker.
-    ///   - didFinish: Called once, when no worker is left.
+    ///   - didFinish: Called once, when the last worker has left.
     init(
         _ queue: ScenarioQueue, seed: RunSeed, workers: Int, willBegin: @escaping @Sendable (ScenarioQueue.Job) -> Void,
         didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void, didFinish: @escaping @Sendable () -> Void
@@ -76,10 +76,10 @@ final class RunningScenarios: Sendable {
         state.withLock { $0.workers = workers }
     }
 
-    /// The running scenarios, the oldest first.
+    /// The tokens of the running scenarios, the oldest first.
     var tokens: [Token] { state.withLock { $0.running.values.sorted { $0.start < $1.start } } }
 
-    /// Whether no worker is left.
+    /// Whether all workers have left.
     var isFinished: Bool { state.withLock { $0.workers == 0 } }
 
     func begin(_ job: ScenarioQueue.Job) -> Token {
@@ -88,13 +88,13 @@ final class RunningScenarios: Sendable {
             state.running[job.number] = token
             return state.isInterrupted
         }
-        // It was taken before the queue was closed.
+        // The worker took the job before the queue was closed.
         if isInterrupted { token.cancel() }
         willBegin(job)
         return token
     }
 
-    /// Stores a result. Returns whether it was still expected: a worker that was given up must end.
+    /// Records a result. Returns false if the job is no longer running: its worker was abandoned and must end.
     func end(_ token: Token, _ result: ScenarioResult) -> Bool {
         let isCurrent = state.withLock { $0.running.removeValue(forKey: token.job.number) != nil }
         guard isCurrent else { return false }
@@ -103,7 +103,7 @@ final class RunningScenarios: Sendable {
         return true
     }
 
-    /// Reports that a worker has nothing more to do.
+    /// Records that a worker has ended.
     func leave() {
         let isLast = state.withLock { state in
             state.workers -= 1
@@ -112,7 +112,7 @@ final class RunningScenarios: Sendable {
         if isLast { didFinish() }
     }
 
-    /// Cancels all active scenarios and starts no more.
+    /// Cancels all active scenarios and prevents others from starting.
     func interrupt() {
         queue.close()
         state.withLock { $0.isInterrupted = true }

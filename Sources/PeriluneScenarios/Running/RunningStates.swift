@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// The Lua states of an attempt, for the scenario and its scripts: ended together, from any thread.
+/// The Lua states of the scenario and its scripts in one attempt. Any thread can cancel all of them at once.
 final class RunningStates: Sendable {
     private let list = Mutex<(cancellations: [LuaState.Cancellation], isCancelled: Bool)>(([], false))
 

@@ -2,26 +2,26 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneLua
 
-/// Runs a scenario once, in its own state and on its own database. Used on the thread of a worker.
+/// One run of a scenario, in its own state and on its own database. Used on the thread of a worker.
 struct ScenarioAttempt {
     let scenario: Scenario
     let source: ScenarioDatabases.Source
     let tools: ScenarioTools
-    /// The seed of the run, another one for each repetition under stress.
+    /// The seed of the run; a different one for each repetition under stress.
     let seed: RunSeed
-    /// From 1.
+    /// The number of the attempt, from 1.
     let number: Int
     /// The points at which processes end; `nil` without the option `crash`.
     let crashes: CrashPlan?
     let makeLoops: ScenarioWorker.MakeLoops
-    /// Called when the file is loaded, and when the scenario begins: with the states to cancel, and the time limit from now on.
+    /// Called when the file is loaded, and when the scenario begins, with the states to cancel and the time limit from then on.
     let didStart: (RunningStates, Duration) -> Void
 
     var databases: ScenarioDatabases { tools.databases }
     var options: ScenarioOptions { tools.options }
     var coverage: CoverageCollector? { tools.coverage }
 
-    /// Runs it, whatever happens.
+    /// Runs the scenario. All errors become part of the result.
     nonisolated(nonsending) func run() async -> ScenarioResult {
         let start = ContinuousClock.now
         var result = ScenarioResult(scenario, .passed, seed: seed)
@@ -42,7 +42,7 @@ struct ScenarioAttempt {
 
     nonisolated(nonsending) private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) async throws {
         let time = scenario.timeout ?? options.timeout
-        // Loading the file does not count against the scenario's timeout.
+        // Loading the file does not count against the scenario's time limit.
         var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, ScenarioState.loadingTime))
         let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks, modules: options.modules)
         if coverage != nil { state.state.coverLines() }
@@ -69,7 +69,7 @@ struct ScenarioAttempt {
         result.trace = trace
     }
 
-    /// A scenario that states nothing passes whatever happens.
+    /// Warns about or fails a scenario without checks, because it would pass in any case.
     private func checkCount(_ result: inout ScenarioResult) {
         guard result.outcome == .passed, result.checkCount == 0 else { return }
         let message = "the scenario checks nothing: it reached no check, expect or expect_error"
@@ -114,7 +114,7 @@ struct ScenarioAttempt {
         return information
     }
 
-    /// A scenario must end the transactions that it begins.
+    /// Fails a scenario that leaves a transaction open.
     private func checkTransaction(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
         let isOpen = try? stage.writer.unsafeReentrantWrite { db in
             guard db.isInsideTransaction else { return false }
@@ -127,7 +127,8 @@ struct ScenarioAttempt {
         result.add(failure)
     }
 
-    /// An unreachable cursor is closed when it is collected; one that is still referenced keeps the database busy.
+    /// Fails a scenario that leaves a cursor open. Unreachable cursors are closed by garbage collection; referenced ones keep the
+    /// database busy.
     private func checkCursors(of host: ScenarioHost, _ result: inout ScenarioResult) {
         guard !host.stage.unfinishedStatements.isEmpty else { return }
         host.collectGarbage()
@@ -139,7 +140,7 @@ struct ScenarioAttempt {
         }
     }
 
-    /// Leaves the file of the database, if that was asked for.
+    /// Keeps the file of the database if the options request it.
     private func keep(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
         guard options.keepsDatabases || (options.keepsFailedDatabases && !result.outcome.isSuccess) else { return }
         let name = scenario.id.map { $0.isLetter || $0.isNumber ? $0 : "_" }.suffix(80)
@@ -156,7 +157,7 @@ struct ScenarioAttempt {
 }
 
 extension ScenarioResult {
-    /// Takes the library's report of a scenario that has ended.
+    /// Reads the library's report on a scenario that has ended.
     mutating func take(_ report: LuaFields, limit: Duration) throws {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")
@@ -191,7 +192,7 @@ extension ScenarioResult {
             steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
         }
         if outcome == .timedOut { failure.message = Self.lateness(limit) }
-        // The operation that the scenario waited for may have taken its time.
+        // The failure may already be known from the operation for which the scenario waited.
         if let last = failures.indices.last, failures[last].kind == failure.kind, outcome == .timedOut {
             failures[last].message = failure.message
             if failures[last].file == nil {
@@ -203,7 +204,7 @@ extension ScenarioResult {
         }
     }
 
-    /// Adds the lines of a script in which a scenario was when its time was up.
+    /// Adds the script frames from an error's traceback to the last failure, after a timeout.
     mutating func lead(into error: LuaError?) {
         guard let traceback = error?.traceback, let last = failures.indices.last else { return }
         let lines = traceback.split(separator: "\n").compactMap { $0.firstMatch(of: #/^\s+([^\[\s].*:\d+): in /#).map { String($0.1) } }
@@ -211,7 +212,7 @@ extension ScenarioResult {
         failures[last].frames = frames + lines.reversed()
     }
 
-    /// Adds a failure to a scenario that may have passed.
+    /// Adds a failure, and changes the outcome of a scenario that has passed.
     mutating func add(_ failure: ScenarioFailure) {
         failures.append(failure)
         if outcome.isSuccess { outcome = .failed }

@@ -1,4 +1,4 @@
-/// All attempts at a scenario: retries after failures, repetitions under stress.
+/// All attempts at a scenario: retries after failures, and repetitions under stress.
 struct ScenarioPerformance {
     let job: ScenarioQueue.Job
     let token: RunningScenarios.Token
@@ -29,11 +29,11 @@ struct ScenarioPerformance {
 
     // MARK: - Attempts
 
-    /// Runs it until it passes, as often as it may.
+    /// Runs the scenario until it passes, within the allowed number of attempts.
     nonisolated(nonsending) private func performed(seed: RunSeed) async -> ScenarioResult {
         var earlier: [ScenarioAttemptResult] = []
         while true {
-            // Random failures would all be alike with one seed.
+            // With the same seed, random failures would repeat.
             var result = judged(await tried(earlier.count + 1, RunSeed(seed.value &+ UInt64(earlier.count))))
             let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && earlier.count < scenario.retry
             guard mayRetry else {
@@ -54,7 +54,7 @@ struct ScenarioPerformance {
         return await trials.result()
     }
 
-    /// Runs it once.
+    /// Runs the scenario once.
     ///
     /// - Parameter crashes: The points at which processes end, for a scenario with the option `crash`.
     nonisolated(nonsending) func attempt(_ number: Int, _ seed: RunSeed, _ crashes: CrashPlan?) async -> ScenarioResult {
@@ -65,7 +65,7 @@ struct ScenarioPerformance {
         }.run()
     }
 
-    /// Turns the outcome of a scenario round that has to fail.
+    /// Reverses the outcome if the scenario is expected to fail.
     private func judged(_ result: ScenarioResult) -> ScenarioResult {
         guard let reason = scenario.fails else { return result }
         var result = result
@@ -95,7 +95,7 @@ struct ScenarioPerformance {
 
     // MARK: - Stress
 
-    /// Runs it often, each time with another seed, up to the first failure.
+    /// Runs the scenario repeatedly, each time with another seed, until the first failure.
     nonisolated(nonsending) private func stressed() async -> ScenarioResult {
         var result = ScenarioResult(scenario, .passed, seed: options.seed)
         var total = Duration.zero

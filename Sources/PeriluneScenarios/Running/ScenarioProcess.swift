@@ -1,19 +1,20 @@
 internal import Foundation
 internal import PeriluneIsolation
 
-/// Messages between a process that runs scenarios and the process that has started it.
+/// The messages between a process that runs scenarios and its parent process.
 enum ScenarioMessage: UInt8 {
-    /// To the process: the identifier of a scenario.
+    /// To the process: the identifier of a scenario to run.
     case run = 1
-    /// From it: an attempt begins that may take this number of seconds.
+    /// From the process: an attempt begins, which may take this number of seconds.
     case began
-    /// From it: the path of a snapshot with which the scenario compares a value, and the hash of that value.
+    /// From the process: the path of a snapshot, and the hash of the value that the scenario compares with it.
     case compares
-    /// To it, for that, on the connection for answers: the scenario that compares another value with the snapshot, if there is one.
+    /// To the process, in reply to `compares`, on the connection for answers: the scenario that compares another value with the
+    /// snapshot, if any.
     case compared
-    /// From it: a list for each file of which lines have run, with its name, and each line and how often that has.
+    /// From the process: for each file a list with its name, followed by pairs of a line and the number of times that it has run.
     case covered
-    /// From it: ``ScenarioResult`` in JSON.
+    /// From the process: a ``ScenarioResult`` as JSON.
     case ended
 }
 
@@ -23,7 +24,7 @@ extension FrameChannel {
     }
 }
 
-/// A process that runs scenarios, one after the other.
+/// A process that runs scenarios one after the other.
 final class ScenarioProcess: Sendable {
     private let process: WorkerProcess
 
@@ -32,7 +33,7 @@ final class ScenarioProcess: Sendable {
         process = try WorkerProcess(program)
     }
 
-    /// Runs a scenario, and blocks the thread until its end.
+    /// Runs a scenario, and blocks the thread until the scenario ends.
     ///
     /// - Returns: `nil` if the process has ended.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, _ tools: ScenarioTools) -> ScenarioResult? {
@@ -65,7 +66,7 @@ final class ScenarioProcess: Sendable {
         return files
     }
 
-    /// The result of a scenario during which the process has ended.
+    /// Returns the result of a scenario during which the process has ended.
     func resultOfEnd(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token) -> ScenarioResult {
         process.kill(patience: .zero)
         let ending = process.waitForEnd()

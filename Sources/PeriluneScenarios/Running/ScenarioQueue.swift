@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// The scenarios that are still to be run. Workers take them; of those with one lock only one is out at a time.
+/// The scenarios that workers have not taken yet. Of the scenarios with the same lock, only one is running at a time.
 final class ScenarioQueue: @unchecked Sendable {
-    /// One to be run.
+    /// One run of a scenario.
     struct Job: Sendable {
-        /// Identifies the job: a scenario may be run several times.
+        /// The number of the job. A scenario may have several jobs.
         let number: Int
         let entry: SelectedScenarios.Entry
         let round: Int
@@ -20,7 +20,7 @@ final class ScenarioQueue: @unchecked Sendable {
         waiting = jobs[...]
     }
 
-    /// The next job; waits while all remaining ones are locked. `nil` at the end.
+    /// Takes the next job. Waits while the locks of all remaining jobs are in use. Returns `nil` if no job is left.
     func take() -> Job? {
         condition.lock()
         defer { condition.unlock() }
@@ -28,7 +28,7 @@ final class ScenarioQueue: @unchecked Sendable {
             guard !isClosed, !waiting.isEmpty else { return nil }
             if let index = waiting.firstIndex(where: { !isLocked($0) }) {
                 let job = waiting[index]
-                // The first, as a rule: the others are not moved for it.
+                // Usually this is the first job, whose removal moves no others.
                 if index == waiting.startIndex { waiting.removeFirst() } else { waiting.remove(at: index) }
                 if let lock = job.entry.scenario.lock { locks.insert(lock) }
                 return job
@@ -41,7 +41,7 @@ final class ScenarioQueue: @unchecked Sendable {
         job.entry.scenario.lock.map { locks.contains($0) } ?? false
     }
 
-    /// Ends one that was taken.
+    /// Releases the lock of a job that has ended.
     func end(_ job: Job) {
         guard let lock = job.entry.scenario.lock else { return }
         condition.lock()
@@ -50,7 +50,7 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Starts no more jobs.
+    /// Prevents further jobs from being taken.
     func close() {
         condition.lock()
         isClosed = true
@@ -58,7 +58,7 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// The jobs that were not taken.
+    /// The jobs that have not been taken.
     var left: [Job] {
         condition.lock()
         defer { condition.unlock() }

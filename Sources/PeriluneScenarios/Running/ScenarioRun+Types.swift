@@ -1,5 +1,5 @@
 extension ScenarioRun {
-    /// Finds the scenarios and makes their types.
+    /// Finds the scenarios and returns their types for editors.
     ///
     /// - Throws: ``ScenarioUsageError`` if nothing is a scenario.
     package func types() async throws -> ScenarioTypes {

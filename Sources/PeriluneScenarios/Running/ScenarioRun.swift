@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// Runs scenarios.
+/// A run of scenarios.
 ///
 /// ```swift
 /// let run = ScenarioRun(options) { event in report.receive(event) }
@@ -16,7 +16,8 @@ public final class ScenarioRun: Sendable {
     let store: TemplateStore
     let coverage: CoverageCollector?
     let snapshots = SnapshotUses()
-    /// The program that runs scenarios in separate processes; see ``serve(on:answers:)``. `nil`: they run in this process.
+    /// The program that runs scenarios in separate processes; see ``serve(on:answers:)``. `nil` means that they run in this
+    /// process.
     package var program: WorkerProcess.Program? {
         get { elsewhere.withLock { $0 } }
         set { elsewhere.withLock { $0 = newValue } }
@@ -31,37 +32,38 @@ public final class ScenarioRun: Sendable {
         var isInterrupted = false
         var isDone = false
         var failureCount = 0
-        /// The first round with a trace, by scenario.
+        /// The trace of the first round, by scenario.
         var traces: [String: (round: Int, trace: ScenarioTrace)] = [:]
-        /// Results that wait for those before them, by the number of the job; for the order of files.
+        /// Results that wait for the results of earlier jobs, by the number of the job. Used when reports follow the order of
+        /// files.
         var early: [Int: ScenarioResult] = [:]
         var nextJob = 0
     }
 
-    /// Objects shared by several runs of one process: templates and compiled files.
+    /// Objects shared by several runs in one process: templates and compiled files.
     package final class Cache: Sendable {
         let chunks = ChunkCache()
         let store = TemplateStore()
 
-        /// Makes an empty cache.
+        /// Creates an empty cache.
         package init() {}
     }
 
-    /// Prepares a run.
+    /// Creates a run.
     ///
-    /// - Parameter options: What is run, and how.
+    /// - Parameter options: The selection of scenarios, and how they run.
     /// - Parameter receive: Called with each event, never from two threads at once.
     public convenience init(_ options: ScenarioOptions, receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }) {
         self.init(options, cache: Cache(), receive: receive)
     }
 
-    /// - Parameter cache: What was made for earlier runs.
+    /// - Parameter cache: Objects that earlier runs have made.
     package init(
         _ options: ScenarioOptions, cache: Cache, receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
     ) {
         self.options = options
         coverage = options.coversLines ? CoverageCollector() : nil
-        // With coverage, shared templates would be covered in the first run only.
+        // With coverage, templates are not shared, because their lines would count in the first run only.
         (chunks, store) = (cache.chunks, options.coversLines ? TemplateStore() : cache.store)
         self.receive = receive
         progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
@@ -128,7 +130,7 @@ public final class ScenarioRun: Sendable {
         return result
     }
 
-    /// Reports obsolete snapshots; removes them if asked to.
+    /// Reports obsolete snapshots, and removes them if the options request it.
     private func tidySnapshots(_ selected: SelectedScenarios, _ summary: inout ScenarioSummary) {
         let obsolete = SnapshotFiles.obsolete(
             used: snapshots.paths, passed: selected.passedFiles(by: summary.results), under: selected.isWhole ? selected.folders : [])
@@ -137,7 +139,7 @@ public final class ScenarioRun: Sendable {
         summary.removedSnapshots = obsolete.filter { !summary.obsoleteSnapshots.contains($0) }
     }
 
-    // MARK: - Working
+    // MARK: - Running
 
     private func work(_ queue: ScenarioQueue, workers: Int) async {
         let databases = ScenarioDatabases(store: store, chunks: chunks, options: options, coverage: coverage)
@@ -181,12 +183,12 @@ public final class ScenarioRun: Sendable {
         if isEnough { stop() }
     }
 
-    /// Starts no more scenarios.
+    /// Prevents further scenarios from starting.
     private func stop() {
         running.withLock { $0?.queue.close() }
     }
 
-    /// Ends the run: cancels active scenarios, starts no more, and finishes the reports.
+    /// Ends the run: cancels active scenarios, starts no others, and finishes the reports.
     public func interrupt() {
         let running = progress.withLock { progress in
             progress.isInterrupted = true
@@ -195,7 +197,7 @@ public final class ScenarioRun: Sendable {
         running?.interrupt()
     }
 
-    /// Reports the scenarios that were not begun.
+    /// Reports the scenarios that were not started.
     private func leaveOut(_ jobs: [ScenarioQueue.Job]) {
         let isInterrupted = progress.withLock { $0.isInterrupted }
         let reason = isInterrupted ? "the run was interrupted" : "the maximum number of failures was reached"
@@ -207,7 +209,7 @@ public final class ScenarioRun: Sendable {
         }
     }
 
-    /// Fails a scenario that has gone another way than in an earlier round with the same seed.
+    /// Fails a scenario whose trace differs from an earlier round with the same seed.
     private func compare(_ result: inout ScenarioResult, round: Int) {
         defer { result.trace = nil }
         guard let trace = result.trace, result.outcome != .interrupted else { return }
@@ -232,7 +234,9 @@ public final class ScenarioRun: Sendable {
 
     // MARK: - Reporting
 
-    /// - Parameter number: That of its job. In the order of files results are reported in the order of their jobs.
+    /// Reports a result. With the order of files, results are reported in the order of their jobs.
+    ///
+    /// - Parameter number: The number of the job.
     private func take(_ result: ScenarioResult, number: Int? = nil) {
         progress.withLock { progress in
             guard !progress.isDone else { return }

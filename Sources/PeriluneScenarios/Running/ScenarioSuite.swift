@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// Scenarios that another runner runs one by one: Swift Testing, for example.
+/// Scenarios that another test runner, such as Swift Testing, runs one at a time.
 public final class ScenarioSuite: Sendable {
     /// A scenario, or a file that does not load.
     public struct Case: Sendable {
@@ -9,10 +9,10 @@ public final class ScenarioSuite: Sendable {
         fileprivate let entry: SelectedScenarios.Entry?
         fileprivate let broken: ScenarioResult?
 
-        /// Its name and location.
+        /// The scenario, with its name and location.
         public var scenario: Scenario { entry?.scenario ?? broken!.scenario }
 
-        /// Runs it.
+        /// Runs the scenario.
         public func run() async -> ScenarioResult {
             if let broken { return broken }
             return await suite.run(entry!)
@@ -25,12 +25,12 @@ public final class ScenarioSuite: Sendable {
     private let databases: ScenarioDatabases
     private let selected: SelectedScenarios
 
-    /// Finds the scenarios. Blocks the calling thread.
+    /// Finds the scenarios, and blocks the calling thread in the meantime.
     ///
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public init(_ options: ScenarioOptions) throws {
         var options = options
-        // The runner determines the order.
+        // The test runner determines the order.
         options.order = .file
         self.options = options
         databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)
@@ -39,7 +39,7 @@ public final class ScenarioSuite: Sendable {
         selected = try LuaThread().run { try SelectedScenarios(options, collector: collector) }
     }
 
-    /// In the order of files and lines.
+    /// The scenarios in the order of files and lines.
     public var cases: [Case] {
         selected.broken.map { Case(suite: self, entry: nil, broken: $0) } + selected.entries.map { Case(suite: self, entry: $0, broken: nil) }
     }
@@ -57,7 +57,7 @@ public final class ScenarioSuite: Sendable {
 }
 
 extension ScenarioResult {
-    /// A failure in full, as reports show it.
+    /// Returns a failure as text, as reports show it.
     public func text(of failure: ScenarioFailure) -> String {
         let text = FailureText(style: ScenarioReportStyle())
         var lines = text.lines(of: failure)

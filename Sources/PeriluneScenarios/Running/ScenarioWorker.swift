@@ -3,9 +3,9 @@ internal import PeriluneIsolation
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// Runs scenarios one after the other, on its own thread with a large stack.
+/// A worker that runs scenarios one after the other, on its own thread with a large stack.
 actor ScenarioWorker {
-    /// Makes the group that the loops of an attempt share. Called on the thread of the worker.
+    /// A function that creates the loops of an attempt. Called on the thread of the worker.
     typealias MakeLoops = (ManualClock) -> LoopGroup
 
     private nonisolated let thread = LuaThread()
@@ -13,20 +13,20 @@ actor ScenarioWorker {
 
     /// The loops of the current attempt.
     private var loops: LoopGroup?
-    /// The process that runs the scenarios, if they run in another one.
+    /// The process that runs the scenarios, if they run in another process.
     private var process: ScenarioProcess?
 
     /// Runs one job.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, with tools: ScenarioTools) async -> ScenarioResult {
         defer { loops = nil }
         return await withTaskExecutorPreference(thread.preference) {
-            // Captured, so that the job runs on this thread.
+            // Captured, so that the job runs on this worker's thread.
             _ = self
             return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }.result()
         }
     }
 
-    /// Runs jobs until none is left, or until this worker is given up.
+    /// Runs jobs until none is left, or until this worker is abandoned.
     func work(_ run: RunningScenarios, with tools: ScenarioTools) async {
         while let job = run.queue.take() {
             let token = run.begin(job)
@@ -42,7 +42,8 @@ actor ScenarioWorker {
         run.leave()
     }
 
-    /// Runs one job in the process of this worker, which is started for the first, and again for the one after a crash. Blocks the thread.
+    /// Runs one job in the process of this worker, and blocks the thread. The process is started for the first job, and again
+    /// after a crash.
     private func perform(
         _ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, by program: WorkerProcess.Program, with tools: ScenarioTools
     ) -> ScenarioResult {
@@ -68,11 +69,11 @@ actor ScenarioWorker {
         return group
     }
 
-    /// Calls a source in its own task.
+    /// Calls a source in a separate task.
     private func start(_ loop: ScriptLoop, _ source: LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never> {
         Task {
             await withTaskExecutorPreference(thread.preference) {
-                // Captured, so that the task runs on this thread.
+                // Captured, so that the task runs on this worker's thread.
                 _ = self
                 await loop.call(source)
             }
@@ -91,8 +92,8 @@ struct ScenarioTools: Sendable {
     let chunks: ChunkCache
     let options: ScenarioOptions
     let snapshots: any SnapshotRegistry
-    /// Collects the lines that have run; `nil` if coverage is not measured.
+    /// The collector of the lines that have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
-    /// The program that runs them in another process; `nil`: they run in this one.
+    /// The program that runs scenarios in another process; `nil` means that they run in this process.
     var program: WorkerProcess.Program?
 }

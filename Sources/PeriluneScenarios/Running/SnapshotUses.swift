@@ -1,15 +1,15 @@
 internal import Foundation
 internal import Synchronization
 
-/// Notes which snapshots scenarios compare.
+/// A register of the snapshots that scenarios compare.
 protocol SnapshotRegistry: Sendable {
-    /// Notes that a scenario compares a value with a snapshot.
+    /// Records that a scenario compares a value with a snapshot.
     ///
-    /// - Returns: Which other scenario of the run has compared another value with it.
+    /// - Returns: Another scenario of the run that has compared a different value with the snapshot, if any.
     func use(_ path: String, of scenario: String, as text: [UInt8]) -> String?
 }
 
-/// Which snapshots the scenarios of a run have compared.
+/// The snapshots that the scenarios of a run have compared.
 final class SnapshotUses: SnapshotRegistry {
     private struct Use {
         let scenario: String
@@ -33,32 +33,32 @@ final class SnapshotUses: SnapshotRegistry {
 package enum SnapshotFiles {
     static let folderName = "__snapshots__"
 
-    /// The folder of the snapshots of a file of scenarios.
+    /// Returns the folder with the snapshots of a scenario file.
     package static func folder(of scenarioFile: String) -> String {
         let parent = ScenarioLocation.path(folderName, in: ScenarioLocation.folder(of: scenarioFile))
         let name = scenarioFile.split(separator: "/").last.map(String.init) ?? scenarioFile
         return parent + "/" + (name.hasSuffix(ScenarioFiles.suffix) ? String(name.dropLast(ScenarioFiles.suffix.count)) : name)
     }
 
-    /// Snapshots in a folder, those included that wait for a review.
+    /// Returns the snapshots in a folder, including new ones that wait for a review.
     private static func snapshots(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.sorted().map { folder + "/" + $0 }
     }
 
-    /// The obsolete snapshots: unused ones in files of which all scenarios have passed, and snapshots of deleted files.
+    /// Returns the obsolete snapshots: unused ones of files whose scenarios have all passed, and snapshots of deleted files.
     ///
     /// - Parameters:
     ///   - used: The paths of the compared snapshots.
-    ///   - passed: Files of which all scenarios have passed.
-    ///   - roots: Folders of which all scenarios were run.
+    ///   - passed: The files whose scenarios have all passed.
+    ///   - roots: The folders whose scenarios have all run.
     static func obsolete(used: Set<String>, passed: [String], under roots: [String]) -> [String] {
         let ofFiles = passed.flatMap { snapshots(in: folder(of: $0)) }
             .filter { !used.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }
         return Set(ofFiles + roots.flatMap(orphans)).sorted()
     }
 
-    /// The snapshots under a folder that belong to no scenario file.
+    /// Returns the snapshots under a folder that belong to no scenario file.
     private static func orphans(under root: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: root.isEmpty ? "." : root)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.compactMap { name in
@@ -73,7 +73,7 @@ package enum SnapshotFiles {
         }
     }
 
-    /// Removes snapshots, and folders that become empty. Returns the ones that could not be removed.
+    /// Removes snapshots, and folders that become empty. Returns the snapshots that could not be removed.
     static func remove(_ paths: [String]) -> [String] {
         let left = paths.filter { (try? FileManager.default.removeItem(atPath: $0)) == nil }
         for folder in Set(paths.map(ScenarioLocation.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {

@@ -1,10 +1,10 @@
 internal import Foundation
 
-/// Notices workers that do not come back: a scenario that cannot be ended, because it waits for a program, must not end the run. Its
-/// process is killed if it has one of its own.
+/// A thread that notices blocked workers. A scenario that cannot be ended, for example because it waits for a program, must not
+/// stop the run. If the scenario has its own process, that process is killed.
 final class Supervisor: Sendable {
     private let running: RunningScenarios
-    /// How long after its time was up a scenario may still run.
+    /// The time that a scenario may run beyond its limit.
     private let grace: Duration
     /// Whether scenarios run in separate processes.
     private let isIsolated: Bool

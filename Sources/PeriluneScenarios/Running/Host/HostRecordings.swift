@@ -2,7 +2,7 @@ internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
 
-/// A scenario's recordings of changes and statements, each from a beginning to an end.
+/// The active recordings of row changes and statements in a scenario.
 struct HostRecordings {
     enum Recording {
         case changes(Result<RowChangeRecorder, any Error>)
@@ -12,7 +12,7 @@ struct HostRecordings {
     private var recordings: [Int: Recording] = [:]
     private var count = 0
 
-    /// Returns its number.
+    /// Adds a recording and returns its number.
     mutating func add(_ recording: Recording) -> Int {
         count += 1
         recordings[count] = recording
@@ -25,7 +25,7 @@ struct HostRecordings {
         return recording
     }
 
-    /// Ends the remaining recordings of a scenario that ended in the middle.
+    /// Ends the recordings that a scenario left active.
     mutating func endAll(on stage: ScenarioStage) {
         for case .changes(.success(let recorder)) in recordings.values { stage.end(recorder) }
         for case .statements(let collection) in recordings.values { stage.trace.end(collection) }
@@ -34,12 +34,12 @@ struct HostRecordings {
 }
 
 extension ScenarioStage {
-    /// Begins to record row changes. Fails with the reason if that is not possible.
+    /// Starts recording row changes. The result is a failure if recording is not possible.
     func recordChanges() -> Result<RowChangeRecorder, any Error> {
         trace.pausing { Result { try writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } } }
     }
 
-    /// Ends that, and returns the changes; or why they are not known.
+    /// Ends a recording. Returns the changes, or the reason why they are unknown.
     func finish(_ recorder: Result<RowChangeRecorder, any Error>) -> Result<RecordedChanges, any Error> {
         defer { if case .success(let recorder) = recorder { end(recorder) } }
         return Result {
@@ -50,7 +50,7 @@ extension ScenarioStage {
         }
     }
 
-    /// Ends that for nothing.
+    /// Ends a recording and discards its changes.
     func end(_ recorder: RowChangeRecorder) {
         writer.unsafeReentrantWrite { _ in recorder.end() }
     }

@@ -4,7 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `begin_changes` and `end_changes`: record the row changes between them.
+/// The functions `begin_changes` and `end_changes`, which record the row changes between their calls.
 extension ScenarioHost {
     func installChanges() throws {
         try function("begin_changes") { host, arguments in
@@ -18,12 +18,12 @@ extension ScenarioHost {
     }
 }
 
-/// The changed rows, with the details needed to show them to Lua.
+/// Changed rows, with the details that showing them in Lua requires.
 struct RecordedChanges {
     let tables: [TableChanges]
-    /// Tables that were written to and cannot be recorded, with why.
+    /// Tables with changes that cannot be recorded, with the reasons.
     private let unrecorded: [(name: String, reason: String)]
-    /// Columns declared BOOLEAN, by table.
+    /// The columns with the declared type BOOLEAN, by table.
     private let booleans: [String: Set<String>]
 
     init(_ found: (tables: [TableChanges], unrecorded: [(name: String, reason: String)]), _ db: Database) throws {
@@ -36,7 +36,7 @@ struct RecordedChanges {
             })
     }
 
-    /// A list of changes, by table and key.
+    /// Returns the changes as a Lua list, sorted by table and key.
     func table(in state: LuaState) throws -> LuaValue {
         let list = try state.makeTable()
         var count: Int64 = 0

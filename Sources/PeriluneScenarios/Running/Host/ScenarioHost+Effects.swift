@@ -2,12 +2,12 @@ internal import CPeriluneRows
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `stub` and `calls`.
+/// The functions `stub` and `calls`.
 extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in
             let (module, name): (String, String) = (try arguments.get(1), try arguments.get(2))
-            // For a module that is not registered, only its stubs are known.
+            // A module that is not registered has no known functions except its stubs.
             if host.state.modules.isRegistered(module) { try host.require(name, of: module) }
             host.effects.stub(module, name, arguments[3])
             return []
@@ -21,14 +21,14 @@ extension ScenarioHost {
         }
     }
 
-    /// Throws for a function that is not registered, has no stub and was not called: a misspelt one would never be called.
+    /// Throws for a function that is not registered, has no stub and was not called: its name is probably misspelled.
     private func require(_ name: String, of module: String) throws {
         let known = state.modules.functions(of: module) + effects.calls.filter { $0.module == module }.map(\.name)
         guard !known.contains(name) else { return }
         throw BindingError.unknown("function", name, among: Set(known).sorted())
     }
 
-    /// A list of calls for the library.
+    /// Returns a list of calls for the library.
     func list(_ calls: some Collection<EffectStubs.Call>, in state: LuaState) throws -> LuaValue {
         let list = try state.makeTable()
         for (index, call) in calls.enumerated() {
@@ -50,7 +50,7 @@ extension ScenarioHost {
 }
 
 extension LuaArguments {
-    /// The chunk and the line of the script that calls.
+    /// The chunk and the line of the calling script.
     var callerPlace: (file: String, line: Int)? {
         guard let place = (try? state)?.callingPlace else { return nil }
         return (place.chunk.hasPrefix("@") ? String(place.chunk.dropFirst()) : place.chunk, place.line)

@@ -3,10 +3,10 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `run_script`: runs a script in its own state on the database of the scenario.
+/// The function `run_script`, which runs a script in its own state on the database of the scenario.
 extension ScenarioHost {
     func installScripts() throws {
-        // (path, arguments) runs the main part of the script, and its callbacks that are due at once.
+        // run_script(path, arguments) runs the main chunk of the script, and the callbacks that are due immediately.
         try function("run_script", RunScript(host: self))
     }
 
@@ -26,7 +26,7 @@ extension ScenarioHost {
             }
         }
 
-        /// The scenario waits in the meantime. A script that ends at a crash point is run again.
+        /// Runs a script while the scenario waits.
         nonisolated(nonsending) private func perform(_ run: ScriptRun) async throws {
             run.loop.beginRun()
             defer { run.loop.endRun() }
@@ -36,7 +36,7 @@ extension ScenarioHost {
         }
     }
 
-    /// The path of a script, relative to the current folder or to the folder next to the scenarios.
+    /// Returns the path of a script, relative to the current folder or to the project folder.
     func find(_ path: String) throws -> String {
         guard !path.hasPrefix("/"), !FileManager.default.fileExists(atPath: path) else { return path }
         let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
@@ -53,7 +53,7 @@ extension ScenarioHost {
     }
 }
 
-/// A script that a scenario runs. Its timers and observations live as long as the scenario.
+/// A script run by a scenario. The script's timers and observations live as long as the scenario.
 final class ScriptRun {
     private unowned let host: ScenarioHost
     private let path: String
@@ -69,9 +69,9 @@ final class ScriptRun {
     private let statements: StatementTrace.Collection
     private let firstCall: Int
     private(set) var error: LuaError?
-    /// The crash points at which the script ends; `nil` unless the option `crash` says that it is run again.
+    /// The watch that ends the script at crash points; `nil` unless the option `crash` requests running the script again.
     private(set) var watch: CrashWatch?
-    /// Whether it has finished: its callbacks then belong to the scenario.
+    /// Whether the script has finished: errors of its callbacks then belong to the scenario.
     private var isFinished = false
 
     init(_ host: ScenarioHost, _ path: String, _ given: LuaValue) throws {
@@ -93,7 +93,7 @@ final class ScriptRun {
         host.states.add(state)
     }
 
-    /// Runs its main part. Stores the raised error.
+    /// Runs the main chunk, and stores the error that it raises.
     nonisolated(nonsending) func run() async throws {
         let arguments = try LuaTransfer(from: outer, to: state, isStrict: true).copy(arguments())
         do {
@@ -105,8 +105,8 @@ final class ScriptRun {
         }
     }
 
-    /// Receives the error of a function that the script left running. Returns whether the error fails the script: `false` once the script
-    /// has finished.
+    /// Handles the error of a function that the script left running. Returns whether the error belongs to the script: `false`
+    /// once the script has finished.
     func takeError(_ error: LuaError) -> Bool {
         guard !isFinished else {
             guard error.code == .exit else { return false }
@@ -118,29 +118,29 @@ final class ScriptRun {
         return true
     }
 
-    /// Like the command, it ends with the first error.
+    /// Ends the script with its first error, like the command.
     private func end(_ error: LuaError) {
         loop.endAll()
         self.error = isQuiet(error) ? nil : described(error)
     }
 
-    /// Closes the state of a script that is run again, and drops its recordings.
+    /// Closes the state of a script that will run again, and discards its recordings.
     func abandon() {
         host.stage.trace.end(statements)
         if case .success(let recorder) = changes { host.stage.end(recorder) }
         close()
     }
 
-    /// Closes the state, when the scenario has ended.
+    /// Closes the state at the end of the scenario.
     func close() {
         host.didRun(state)
         state.close()
     }
 
-    /// Makes a state for a script on the database of the scenario.
+    /// Creates a state for a script on the database of the scenario.
     static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (LuaState, ScriptLoop, LibraryLoader) {
         var limits = host.limits
-        // The scenario ends before.
+        // The scenario's own limit takes effect first.
         limits.time = host.remainingTime + .milliseconds(100)
         let effects = OutsideEffects.all.subtracting(granted(by: host.attempt.scenario.grants))
         let (state, loader, loop) = try host.stage.makeState(limits: limits, withholding: effects) { [stage = host.stage.output] bytes in
@@ -155,7 +155,7 @@ final class ScriptRun {
         return (state, loop, loader)
     }
 
-    /// The effects for the names in a scenario's option `grants`.
+    /// Returns the effects for the names in a scenario's option `grants`.
     private static func granted(by names: [String]) -> OutsideEffects {
         names.reduce(into: []) { effects, name in
             switch name {
@@ -168,7 +168,8 @@ final class ScriptRun {
         }
     }
 
-    /// A list is given as from the command line, one argument for each; anything else is one argument.
+    /// Returns the arguments. Like arguments on the command line, the elements of a list are separate arguments; any other value
+    /// is one argument.
     private func arguments() throws -> [LuaValue] {
         guard case .table(let table) = given else { return given.isNil ? [] : [given] }
         let list = try table.array()
@@ -184,13 +185,13 @@ final class ScriptRun {
         try state.globals.set("arg", .table(table))
     }
 
-    /// `os.exit(0)` is not a failure.
+    /// Returns whether the error is `os.exit(0)`, which is not a failure.
     private func isQuiet(_ error: LuaError) -> Bool {
         guard error.code == .exit, case .integer(0) = error.fields["status"] else { return false }
         return true
     }
 
-    /// Adds fields with the position, since the value itself stays in the state of the script.
+    /// Adds fields with the position to an error, because the raised value itself stays in the state of the script.
     private func described(_ error: LuaError) -> LuaError {
         var error = error
         error.fields["file"] = error.fields["file"] ?? error.file.map { .string($0) }
@@ -200,7 +201,7 @@ final class ScriptRun {
         return error
     }
 
-    /// Ends the recording. Returns the scenario's result table.
+    /// Ends the recordings. Returns the table that the scenario receives as the result.
     func finish() throws -> LuaTable {
         isFinished = true
         host.stage.trace.end(statements)

@@ -4,19 +4,20 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `start_service` and the other functions of services: automation files that run in a state of their own until they are stopped.
+/// The function `start_service` and the other functions of services: automation files that run in a separate state until they are
+/// stopped.
 extension ScenarioHost {
     func installServices() throws {
-        // (path) starts a service. Returns its number.
+        // start_service(path) starts a service and returns its number.
         try function("start_service", StartService(host: self))
-        // (number) the following functions end a service, stop it, or start it again.
+        // The following functions take the number of a service to end, stop or restart.
         try function("kill_service", ChangeService(host: self) { service in await service.kill() })
         try function("stop_service", ChangeService(host: self) { service in try await service.stop() })
         try function("restart_service", ChangeService(host: self) { service in try await service.restart() })
         try function("is_service_running") { host, arguments in [.boolean(try host.service(arguments[1]).isRunning)] }
         try function("service_output") { host, arguments in [.string(LuaString(try host.service(arguments[1]).output.text))] }
-        // (seconds) moves the clock until no run and no job is left that will continue by itself, at most by that time. Returns the
-        // remaining runs and jobs, as text, if there are any.
+        // run_until_idle(seconds) advances the clock, at most by that time, until no remaining run or job will continue by
+        // itself. Returns the remaining runs and jobs as text, if any.
         try function("run_until_idle", RunUntilIdle(host: self))
     }
 
@@ -66,8 +67,8 @@ extension ScenarioHost {
         }
     }
 
-    /// Returns a run or a job that will continue without an event from outside, as text. Runs that wait for a signal without a timeout,
-    /// and jobs without a handler, do not count.
+    /// Returns, as text, a run or a job that will continue without an event from outside. Runs that wait for a signal without a
+    /// timeout, and jobs without a handler, do not count.
     private func pendingWork() throws -> String? {
         let sources = [
             ("perilune_automation_run", """
@@ -90,8 +91,8 @@ extension ScenarioHost {
         }
     }
 
-    /// Waits until all due calls have ended or wait. Services that end at a crash point in the meantime are started again, after the
-    /// downtime.
+    /// Waits until all due calls have ended or are waiting. Services that end at a crash point during the wait are restarted
+    /// after the downtime.
     nonisolated(nonsending) func waitUntilQuiet(after seconds: Double = 0) async throws {
         let end = stage.clock.now.timeIntervalSince1970 + seconds
         repeat {
@@ -109,13 +110,13 @@ extension ScenarioHost {
     }
 }
 
-/// A file of automations that a scenario runs as a process of its own: in a separate state, which can end at any commit.
+/// An automation file that a scenario runs like a separate process: in its own state, which can end at any commit.
 final class ScenarioService {
     private unowned let host: ScenarioHost
     private let path: String
     private let source: [UInt8]
     let output = ScenarioOutput()
-    /// The state and its loop while the service runs.
+    /// The state and its loop; `nil` while the service does not run.
     private(set) var state: LuaState?
     private(set) var loop: ScriptLoop?
     private(set) var watch: CrashWatch?
@@ -133,7 +134,7 @@ final class ScenarioService {
         }
     }
 
-    /// Loads the file, again if the service ends at a crash point in the meantime.
+    /// Loads the file, repeatedly if the service ends at crash points during loading.
     nonisolated(nonsending) func start() async throws {
         guard !isRunning else { return }
         repeat {
@@ -150,7 +151,7 @@ final class ScenarioService {
         await end()
     }
 
-    /// Ends the service like SIGTERM: active runs are interrupted where they wait.
+    /// Ends the service as SIGTERM does: active runs are interrupted while they wait.
     nonisolated(nonsending) func stop() async throws {
         guard let loop, let automations else { return }
         try await perform(loop) { try await automations.get("stop", as: LuaFunction.self).callAsync([]) }
@@ -176,7 +177,7 @@ final class ScenarioService {
         }
     }
 
-    /// Runs Lua code while the scenario waits. If the service ends at a crash point, the error of the code means nothing.
+    /// Runs Lua code while the scenario waits. Ignores the error of the code if the service ends at a crash point.
     nonisolated(nonsending) private func perform(
         _ loop: ScriptLoop, _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {

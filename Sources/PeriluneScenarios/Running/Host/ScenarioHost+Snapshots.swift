@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `read_snapshot`, `write_snapshot` and `use_snapshot`.
+/// The functions `read_snapshot`, `write_snapshot` and `use_snapshot`.
 extension ScenarioHost {
     func installSnapshots() throws {
         try function("read_snapshot") { host, arguments in
@@ -12,7 +12,8 @@ extension ScenarioHost {
         try function("write_snapshot") { host, arguments in
             [.string(LuaString(try host.snapshots.write(arguments.get(2, as: LuaString.self), named: arguments.get(1))))]
         }
-        // (name, text) notes that the scenario compares a value with a snapshot; returns which other one compares another value.
+        // use_snapshot(name, text) records that the scenario compares a value with a snapshot. Returns the scenario that compares
+        // another value with it, if any.
         try function("use_snapshot") { host, arguments in
             let (name, text): (String, LuaString) = try (arguments.get(1), arguments.get(2))
             let path = try host.snapshots.path(name)
@@ -27,7 +28,7 @@ extension ScenarioHost {
     }
 }
 
-/// The snapshots of a file of scenarios: `__snapshots__/FILE/NAME.snap` in the same folder.
+/// The snapshots of a scenario file: `__snapshots__/FILE/NAME.snap` in the same folder.
 struct SnapshotFolder {
     private let folder: String
     private let mode: ScenarioOptions.Snapshots
@@ -37,7 +38,7 @@ struct SnapshotFolder {
         self.mode = mode
     }
 
-    /// Removes the new snapshot that a run wrote for a different value: it must not be accepted any more.
+    /// Removes the new snapshot that an earlier run wrote for a different value, so that nobody accepts it.
     func removeOutdated(_ text: LuaString, named name: String) throws {
         let path = try path(name)
         guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else { return }
@@ -51,7 +52,7 @@ struct SnapshotFolder {
         return "\(folder)/\(name).snap"
     }
 
-    /// The text of a snapshot; `nil` if it does not exist.
+    /// Returns the text of a snapshot; `nil` if it does not exist.
     func read(_ name: String) throws -> LuaString? {
         let path = try path(name)
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
@@ -62,7 +63,7 @@ struct SnapshotFolder {
         return text
     }
 
-    /// Writes a snapshot as the options say.
+    /// Writes a snapshot if the options allow it.
     ///
     /// - Returns: `written`, `new` or `refused`.
     func write(_ text: LuaString, named name: String) throws -> String {

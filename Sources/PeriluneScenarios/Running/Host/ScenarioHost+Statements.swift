@@ -4,7 +4,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement`, `display_width`.
+/// The functions `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement` and `display_width`.
 extension ScenarioHost {
     func installStatements() throws {
         try function("query_count") { host, _ in [.integer(Int64(host.stage.trace.count))] }
@@ -30,7 +30,7 @@ extension ScenarioHost {
         }
     }
 
-    /// The names of tables and views, even in the middle of a database block.
+    /// The names of tables and views, available even inside a database block.
     private var tableNames: [String] {
         stage.trace.pausing {
             let sql = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY name"
@@ -38,7 +38,7 @@ extension ScenarioHost {
         }
     }
 
-    /// A list of statements for the library.
+    /// Returns a list of statements for the library.
     func list(_ records: [StatementRecord], in state: LuaState) throws -> LuaValue {
         let list = try state.makeTable(arrayCount: records.count)
         for (index, record) in records.enumerated() {
@@ -47,20 +47,20 @@ extension ScenarioHost {
         return .table(list)
     }
 
-    /// How SQLite would run a statement, a line for each step, indented by depth.
+    /// Returns SQLite's plan for a statement: a line for each step, indented by depth.
     private func plan(of sql: String, in state: LuaState) throws -> [String] {
         try requireNoAccess(state, "explain")
         return try stage.writer.writeWithoutTransaction { db in try QueryPlan.lines(of: sql, in: db) }
     }
 
-    /// Adds details of the last statement before a failure.
+    /// Adds details about the last statement before a failure.
     func complete(_ failure: inout ScenarioFailure) {
         failure.statement = failure.statement ?? stage.trace.last
         guard let sql = failure.statement?.sql else { return }
         failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? []
     }
 
-    /// Rejects functions that open an access if one is already open.
+    /// Throws if a database access is already open, for functions that open their own.
     func requireNoAccess(_ state: LuaState, _ name: String) throws {
         let access = try state.withUnsafeStack { L, _ in pdb_current_access(L, nil) }
         guard access == nil else {

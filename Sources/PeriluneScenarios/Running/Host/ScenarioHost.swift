@@ -5,28 +5,28 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// The native functions for the scenario library while a scenario runs: `scenarios.native.host`.
+/// The native functions for the scenario library while a scenario runs, in the module `scenarios.native.host`.
 final class ScenarioHost {
     let attempt: ScenarioAttempt
     let stage: ScenarioStage
     let state: ScenarioState
     let limits: LuaLimits
-    /// When the time of the scenario is up.
+    /// The time limit of the scenario as a point in time.
     private(set) var deadline: ContinuousClock.Instant
     /// The states of the scenario and its scripts.
     let states = RunningStates()
     var effects: EffectStubs { state.effects }
-    /// Schedules the callbacks of the scenario and its scripts.
+    /// The loops that schedule the callbacks of the scenario and its scripts.
     let loops: LoopGroup
-    /// The scripts that it has run so far: their timers and observations live as long as the scenario.
+    /// The scripts that have run so far. Their timers and observations live as long as the scenario.
     var scripts: [ScriptRun] = []
-    /// The services that it has started, by their numbers in Lua less one.
+    /// The services that have been started. Their index plus one is their number in Lua.
     var services: [ScenarioService] = []
     /// The active recordings, by their numbers in Lua.
     var recordings = HostRecordings()
-    /// The lines that the states have run which are closed, if rounds are compared.
+    /// The lines that ran in states that are closed, if rounds are compared.
     private(set) var trace = ScenarioTrace()
-    /// Errors of the scripts' callbacks.
+    /// The errors of callbacks that no script has handled.
     private var callbackErrors: [LuaError] = []
 
     init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits, loops: LoopGroup) {
@@ -36,7 +36,7 @@ final class ScenarioHost {
         loops.add(state.loop)
         loops.onFailure = { [unowned self] loop, error in didFail(loop, error) }
         loops.willCall = { [unowned self] loop in
-            // A late callback has no more time than the scenario.
+            // A late callback has only the remaining time of the scenario.
             let called = scripts.first { $0.loop === loop }?.state ?? services.first { $0.loop === loop }?.state ?? state.state
             called.limitTime(to: remainingTime)
         }
@@ -49,7 +49,7 @@ final class ScenarioHost {
         services.first { $0.state === state }?.watch ?? scripts.first { $0.state === state }?.watch
     }
 
-    /// Makes the crash points of a state count, if the scenario has the option `crash`.
+    /// Creates the watch that counts the crash points of a state; `nil` unless the scenario has the option `crash`.
     func makeWatch(of state: LuaState, _ loop: ScriptLoop) throws -> CrashWatch? {
         try attempt.crashes.map { plan in
             try CrashWatch(plan, clock: stage.clock, state: state, loop: loop) { [unowned self] in loops.endWaits() }
@@ -59,12 +59,12 @@ final class ScenarioHost {
     /// The remaining time of the scenario.
     var remainingTime: Duration { max(deadline - .now, .milliseconds(1)) }
 
-    /// The time of the scenario begins.
+    /// Starts the time limit of the scenario.
     func start() {
         deadline = .now + (limits.time ?? .seconds(3600))
     }
 
-    /// Puts the functions into the table. They keep this object, which the state outlives by nothing.
+    /// Adds the functions to the table. They retain this object, which lives as long as the state.
     func install() throws {
         try installWaiting()
         try installClock()
@@ -78,7 +78,7 @@ final class ScenarioHost {
         try installSnapshots()
     }
 
-    /// A function that the loop has called failed, and the error was not handled: the script it belongs to has failed, or the scenario.
+    /// Handles an error in a function that the loop has called: it fails the script that owns the function, or the scenario.
     private func didFail(_ loop: ScriptLoop, _ error: any Error) {
         let error = error as? LuaError ?? LuaError(.host, "\(error)")
         if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }
@@ -86,7 +86,7 @@ final class ScenarioHost {
         state.interrupt()
     }
 
-    /// Adds the findings after the scenario has ended to its result.
+    /// Adds errors of callbacks and unexpected calls to the result of the scenario.
     func finish(_ result: inout ScenarioResult) {
         for error in callbackErrors { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
         for index in result.failures.indices {
@@ -96,7 +96,7 @@ final class ScenarioHost {
         for failure in effects.unexpected() { result.add(failure) }
     }
 
-    /// Releases objects that no script can reach any more.
+    /// Collects the objects that no script can reach any more.
     func collectGarbage() {
         // The next database access closes the collected objects.
         let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
@@ -115,18 +115,18 @@ final class ScenarioHost {
         state.state.close()
     }
 
-    /// Adds the lines that a state has run, before it is closed.
+    /// Records the lines that ran in a state. Called before the state is closed.
     func didRun(_ state: LuaState) {
         attempt.coverage?.add(state)
         if attempt.options.comparesRounds { trace.lines.append(state.lineTrace()) }
     }
 
     func function(_ name: String, _ body: @escaping (ScenarioHost, LuaArguments) throws -> [LuaValue]) throws {
-        // The state keeps the function, and this object keeps the state.
+        // The state retains the function, and this object retains the state.
         try state.host.setFunction(name) { [unowned self] arguments in try body(self, arguments) }
     }
 
-    /// Defines a function that waits.
+    /// Defines a function that may wait.
     func function(_ name: String, _ operation: some LuaAsyncOperation) throws {
         try state.host.set(.string(LuaString(name)), .function(state.state.makeAsyncFunction(name, operation)))
     }
@@ -134,18 +134,19 @@ final class ScenarioHost {
     // MARK: - Waiting
 
     private func installWaiting() throws {
-        // Whether callbacks wait for the clock and can be waited for here, which is not possible in the middle of a database block.
+        // has_others returns whether callbacks are scheduled and can be waited for here. Waiting is not possible inside a
+        // database block.
         try function("has_others") { host, arguments in
             [.boolean(host.loops.hasOthers && arguments.canWait)]
         }
-        // (seconds) waits until everything due by then has been done, and sets the clock to it.
+        // wait_until_quiet(seconds) waits until everything due by then is done, and advances the clock to that time.
         try function("wait_until_quiet", WaitUntilQuiet(host: self))
         try function("interrupt") { host, _ in
             host.state.interrupt()
             return []
         }
         try function("was_interrupted") { host, _ in [.boolean(!host.callbackErrors.isEmpty)] }
-        // (name of the caller) raises inside a block of the database.
+        // require_no_access(name of the caller) raises an error inside a database block.
         try function("require_no_access") { host, arguments in
             try host.requireNoAccess(arguments.state, arguments.get(1))
             return []
