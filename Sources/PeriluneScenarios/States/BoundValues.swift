@@ -1,14 +1,14 @@
 internal import PeriluneRecords
 
-/// Finds the values that were bound to a statement in its text with them in place of the parameters.
+/// Finds the values bound to a statement, by comparing its SQL with the SQL in which SQLite has replaced the parameters.
 enum BoundValues {
-    /// The values as SQL literals, in the order of the text.
+    /// Returns the values as SQL literals, in the order of the text.
     static func values(in expanded: String, of sql: String) -> [String] {
         Array(sql.utf8).withUnsafeBufferPointer { template in
             Array(expanded.utf8).withUnsafeBufferPointer { text in
                 var values: [String] = []
                 var position = 0
-                // But for the values both texts are the same. They are not divided alike: `-?` may have become `--1`.
+                // Both texts are equal except for the values. Their tokens may differ: `-?` may have become `--1`.
                 for token in SQLScanner(template) where position < text.count {
                     guard token.kind == .parameter else {
                         position += token.range.count
@@ -23,10 +23,10 @@ enum BoundValues {
         }
     }
 
-    /// `NULL`, a number, `'text'`, `x'00'`, or a comment that replaces another value.
+    /// Returns the length of a literal: `NULL`, a number, `'text'`, `x'00'`, or a comment in place of another value.
     private static func lengthOfLiteral(_ text: UnsafeBufferPointer<UInt8>) -> Int {
         var scanner = SQLScanner(text)
-        // A negative number is a sign and a number.
+        // A negative number consists of a sign and a number.
         if scanner.next()?.kind == .sign { _ = scanner.next() }
         return scanner.position
     }

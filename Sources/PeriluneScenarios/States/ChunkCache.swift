@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// The files of scenarios as bytecode: each is compiled once, and then loaded for every scenario in it.
+/// A cache of scenario files as bytecode: each file is compiled once, and loaded for each of its scenarios.
 final class ChunkCache: Sendable {
     private struct Entry {
         let source: [UInt8]
@@ -9,12 +9,12 @@ final class ChunkCache: Sendable {
     }
 
     private let entries = Mutex<[String: Entry]>([:])
-    /// The rewritten texts of modules, with the originals.
+    /// The rewritten texts of modules, with the original texts.
     private let modules = Mutex<[String: (source: [UInt8], prepared: LuaString)]>([:])
 
-    /// The text of a module in the form in which it is loaded.
+    /// Returns the text of a module in the form in which it is loaded.
     ///
-    /// - Parameter prepare: Makes it, or takes what it has made before.
+    /// - Parameter prepare: Creates that form, or returns the earlier result that it receives.
     func module(_ path: String, _ source: [UInt8], prepare: (LuaString?) throws -> LuaString) rethrows -> LuaString {
         let known = modules.withLock { $0[path].flatMap { $0.source == source ? $0.prepared : nil } }
         let text = try prepare(known)
@@ -22,7 +22,8 @@ final class ChunkCache: Sendable {
         return text
     }
 
-    /// Offers `compile(path, source, rewrite)` to the library: the function of a file, after its text was rewritten.
+    /// Installs `compile(path, source, rewrite)` for the library. The function returns the compiled file after its text was
+    /// rewritten.
     func install(in host: LuaTable) throws {
         try host.setFunction("compile") { [self] arguments in
             let path: String = try arguments.get(1)

@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// A database as bytes, of which each scenario gets a copy.
+/// The contents of a database as bytes, of which each scenario gets a copy.
 final class DatabaseImage: Sendable {
     let bytes: [UInt8]
 
@@ -9,7 +9,7 @@ final class DatabaseImage: Sendable {
         self.bytes = bytes
     }
 
-    /// The bytes of an open database; none if it is empty.
+    /// Creates the image of an open database; without bytes if the database is empty.
     convenience init(of db: Database) throws {
         var count: Int64 = 0
         guard let start = sqlite3_serialize(db.sqliteConnection, "main", &count, 0) else {
@@ -21,17 +21,17 @@ final class DatabaseImage: Sendable {
         self.init(bytes: Array(UnsafeBufferPointer(start: start, count: Int(count))))
     }
 
-    /// Whether it is a database of SQLite, or nothing.
+    /// Whether the bytes are an SQLite database or absent.
     var isDatabase: Bool { bytes.isEmpty || bytes.starts(with: Array("SQLite format 3\0".utf8)) }
 
-    /// Makes a database in memory, which is empty, a copy.
+    /// Copies the image into an empty database in memory.
     func copy(into db: Database) throws {
         guard !bytes.isEmpty else { return }
         guard let copy = sqlite3_malloc64(UInt64(bytes.count))?.assumingMemoryBound(to: UInt8.self) else {
             throw DatabaseError(resultCode: .SQLITE_NOMEM)
         }
         copy.initialize(from: bytes, count: bytes.count)
-        // A database in memory has no write-ahead log, whatever its header says.
+        // A database in memory has no write-ahead log, even if its header requests one.
         if bytes.count >= 20 { (copy[18], copy[19]) = (1, 1) }
         let count = Int64(bytes.count)
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_RESIZEABLE)

@@ -1,19 +1,19 @@
 internal import PeriluneLua
 
-/// The calls of scripts with external effects, and their substitute results. Used on the thread of the scenario.
+/// The recorded calls of functions with external effects, and their substitute results. Used on the thread of the scenario.
 final class EffectStubs {
-    /// A call of a function with effects outside.
+    /// A call of a function with external effects.
     struct Call {
         let module: String
         let name: String
-        /// In the state of the scenario.
+        /// The arguments as values in the state of the scenario.
         let arguments: [LuaValue]
         let file: String?
         let line: Int?
     }
 
     private(set) var calls: [Call] = []
-    /// The results or replacements of functions, in the state of the scenario.
+    /// The substitute results or functions by module and function, as values in the state of the scenario.
     private var stubs: [String: [String: LuaValue]] = [:]
     private var unexpectedCalls: [Call] = []
     /// Counts a crash point before or after a call. Returns whether the calling state has ended there.
@@ -25,13 +25,13 @@ final class EffectStubs {
 
     func stub(of module: String, _ name: String) -> LuaValue? { stubs[module]?[name] }
 
-    /// The functions of a module that have stubs; `nil` if none has.
+    /// Returns the functions of a module that have stubs; `nil` if none has.
     func names(of module: String) -> [String]? { stubs[module].map { $0.keys.sorted() } }
 
     /// The modules that have stubs.
     var modules: [String] { stubs.keys.sorted() }
 
-    /// Records a call, and returns its substitute results.
+    /// Records a call and returns its substitute results.
     func record(_ call: Call) throws -> [LuaValue] {
         calls.append(call)
         switch stub(of: call.module, call.name) {
@@ -43,7 +43,7 @@ final class EffectStubs {
         }
     }
 
-    /// The calls that no stub has expected, as failures.
+    /// Returns the calls for which no stub exists, as failures.
     func unexpected() -> [ScenarioFailure] {
         unexpectedCalls.map { call in
             var failure = ScenarioFailure(

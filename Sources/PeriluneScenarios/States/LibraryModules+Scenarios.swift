@@ -2,11 +2,11 @@ package import PeriluneBindings
 internal import PeriluneReferenceLibrary
 internal import PeriluneScenarioLibrary
 
-/// The Lua modules that only scenarios and the command carry.
+/// The Lua modules that are available only in scenarios and in the command.
 extension LibraryModules {
-    /// The language of scenarios.
+    /// The modules of the scenario language.
     package static let scenarios = LibraryModules(folder: "scenarios", embeddedScenariosModules)
 
-    /// The reference for scripts and scenarios, and its generated forms: types for editors, and help.
+    /// The reference for scripts and scenarios, and the forms generated from it: types for editors, and help.
     package static let reference = LibraryModules(folder: "reference", embeddedReferenceModules)
 }

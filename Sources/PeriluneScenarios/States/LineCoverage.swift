@@ -3,14 +3,14 @@ internal import Perilune
 internal import PeriluneLua
 internal import Synchronization
 
-/// How often lines of Lua have run: of scripts and modules, not of the scenarios themselves.
+/// The number of times that lines of Lua have run, in scripts and modules but not in the scenarios themselves.
 package struct LineCoverage: Sendable {
-    /// The counts by file and line: 0 for lines that could have run.
+    /// The counts by file and line: 0 for executable lines that did not run.
     package internal(set) var files: [String: [Int: Int]] = [:]
 }
 
 extension LineCoverage {
-    /// A table for people: how many lines of each file have run.
+    /// A table for people with the number of executed lines of each file.
     package var table: String {
         let rows = files.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.values.count { $0 > 0 }) }
         let all = ("in \(rows.count) \(rows.count == 1 ? "file" : "files")", rows.reduce(0) { $0 + $1.1 }, rows.reduce(0) { $0 + $1.2 })
@@ -26,17 +26,17 @@ extension LineCoverage {
     }
 }
 
-/// The folder of a project, whose scripts and modules scenarios run.
+/// A project folder, with the scripts and modules that scenarios run.
 struct ProjectFolder: Hashable, Sendable {
-    /// Empty for the current folder.
+    /// The path; empty for the current folder.
     let path: String
-    /// The folder of the scenarios, which is not covered.
+    /// The folder of the scenarios, which is excluded from coverage.
     let scenarios: String
 
-    /// The maximum number of entries to examine: the folder may be a home folder.
+    /// The maximum number of entries to examine, because the folder may be a home folder.
     private static let mostEntries = 20_000
 
-    /// The paths of its Lua files, without hidden folders and scenario folders.
+    /// The paths of the folder's Lua files, without hidden folders and scenario folders.
     var files: [String] {
         guard scenarios != path, let names = FileManager.default.enumerator(atPath: path.isEmpty ? "." : path) else { return [] }
         var files: [String] = []
@@ -55,18 +55,18 @@ struct ProjectFolder: Hashable, Sendable {
     }
 }
 
-/// Adds up which lines have run in many states.
+/// A collector that adds up the executed lines of many states.
 final class CoverageCollector: Sendable {
     private let coverage = Mutex(LineCoverage())
 
-    /// Adds the lines that a state has run, before it is closed.
+    /// Adds the lines that have run in a state. Called before the state is closed.
     func add(_ state: LuaState) {
         var found: [String: [Int: Int]] = [:]
         state.readCoverage { file, line, count in found[file, default: [:]][line] = count }
         add(found.filter { !Self.isTest($0.key) })
     }
 
-    /// Adds the lines that another process has run: by file, then by line.
+    /// Adds the lines that have run in another process, by file and line.
     func add(_ files: [String: [Int: Int]]) {
         coverage.withLock { coverage in
             for (file, counts) in files { coverage.files[file, default: [:]].merge(counts) { $0 + $1 } }
@@ -85,8 +85,8 @@ final class CoverageCollector: Sendable {
         file.hasSuffix(ScenarioFiles.suffix) || file == "support.lua" || file.hasSuffix("/support.lua")
     }
 
-    /// The sums, including lines that could have run but did not, and project files that were never loaded. Needs a large stack, since it
-    /// compiles the files.
+    /// Returns the sums, including executable lines that did not run, and project files that were never loaded. Compiling these
+    /// files needs a large stack.
     func finished(in projects: Set<ProjectFolder>) -> LineCoverage {
         coverage.withLock { coverage in
             for file in projects.flatMap(\.files) where coverage.files[file] == nil { coverage.files[file] = [:] }

@@ -2,11 +2,11 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Copies values from one Lua state to another: arguments of a scenario to a script, and its results.
+/// Copies values between two Lua states: from a scenario to a script, and back.
 struct LuaTransfer {
     let from: LuaState
     let to: LuaState
-    /// Whether values that cannot be copied are errors: functions, files, coroutines.
+    /// Whether copying throws for functions, files, coroutines and other values that cannot be copied.
     var isStrict = false
 
     private static let deepest = 64
@@ -38,7 +38,7 @@ struct LuaTransfer {
         }
     }
 
-    /// Returns a placeholder for a function, which cannot leave its state. Calling it raises an explanation.
+    /// Returns a placeholder for a function, which cannot be copied. Calling the placeholder raises an explanation.
     private func standIn(for function: LuaValue) throws -> LuaFunction {
         try requireLeniency(for: function)
         return try to.makeFunction("function of a script") { _ in
@@ -49,7 +49,7 @@ struct LuaTransfer {
         }
     }
 
-    /// `perilune.null` and blobs.
+    /// Returns a copy of `perilune.null` or a blob; `nil` for other values.
     private func copyOfLibraryValue(_ value: LuaValue) throws -> LuaValue? {
         if value.isNull { return try to.makeNull() }
         return try value.blobBytes.map { try to.makeBlob($0) }

@@ -2,16 +2,16 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// The clock of a scenario, in Lua and in SQL: it stands still unless it is moved, or a script sleeps.
+/// The clock of a scenario in Lua and SQL. It advances only when the scenario changes it or a script sleeps.
 final class ScenarioClock: Sendable {
     /// The clock for timers.
     let clock = ManualClock()
-    /// The time that each reading adds.
+    /// The time by which each reading advances the clock.
     private let step = Mutex<TimeInterval>(0)
 
     var source: DateSource { .manual(clock) { [self] in read() } }
 
-    /// The present, read.
+    /// Returns the current time and counts as a reading.
     func read() -> Date {
         let now = clock.now
         let step = step.withLock { $0 }
@@ -19,14 +19,14 @@ final class ScenarioClock: Sendable {
         return now
     }
 
-    /// The current time, as last read.
+    /// The time of the last reading.
     var now: Date { clock.now }
 
     func set(_ date: Date) { clock.set(date) }
     func advance(by seconds: TimeInterval) { clock.advance(by: seconds) }
     func tick(by seconds: TimeInterval) { step.withLock { $0 = seconds } }
 
-    /// Undoes the last reading.
+    /// Takes back the last reading.
     func forgetReading() {
         let step = step.withLock { $0 }
         if step != 0 { clock.advance(by: -step) }

@@ -7,19 +7,19 @@ public enum ScenarioEvent: Sendable {
     case scenarioStarted(Scenario)
     /// A scenario has ended, or could not be run.
     case scenarioEnded(ScenarioResult)
-    /// All have ended, or the run was ended.
+    /// The run has ended, because all scenarios have ended or it was interrupted.
     case ended(ScenarioSummary)
 }
 
-/// Facts about a run that are known before it begins.
+/// The properties of a run that are known before it begins.
 public struct ScenarioRunInformation: Sendable {
-    /// How many results there will be.
+    /// The number of results to expect.
     public let count: Int
     /// The seed of the run.
     public let seed: RunSeed
-    /// How many scenarios run at once.
+    /// The number of scenarios that run at the same time.
     public let workers: Int
-    /// The order in which they run.
+    /// The order in which scenarios run.
     public let order: ScenarioOptions.Order
 }
 
@@ -27,39 +27,39 @@ public struct ScenarioRunInformation: Sendable {
 public struct ScenarioSummary: Sendable {
     /// The results, in the order in which the scenarios ended.
     public internal(set) var results: [ScenarioResult] = []
-    /// How long the run took.
+    /// The duration of the run.
     public internal(set) var duration = Duration.zero
     /// The seed of the run.
     public internal(set) var seed: RunSeed
-    /// The scenarios that still use `scenario.only`.
+    /// The scenarios that use `scenario.only`.
     public internal(set) var focused: [Scenario] = []
-    /// Whether the run was ended before all scenarios had run.
+    /// Whether the run ended before all scenarios had run.
     public internal(set) var wasInterrupted = false
-    /// How many were not begun: after the last failure that was allowed, or after Ctrl-C.
+    /// The number of scenarios that were not started, because of the maximum number of failures or Ctrl-C.
     public var notRun: Int { count(.notRun) }
-    /// Snapshots that no scenario compares any more: known of files of which all scenarios have passed.
+    /// Snapshots that no scenario compares. They are known only for files whose scenarios have all passed.
     public internal(set) var obsoleteSnapshots: [String] = []
-    /// The removed ones among them.
+    /// The obsolete snapshots that were removed.
     public internal(set) var removedSnapshots: [String] = []
     /// The number of scenarios that were found, selected or not.
     public internal(set) var foundCount = 0
-    /// How many files were not loaded, because the selection excludes them.
+    /// The number of files that were not loaded because the selection excludes them.
     var unreadCount = 0
-    /// How many lines of Lua have run how often, by file.
+    /// The number of times that lines of Lua have run, by file.
     package internal(set) var coverage = LineCoverage()
 
     init(seed: RunSeed) {
         self.seed = seed
     }
 
-    /// Counts the results with an outcome.
+    /// Returns the number of results with an outcome.
     public func count(_ outcome: ScenarioOutcome) -> Int { results.count { $0.outcome == outcome } }
     /// The results that passed after a failure.
     public var flaky: [ScenarioResult] { results.filter(\.isFlaky) }
     /// The results that did not pass.
     public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome.isVerdict } }
 
-    /// How the command ends.
+    /// The exit status of the command.
     public var exitStatus: Int32 {
         if wasInterrupted { return 130 }
         if results.isEmpty { return 4 }

@@ -4,8 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// The Swift modules that scenarios and their scripts get by `require`: the program's registered modules, and the scenario's stubs.
-/// Functions with external effects are not called. Their calls are recorded, if the arguments fit the function.
+/// The Swift modules that scenarios and their scripts load with `require`: the program's registered modules, and the scenario's
+/// stubs. Functions with external effects are not called. Their calls are recorded if the arguments are valid.
 struct ScenarioModules {
     let registered: [RegisteredModule]
     let effects: EffectStubs
@@ -28,7 +28,7 @@ struct ScenarioModules {
 
     func isRegistered(_ name: String) -> Bool { registered.contains { $0.name == name } }
 
-    /// The functions of a module that are registered or have stubs.
+    /// Returns the functions of a module that are registered or have stubs.
     func functions(of name: String) -> [String] {
         (registered.last { $0.name == name }?.functions.map(\.name) ?? []) + (effects.names(of: name) ?? [])
     }
@@ -52,7 +52,8 @@ struct ScenarioModules {
         return table
     }
 
-    /// Nothing is known of a module that is not registered: every call is recorded, and unexpected ones are reported.
+    /// Makes every call to a module that is not registered a recorded call, because its functions are unknown. Unexpected calls
+    /// are reported.
     private func recordEverything(of module: String, in table: LuaTable, of state: LuaState) throws {
         let (effects, registered) = (effects, registered)
         let metatable = try state.makeTable()
@@ -63,7 +64,7 @@ struct ScenarioModules {
         try table.setMetatable(metatable)
     }
 
-    /// - Parameter check: Throws for wrong arguments; `nil` where nothing is known of the function.
+    /// - Parameter check: Throws for wrong arguments; `nil` if the function's parameters are unknown.
     private func makeEffect(
         _ module: String, _ name: String, in state: LuaState,
         checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
@@ -94,7 +95,7 @@ struct ScenarioModules {
     }
 }
 
-/// The folders of a project in which `require` looks: the file's folder, the scenario folder, and the folder that contains it.
+/// The folders of a project in which `require` searches: the file's folder, the scenario folder, and the folder that contains it.
 struct ScenarioModuleFolders {
     private let folders: [String]
     private let modules: ScenarioModules
@@ -109,7 +110,7 @@ struct ScenarioModuleFolders {
         self.folders = folders
     }
 
-    /// - Parameter prepare: Gets the path of a module and its text, and returns what is loaded.
+    /// - Parameter prepare: Receives the path of a module and its text. Returns the text to load.
     func install(in state: LuaState, prepare: @escaping (String, [UInt8]) throws -> LuaString) throws {
         for folder in folders {
             let source = ModuleSource.folder(folder)
@@ -129,7 +130,7 @@ struct ScenarioModuleFolders {
             "module_not_found", "\(message); did you mean `\(nearest)`?", fields: ["suggestion": .string(nearest)])
     }
 
-    /// The names of the files that are modules, without those in folders of these folders.
+    /// The names of the files that are modules, excluding those inside of folders.
     private var files: [String] {
         let suffix = ".lua"
         return folders.flatMap { folder in

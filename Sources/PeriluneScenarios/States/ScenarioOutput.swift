@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Keeps the output of a scenario: only the beginning and the end, if it is long.
+/// The output of a scenario. Only the beginning and the end of long output are kept.
 final class ScenarioOutput: Sendable {
     private static let limit = 32 << 10
 

@@ -14,7 +14,7 @@ final class ScenarioStage {
     let output: ScenarioOutput
     let writer: any DatabaseWriter
     let trace: StatementTrace
-    /// The file of the database; `nil` in memory.
+    /// The file of the database; `nil` for a database in memory.
     let databasePath: String?
     private let retainedFolder: PrivateFolder
     private let extensions: SQLiteExtensions
@@ -23,13 +23,13 @@ final class ScenarioStage {
     enum Place {
         case memory
         case file
-        /// A function makes it from its initial contents.
+        /// A function makes the database from its initial contents.
         case elsewhere(MakeDatabase)
     }
 
     typealias MakeDatabase = @Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue
 
-    /// - Parameter extensions: What its database loads.
+    /// - Parameter extensions: The extensions that the database loads.
     init(_ place: Place, image: DatabaseImage?, seed: UInt64, extensions: SQLiteExtensions = .none) throws {
         let (clock, output, folder) = (ScenarioClock(), ScenarioOutput(), PrivateFolder())
         self.clock = clock
@@ -56,7 +56,7 @@ final class ScenarioStage {
             let path = try folder.path() + "/scenario.sqlite"
             databasePath = path
             try Data(image?.bytes ?? []).write(to: URL(filePath: path))
-            // It need not survive a power cut.
+            // The database need not survive a power failure.
             configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
             writer = try environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
         }
@@ -64,7 +64,7 @@ final class ScenarioStage {
 
     private static func environment(clock: ScenarioClock, seed: UInt64, output: ScenarioOutput) -> ScriptEnvironment {
         let random = RandomSource.seeded(seed)
-        // A separate source: a scenario that requests an identifier does not change the random numbers after it.
+        // Identifiers have a separate source, so that requesting one does not change later random numbers.
         let identifiers = RandomSource.seeded(seed ^ 0x5DEE_CE66_D1CE_4E5B)
         let uuid = UUIDSource { UUID(bits: identifiers.next(), identifiers.next()) }
         var logger = Logger(label: "scenario", factory: { _ in OutputLogHandler(output: output) })
@@ -75,12 +75,12 @@ final class ScenarioStage {
         return environment
     }
 
-    /// A folder for the scenario alone, made when it is first asked for.
+    /// Returns the path of the scenario's private folder, which is created on first use.
     func folder() throws -> String { try retainedFolder.path() }
 
-    /// Makes a state for Lua.
+    /// Creates a Lua state.
     ///
-    /// - Returns: The state, what loads the modules of the library, and what scripts in the state wait for.
+    /// - Returns: The state, the loader of the library's modules, and the loop that schedules the scripts' callbacks.
     func makeState(
         limits: LuaLimits, withholding effects: OutsideEffects = [], output: @escaping @Sendable ([UInt8]) -> Void
     ) throws -> (LuaState, LibraryLoader, ScriptLoop) {
@@ -95,12 +95,12 @@ final class ScenarioStage {
         return (state, loader, setup.loop)
     }
 
-    /// The database as bytes.
+    /// Returns the contents of the database.
     func image() throws -> DatabaseImage {
         try trace.pausing { try writer.writeWithoutTransaction { db in try DatabaseImage(of: db) } }
     }
 
-    /// The statements of the connection that writes whose rows are half read.
+    /// The statements of the writing connection that have not returned all of their rows.
     var unfinishedStatements: [String] {
         let statements = writer.unsafeReentrantWrite { db in
             var found: [String] = []
@@ -114,14 +114,14 @@ final class ScenarioStage {
         return statements.sorted()
     }
 
-    /// Ends it: the database is closed, its folder removed.
+    /// Closes the database and removes the private folder.
     func close() {
         try? writer.close()
         retainedFolder.remove()
     }
 }
 
-/// A folder among the temporary files, made when it is needed.
+/// A temporary folder that is created on first use.
 private final class PrivateFolder {
     private var made: String?
 
@@ -140,7 +140,7 @@ private final class PrivateFolder {
 }
 
 extension UUID {
-    /// A random UUID (version 4) of these bits.
+    /// Creates a random UUID (version 4) from these bits.
     fileprivate init(bits first: UInt64, _ second: UInt64) {
         var bytes = (0..<8).map { UInt8(truncatingIfNeeded: first >> (56 - 8 * $0)) }
         bytes += (0..<8).map { UInt8(truncatingIfNeeded: second >> (56 - 8 * $0)) }
@@ -150,7 +150,7 @@ extension UUID {
     }
 }
 
-/// Writes log messages of scripts to the scenario's output.
+/// A log handler that writes messages of scripts to the scenario's output.
 private struct OutputLogHandler: LogHandler {
     let output: ScenarioOutput
     var logLevel = Logger.Level.info

@@ -8,18 +8,18 @@ final class ScenarioState {
     static let loadingTime = Duration.seconds(10)
 
     let state: LuaState
-    /// Schedules the callbacks that the scenario waits for.
+    /// The scheduler of the callbacks that the scenario waits for.
     let loop: ScriptLoop
-    /// The module `scenarios.native.host`. Functions may be added before files are loaded.
+    /// The table of the module `scenarios.native.host`. Functions may be added before files are loaded.
     let host: LuaTable
-    /// The recorded external effects, which were not executed.
+    /// The recorded external effects, which are not executed.
     let effects = EffectStubs()
     /// The Swift modules for `require`.
     let modules: ScenarioModules
     private let loader: LibraryLoader
     private let chunks: ChunkCache
     private var library: LuaTable!
-    /// The scenario that runs.
+    /// The current run of the scenario.
     private var run: LuaRun?
 
     init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache, modules: [RegisteredModule] = []) throws {
@@ -33,7 +33,7 @@ final class ScenarioState {
 
     /// Loads the library of scenarios, and a file with its support files.
     ///
-    /// - Parameter ordinal: The position of the wanted scenario in its file; `nil` for all of them.
+    /// - Parameter ordinal: The position of the desired scenario in its file; `nil` loads all scenarios.
     func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
         try loadLanguage()
         try modules.install(in: state)
@@ -58,12 +58,12 @@ final class ScenarioState {
         }
     }
 
-    /// Loads the runner, before the time of a scenario begins.
+    /// Loads the runner before the time limit of a scenario begins.
     func loadRunner() throws {
         _ = try loader.require("scenarios.running")
     }
 
-    /// Loads the module that fills templates, before the time of a scenario begins.
+    /// Loads the module that fills templates before the time limit of a template begins.
     func loadFiller() throws {
         _ = try loader.require("scenarios.given")
     }
@@ -72,13 +72,13 @@ final class ScenarioState {
         try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport), .string(LuaString(identity)))
     }
 
-    /// The definitions in the loaded files.
+    /// Returns the definitions in the loaded files.
     func definitions() throws -> (scenarios: [Scenario], templates: [ScenarioTemplate]) {
         let fields = try LuaFields(call("definitions").first ?? .nil)
         return try (fields.list("scenarios"), fields.list("templates"))
     }
 
-    /// The types of the tables of the default database, for editors.
+    /// Returns the types of the tables in the default database, for editors.
     func types() throws -> String {
         try LuaString.fromLua(call("types").first ?? .nil).description
     }
@@ -98,21 +98,22 @@ final class ScenarioState {
         return try await LuaFields(function("run").callAsync(arguments, as: run).first ?? .nil)
     }
 
-    /// Ends the current or the next wait of the scenario: it gets an error of kind `cancelled`.
+    /// Ends the current or next wait of the scenario with an error of kind `cancelled`.
     func interrupt() {
         run?.interrupt()
     }
 
-    /// The position of a scenario when an error ended it.
+    /// Returns the position of a scenario when an error ended it.
     func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
-        // The scenario's limit may be too short to describe its position.
+        // The scenario's own limit may be too short to determine the position.
         state.limitTime(to: Self.loadingTime)
         let arguments: [LuaValue] = [
             error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,
             error.line.map { .integer(Int64($0)) } ?? .nil,
         ]
-        // The supervisor may end the scenario at the moment when its limit does: then the first call is ended in its place.
+        // The supervisor may cancel the scenario at the moment when its time limit ends it. That cancellation then ends the first
+        // call instead.
         for _ in 0..<2 {
             if let fields = (try? progress.call(arguments).first).flatMap({ try? LuaFields($0) }) { return fields }
         }

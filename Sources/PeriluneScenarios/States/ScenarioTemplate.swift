@@ -1,13 +1,13 @@
 internal import PeriluneLua
 
-/// A layer of seed data, as `support.lua` or a file of scenarios defines it.
+/// A layer of seed data, defined in `support.lua` or a scenario file.
 struct ScenarioTemplate: Sendable, LuaConvertible {
     let name: String
-    /// The one that it is put on; `nil` for an empty database.
+    /// The template below this one; `nil` for an empty database.
     let parent: String?
     let file: String
     let line: Int
-    /// How long making it may take; `nil`: as long as any.
+    /// The time limit for filling the template; `nil` means the general limit.
     let timeout: Duration?
 
     static var luaTypeName: String { "the definition of a template" }

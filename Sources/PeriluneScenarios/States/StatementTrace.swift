@@ -5,13 +5,13 @@ internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneRecords
 
-/// The statements that the database of a scenario has run, with the place in the script that called them. Used on the thread that runs
-/// the scenario.
+/// The statements that the database of a scenario has run, each with its place in the calling script. Used on the thread that
+/// runs the scenario.
 ///
 /// Leaves out statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part of the
 /// script's own, and everything that runs while the trace is paused. It must live longer than the connections that it traces.
 final class StatementTrace {
-    /// How many have ended.
+    /// The number of statements that have ended.
     private(set) var count = 0
     private let clock: ScenarioClock
     private var ended: EndedStatement?
@@ -21,10 +21,10 @@ final class StatementTrace {
     private var pauses = 0
     private var collections: [Collection] = []
 
-    /// Statements nested more deeply are reported without their time and rows.
+    /// The maximum nesting depth: deeper statements are recorded without their time and rows.
     private static let mostActive = 16
 
-    /// Statements that are kept from some moment on.
+    /// The statements recorded since the collection began.
     final class Collection {
         fileprivate(set) var statements: [StatementRecord] = []
     }
@@ -35,14 +35,14 @@ final class StatementTrace {
 
     /// Traces every connection that is opened with a configuration.
     func install(in configuration: inout Configuration) {
-        // Connections are opened and used on the thread of the scenario.
+        // Connections are opened and used on the scenario's thread.
         nonisolated(unsafe) let trace = self
         configuration.prepareDatabase { db in try trace.install(on: db) }
     }
 
     private func install(on db: Database) throws {
         let events = CUnsignedInt(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
-        // Not retained: see above.
+        // SQLite does not retain the trace, which must outlive the connections.
         let code = sqlite3_trace_v2(
             db.sqliteConnection, events,
             { event, trace, statement, detail in
@@ -52,10 +52,10 @@ final class StatementTrace {
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
-    /// The last one.
+    /// The last statement that has ended.
     var last: StatementRecord? { ended.map(StatementRecord.init) }
 
-    /// Runs a closure whose statements do not belong to the scenario.
+    /// Runs a closure whose statements are not recorded.
     func pausing<Result>(_ body: () throws -> Result) rethrows -> Result {
         pauses += 1
         defer { pauses -= 1 }
@@ -69,19 +69,19 @@ final class StatementTrace {
         return collection
     }
 
-    /// Keeps no more.
+    /// Ends a collection.
     func end(_ collection: Collection) {
         collections.removeAll { $0 === collection }
     }
 
-    // MARK: - What SQLite reports
+    // MARK: - Events from SQLite
 
     private func receive(_ event: CUnsignedInt, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch CInt(event) {
         case SQLITE_TRACE_ROW:
             if let index = index(of: statement) { active[index].rows += 1 }
         case SQLITE_TRACE_STMT:
-            // The trace itself has made SQLite read the time: a clock that advances with each reading undoes it.
+            // Tracing makes SQLite read the time, so a clock that advances with each reading must take that reading back.
             clock.forgetReading()
             if InnerStatements.include(statement, reportedAs: detail) { inner.insert(statement) } else { begin(statement) }
         default:
@@ -95,7 +95,7 @@ final class StatementTrace {
     }
 
     private func begin(_ statement: OpaquePointer) {
-        // A trigger is reported as its statement.
+        // SQLite reports a trigger with the statement that caused it.
         guard index(of: statement) == nil, active.count < Self.mostActive else { return }
         let changes = sqlite3_total_changes64(sqlite3_db_handle(statement))
         active.append(ActiveStatement(statement: statement, start: plua_now(), changes: changes))
@@ -104,7 +104,7 @@ final class StatementTrace {
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
         guard pauses == 0, let traced = sqlite3_sql(statement) else { return }
-        // A statement that replaces another one in a cluster is shown in its original form.
+        // In a cluster, a statement may replace another one. The original form is shown.
         let sql = CarrierNames.source(of: String(cString: traced))
         guard !sql.withCString(SQLScreening.isBookkeeping), !OwnSQL.contains(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
@@ -119,24 +119,24 @@ final class StatementTrace {
 private struct ActiveStatement {
     let statement: OpaquePointer
     let start: UInt64
-    /// The connection's count before the statement began.
+    /// The connection's total number of changes before the statement began.
     let changes: Int64
     var rows: Int64 = 0
 }
 
-/// A statement that has ended, of which a record is made only on demand.
+/// A statement that has ended. It is converted to a record only on demand.
 private struct EndedStatement {
     let sql: String
-    /// SQLite's text, of which `expanded` is the form with values.
+    /// SQLite's text, to which `expanded` corresponds.
     let traced: String
-    /// With the bound values in place of the parameters; nil without parameters, or with very many.
+    /// The text with the bound values in place of the parameters; `nil` without parameters, or with very many.
     let expanded: String?
     let nanoseconds: UInt64
     let rows: Int64
     let isWriting: Bool
     let place: (file: String, line: Int)?
 
-    /// Beyond that, writing out the values would cost more than the statement.
+    /// The maximum number of parameters: with more, writing the values would take longer than the statement.
     private static let mostParameters = 250
 
     init(_ statement: OpaquePointer, sql: String, former: ActiveStatement?) {
@@ -158,7 +158,7 @@ private struct EndedStatement {
         return String(cString: text)
     }
 
-    /// The chunk that called it, as Lua names it without its mark; nil if no script did.
+    /// Returns the name of the calling chunk, without Lua's prefix, and the line; `nil` if no script has called.
     private static func place() -> (file: String, line: Int)? {
         var activation = lua_Debug()
         guard let context = plua_running_context(), plua_find_position(context.pointee.running, &activation),
