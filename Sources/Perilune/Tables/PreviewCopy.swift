@@ -4,11 +4,11 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// The database that a previewed script changes, and how it was before.
+/// The copy of a database that a previewed script changes, and the state of this copy before the script.
 final class PreviewCopy: Sendable {
-    /// The copy that the script gets.
+    /// The copy that the script uses.
     let writer: DatabaseQueue
-    /// The private folder of both, if they are files; removed with this object.
+    /// The private folder of the database files; `nil` for a copy in memory. Removed with this object.
     private let folder: String?
     private let former = FormerState()
     private let configuration: GRDB.Configuration
@@ -16,13 +16,13 @@ final class PreviewCopy: Sendable {
     /// The schema name of the attached previous state.
     static let formerSchema = "perilune_former"
 
-    /// Makes an empty database.
+    /// Creates an empty database.
     ///
     /// - Parameters:
     ///   - inMemory: Whether the database is in memory. Otherwise it is in a private temporary folder.
-    ///   - configuration: The original's configuration: its connection setup applies to the copy too.
-    ///   - extensions: Extensions that read its virtual tables.
-    ///   - keepsTransactions: Whether its connection may be left in a transaction.
+    ///   - configuration: The configuration of the original. Its connection setup also applies to the copy.
+    ///   - extensions: The SQLite extensions for the virtual tables of the database.
+    ///   - keepsTransactions: Whether transactions may stay open between accesses.
     init(
         inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration = GRDB.Configuration(),
         extensions: SQLiteExtensions = .none, keepsTransactions: Bool = false
@@ -31,7 +31,7 @@ final class PreviewCopy: Sendable {
         (configuration.readonly, configuration.journalMode, configuration.label) = (false, .default, nil)
         configuration.allowsUnsafeTransactions = keepsTransactions
         extensions.install(in: &configuration)
-        // The copy need not survive a power cut.
+        // The copy need not survive a power failure.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
         self.configuration = configuration
         func open(_ path: String?) throws -> DatabaseQueue {
@@ -53,12 +53,12 @@ final class PreviewCopy: Sendable {
     }
 
     deinit {
-        // The connection is closed when the host, which may be there longer, is gone too.
+        // The connection is closed with the host, which may exist longer than this object.
         former.free()
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Another copy with the same contents and the same previous state.
+    /// Returns another copy with the same contents and the same previous state.
     func clone(in environment: ScriptEnvironment) throws -> PreviewCopy {
         let clone = try PreviewCopy(
             inMemory: folder == nil, environment: environment, configuration: configuration,
@@ -72,9 +72,9 @@ final class PreviewCopy: Sendable {
         return clone
     }
 
-    // MARK: - The former state
+    // MARK: - The previous state
 
-    /// Keeps the state that changes are compared with.
+    /// Saves the current state as the previous state, with which changes are compared.
     func keepFormerState() throws {
         if let folder {
             let kept = try DatabaseQueue(path: folder + "/former.sqlite")
@@ -85,9 +85,10 @@ final class PreviewCopy: Sendable {
         }
     }
 
-    /// Attaches the state that was kept to the connection of the copy; once.
+    /// Attaches the saved previous state to the connection of the copy. Can be called once.
     func attachFormerState(_ db: Database) throws {
-        // The script may have attached as many as there can be. One that it is still reading from stays.
+        // Make room: the script may have attached the maximum number of databases. A database that is still being read cannot be
+        // detached.
         for name in try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')") {
             try? db.execute(literal: "DETACH \(name)")
         }
@@ -100,7 +101,7 @@ final class PreviewCopy: Sendable {
     }
 }
 
-/// Attaches the previous state to the connection of the copy when it is first needed.
+/// An attachment of the previous state to the connection of the copy, made at the first use.
 final class FormerStateAttachment {
     private let copy: PreviewCopy
     private let db: Database
@@ -110,7 +111,7 @@ final class FormerStateAttachment {
         (self.copy, self.db) = (copy, db)
     }
 
-    /// Attaches it as ``PreviewCopy/formerSchema``, unless that is done.
+    /// Attaches the previous state as ``PreviewCopy/formerSchema``, unless already attached.
     func attach() throws {
         guard !isAttached else { return }
         try copy.attachFormerState(db)
@@ -118,7 +119,7 @@ final class FormerStateAttachment {
     }
 }
 
-/// A database as bytes. Used by one thread at a time: the current user of the copy's connection, then `deinit`.
+/// A serialized database. Used by one thread at a time: on the queue of the copy's connection, and finally in `deinit`.
 private final class FormerState: @unchecked Sendable {
     private var bytes: UnsafeMutablePointer<UInt8>?
     private var count: Int64 = 0
@@ -130,7 +131,7 @@ private final class FormerState: @unchecked Sendable {
         if bytes == nil, count > 0 { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
     }
 
-    /// Copies the bytes of another one.
+    /// Copies the bytes of another state.
     func take(from other: FormerState) {
         free()
         guard let source = other.bytes, other.count > 0, let memory = sqlite3_malloc64(sqlite3_uint64(other.count)) else { return }
@@ -138,10 +139,10 @@ private final class FormerState: @unchecked Sendable {
         (bytes, count) = (memory.assumingMemoryBound(to: UInt8.self), other.count)
     }
 
-    /// Attaches the bytes to a connection.
+    /// Gives the bytes to a connection as the contents of an attached database.
     func attach(_ db: Database, as schema: String) throws {
         guard let bytes, count > 0 else { return }
-        // A database in memory has no write-ahead log, whatever its header says.
+        // A database in memory cannot have a write-ahead log, so remove the log mode from the header.
         if count >= 20 { (bytes[18], bytes[19]) = (1, 1) }
         self.bytes = nil
         let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)

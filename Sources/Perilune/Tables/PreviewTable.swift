@@ -1,11 +1,11 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// The columns of a table.
+/// The definition of a table.
 struct PreviewTable {
     enum Kind: String {
         case table, virtual
-        /// A table in which a virtual table keeps its rows.
+        /// A table in which a virtual table stores its rows.
         case shadow
     }
 
@@ -22,25 +22,25 @@ struct PreviewTable {
     let name: String
     let kind: Kind
     let hasRowID: Bool
-    /// In order; the hidden columns of virtual tables left out.
+    /// The columns in order, without the hidden columns of virtual tables.
     let columns: [Column]
     /// Whether the key is the row id.
     let isRowIDKey: Bool
-    /// Whether SQLite may take two keys for the same that are stored differently: `a` and `A` by a collation, 1 and 1.0 where there is no
-    /// type.
+    /// Whether SQLite may treat two differently stored keys as equal: `a` and `A` with a collation, or 1 and 1.0 in a column
+    /// without a type.
     let hasLooseKey: Bool
 
-    /// The names of the columns of the primary key, in its order.
+    /// The names of the primary key columns, in the order of the key.
     var key: [String] {
         columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
     }
 
-    /// Columns of the key that may hold NULL, which SQLite allows for historical reasons.
+    /// The names of the key columns that may contain NULL, which SQLite allows for historical reasons.
     var nullableKey: [String] {
         hasRowID && !isRowIDKey ? columns.filter { $0.keyPosition > 0 && !$0.isNotNull }.map(\.name) : []
     }
 
-    /// Why the table cannot be recorded; `nil` if they can.
+    /// The reason why changes of the table cannot be recorded; `nil` if they can.
     var unrecordable: String? {
         switch kind {
         case .virtual: "it is a virtual table"
@@ -51,11 +51,11 @@ struct PreviewTable {
         }
     }
 
-    /// Why no changeset holds that a key has taken the place of another that SQLite considers equal: it would have to delete one row before
-    /// it inserts the other, and its inverse the other way round.
+    /// The reason why a changeset cannot contain the replacement of a key by a key that SQLite considers equal: the old row would
+    /// have to be deleted before the new row is inserted, and in the reverse order for the inverse.
     static let replacedKeys = "keys of its rows changed to values that SQLite considers equal"
 
-    /// A name by which SQL reaches the row id, if no column is called the same.
+    /// A name for the row id in SQL that is not the name of a column; `nil` if no such name exists.
     var rowIDName: String? {
         hasRowID ? TableSchema.rowIDNames(besides: columns.map(\.name)).first : nil
     }
@@ -88,7 +88,7 @@ struct PreviewTable {
                 name: row[0], keyPosition: row[1], isNotNull: row[2], isGenerated: (row[3] as Int) > 1,
                 defaultSQL: row[4])
         }
-        // Every other key has an index.
+        // All keys except row ids have an index.
         let indexed = try Row.fetchAll(
             db,
             sql: """
@@ -98,7 +98,7 @@ struct PreviewTable {
         isRowIDKey = hasRowID && indexed.isEmpty && columns.contains { $0.keyPosition > 0 }
         let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
         hasLooseKey = indexed.contains { part in
-            // Without affinity, numbers and texts stay as they come.
+            // Without affinity, SQLite stores numbers and text unconverted.
             (part[1] as String?)?.uppercased() != "BINARY" || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
         }
     }

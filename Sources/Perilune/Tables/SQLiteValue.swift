@@ -1,17 +1,17 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// Reading SQLite's values without copying them.
+/// Functions that read SQLite values without copying them.
 enum SQLiteValue {
-    /// The bytes of a text or blob, valid until the value changes.
+    /// Returns the bytes of a text or blob, valid until the value changes.
     static func bytes(of value: OpaquePointer) -> UnsafeRawBufferPointer {
         let isText = sqlite3_value_type(value) == SQLITE_TEXT
-        // Must precede the call for the count: the conversion to UTF-8 changes it.
+        // Must be called before `sqlite3_value_bytes`: the conversion to UTF-8 changes the number of bytes.
         let start = isText ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    /// Whether two values are stored as the same: 1 and 1.0 are not.
+    /// Returns whether two stored values are identical. 1 and 1.0 are different values.
     static func areSame(_ left: OpaquePointer, _ right: OpaquePointer) -> Bool {
         let type = sqlite3_value_type(left)
         guard type == sqlite3_value_type(right) else { return false }

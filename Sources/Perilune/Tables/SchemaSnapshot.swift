@@ -3,7 +3,7 @@ internal import PeriluneRecords
 
 /// The schema of a database at one moment.
 struct SchemaSnapshot {
-    /// A table, index, view or trigger; or a number in the header of the file, of the type `pragma`.
+    /// A table, an index, a view or a trigger, or a number in the file header with the type `pragma`.
     struct Object: Equatable {
         let type: String
         let name: String
@@ -12,9 +12,9 @@ struct SchemaSnapshot {
     }
 
     let objects: [Object]
-    /// Tables of all kinds, views left out.
+    /// All tables, without views.
     let tables: [PreviewTable]
-    /// Grows with every change of the schema, also one that is taken back, and with VACUUM.
+    /// The schema version in the file header, incremented by every schema change, even if undone later, and by VACUUM.
     let version: Int
 
     /// Reads the schema of an attached database.
@@ -39,12 +39,12 @@ struct SchemaSnapshot {
         tables.first { $0.name.foldedName == name.foldedName }
     }
 
-    /// A name for the schema that other schemas do not have.
+    /// The SHA-256 of the schema.
     var hash: String {
         SHA256.hash(objects.flatMap { [$0.type, $0.name, $0.table, $0.sql] }.joined(separator: "\0").utf8)
     }
 
-    /// The changes since a previous schema, tables first.
+    /// Returns the changes since a previous schema, tables first.
     func changes(since former: SchemaSnapshot) -> [SchemaChange] {
         let old = Dictionary(former.listed.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let new = Dictionary(listed.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
@@ -53,7 +53,7 @@ struct SchemaSnapshot {
         }
     }
 
-    /// The objects except the tables in which virtual tables keep their rows.
+    /// The objects except the tables in which virtual tables store their rows.
     private var listed: [Object] {
         objects.filter { object in table(object.table)?.kind != .shadow }
     }

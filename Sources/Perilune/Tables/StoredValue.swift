@@ -2,9 +2,9 @@ internal import CPeriluneRows
 internal import Foundation
 public import GRDB
 
-/// A value of a row, as SQLite stored it.
+/// A value in a row, as stored by SQLite.
 ///
-/// In JSON a blob is `{"$blob": "<base64>"}`, text that is not UTF-8 `{"$text": "<base64>"}`, an infinite number
+/// In JSON, a blob is `{"$blob": "<base64>"}`, text that is not valid UTF-8 is `{"$text": "<base64>"}`, and an infinite number is
 /// `{"$real": "inf"}` or `{"$real": "-inf"}`.
 @nonexhaustive
 public enum StoredValue: Sendable, Hashable {
@@ -14,12 +14,12 @@ public enum StoredValue: Sendable, Hashable {
     case integer(Int64)
     /// A REAL.
     case real(Double)
-    /// Text, which need not be UTF-8.
+    /// Text, which may not be valid UTF-8.
     case text([UInt8])
     /// A BLOB.
     case blob([UInt8])
 
-    /// Copies an SQLite value.
+    /// Creates a copy of an SQLite value.
     init(_ value: OpaquePointer) {
         switch sqlite3_value_type(value) {
         case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
@@ -34,7 +34,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// Copies a column of the row that a statement stands on.
+    /// Creates a copy of a column in the current row of a statement.
     init(_ statement: OpaquePointer, column: Int) {
         self.init(sqlite3_column_value(statement, CInt(column)))
     }
@@ -43,9 +43,9 @@ public enum StoredValue: Sendable, Hashable {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count)))
     }
 
-    /// Binds the value to a parameter of a statement, without conversion: text need not be UTF-8.
+    /// Binds the value to a parameter of a statement. Text is not converted, because it may not be valid UTF-8.
     func bind(to statement: OpaquePointer, at index: CInt) {
-        // `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies the bytes.
+        // `SQLITE_TRANSIENT`, a macro that Swift cannot import. SQLite copies the bytes.
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         switch self {
         case .null: sqlite3_bind_null(statement, index)
@@ -53,7 +53,7 @@ public enum StoredValue: Sendable, Hashable {
         case .real(let value): sqlite3_bind_double(statement, index, value)
         case .text(let bytes):
             bytes.withUnsafeBytes { buffer in
-                // Without bytes there may be no address, for which SQLite would bind NULL.
+                // The address of an empty buffer may be `nil`, which SQLite would bind as NULL.
                 let start = buffer.isEmpty ? nil : buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
                 _ = start.map { sqlite3_bind_text(statement, index, $0, CInt(buffer.count), copying) }
                     ?? sqlite3_bind_text(statement, index, "", 0, copying)
@@ -67,7 +67,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// Copies a GRDB value.
+    /// Creates a stored value from a GRDB value.
     public init(_ value: DatabaseValue) {
         switch value.storage {
         case .null: self = .null
@@ -78,7 +78,7 @@ public enum StoredValue: Sendable, Hashable {
         }
     }
 
-    /// The text, with replacements for bytes that are not UTF-8; `nil` for other types.
+    /// The text, with replacement characters for bytes that are not valid UTF-8; `nil` for other types.
     public var string: String? {
         if case .text(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
@@ -95,7 +95,7 @@ public enum StoredValue: Sendable, Hashable {
 }
 
 extension StoredValue: Comparable {
-    /// Compares in SQLite's order: NULL, numbers, text, blobs.
+    /// Compares values in SQLite's order: NULL, numbers, text, blobs.
     public static func < (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.integer(let left), .integer(let right)): left < right

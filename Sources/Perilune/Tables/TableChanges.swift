@@ -1,40 +1,40 @@
 internal import Foundation
 
-/// The changes of the rows of one table.
+/// The row changes of one table.
 public struct TableChanges: Codable, Sendable, Equatable {
     /// The name of the table.
     public package(set) var name: String
-    /// The names of the columns, in which the values of rows stand.
+    /// The names of the columns, in the order of the values in ``rows``.
     public package(set) var columns: [String] = []
-    /// The columns that identify rows; empty if that is their row id or their content.
+    /// The names of the columns that identify rows; empty if rows are identified by their row id or their content.
     public package(set) var key: [String] = []
-    /// How many rows are inserted.
+    /// The number of inserted rows.
     public package(set) var inserted = 0
-    /// How many rows are updated.
+    /// The number of updated rows.
     public package(set) var updated = 0
-    /// How many rows are deleted.
+    /// The number of deleted rows.
     public package(set) var deleted = 0
-    /// Some of the rows, sorted by key; at most as many of each kind as the preview was asked for.
+    /// The first changed rows, sorted by key. The options of the preview limit the number of rows of each kind.
     public package(set) var rows: [RowChange] = []
-    /// Why the table cannot be recorded, so that no plan can hold its changes; `nil` if they can.
+    /// The reason why changes of the table cannot be recorded in a plan; `nil` if they can.
     public package(set) var unrecordable: String?
-    /// Whether the numbers are known. If not, the table was written to.
+    /// Whether the numbers of changes are known. If not, the table was written to but could not be compared.
     public package(set) var isCounted = true
 
-    /// Makes an empty set of changes for a table.
+    /// Creates an empty set of changes for a table.
     package init(name: String) {
         self.name = name
     }
 
     /// The number of rows that would change.
     public var count: Int { inserted + updated + deleted }
-    /// The number of rows that are not in ``rows``.
+    /// The number of changed rows that are not in ``rows``.
     public var hiddenCount: Int { count - rows.count }
 
-    /// The order in which a table of the changes shows the columns: the key and the columns that an update changes come first if there are
-    /// updates.
+    /// The order of the columns in a displayed list of the changes. If rows are updated, the key and the updated columns come
+    /// first.
     ///
-    /// - Returns: The places of the columns, and the number of leading ones.
+    /// - Returns: The positions of the columns in display order, and the number of leading columns.
     package var columnOrder: (columns: [Int], leading: Int) {
         let changed = rows.filter { $0.kind == .updated }.reduce(into: Set<Int>()) { $0.formUnion($1.changedColumns) }
         guard !changed.isEmpty else { return (Array(columns.indices), key.count) }
@@ -53,7 +53,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     }
 }
 
-/// A row before and after.
+/// A row before and after a change.
 public struct RowChange: Codable, Sendable, Equatable {
     /// How a row changes.
     @nonexhaustive
@@ -61,7 +61,7 @@ public struct RowChange: Codable, Sendable, Equatable {
         /// The row is inserted, updated or deleted.
         case inserted, updated, deleted
 
-        /// The verb by which scripts call it.
+        /// The name of the kind in Lua scripts.
         package var verb: String {
             switch self {
             case .inserted: "insert"
@@ -73,19 +73,19 @@ public struct RowChange: Codable, Sendable, Equatable {
 
     /// How the row changes.
     public package(set) var kind: Kind
-    /// `nil` for inserted rows.
+    /// The values before the change; `nil` for inserted rows.
     public package(set) var before: [StoredValue]?
-    /// `nil` for deleted rows.
+    /// The values after the change; `nil` for deleted rows.
     public package(set) var after: [StoredValue]?
 
-    /// Makes the change of a row.
+    /// Creates the change of a row.
     package init(kind: Kind, before: [StoredValue]? = nil, after: [StoredValue]? = nil) {
         self.kind = kind
         self.before = before
         self.after = after
     }
 
-    /// The positions of the columns that an update changes.
+    /// The positions of the updated columns; empty for inserted and deleted rows.
     public var changedColumns: [Int] {
         guard let before, let after else { return [] }
         return after.indices.filter { before.indices.contains($0) && before[$0] != after[$0] }
@@ -97,7 +97,7 @@ extension RowChange {
         case changed
     }
 
-    /// Writes also the positions of the changed columns, of updated rows.
+    /// Encodes the change. For updated rows, adds the positions of the updated columns as `changed`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(kind, forKey: .kind)
@@ -111,23 +111,23 @@ extension RowChange {
 
 /// A change of the schema.
 public struct SchemaChange: Codable, Sendable, Equatable {
-    /// How a part of the schema changes.
+    /// The kind of a schema change.
     @nonexhaustive
     public enum Kind: String, Codable, Sendable {
-        /// The part is added, removed or changed.
+        /// The object is added, removed or changed.
         case added, removed, changed
     }
 
-    /// How the part of the schema changes.
+    /// How the object changes.
     public package(set) var kind: Kind
-    /// `table`, `index`, `view` or `trigger`; or `pragma`, for `user_version` and `application_id`.
+    /// The type of the object: `table`, `index`, `view` or `trigger`, or `pragma` for `user_version` and `application_id`.
     public package(set) var type: String
-    /// The name of the table, index, view or trigger.
+    /// The name of the object.
     public package(set) var name: String
-    /// The table that an index or trigger belongs to.
+    /// The name of the table that the object belongs to; empty for pragmas.
     public package(set) var table: String
-    /// The SQL that made it, before and after; the value of a pragma.
+    /// The SQL of the object before the change, or the value of the pragma; `nil` if the object is added.
     public package(set) var before: String?
-    /// The SQL that makes it afterwards; `nil` if it is removed.
+    /// The SQL of the object after the change, or the value of the pragma; `nil` if the object is removed.
     public package(set) var after: String?
 }

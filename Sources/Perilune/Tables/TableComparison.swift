@@ -1,13 +1,14 @@
 internal import GRDB
 internal import PeriluneRecords
 
-/// Compares a table with its previous state, attached as ``PreviewCopy/formerSchema``, by SQL: for changes that cannot be recorded.
+/// A comparison in SQL of a table with its previous state, which is attached as ``PreviewCopy/formerSchema``. Used for changes
+/// that cannot be recorded.
 struct TableComparison {
-    /// How rows of the two states are found to be the same row.
+    /// How a row in one state is matched with a row in the other state.
     private enum Matching {
         case key([String])
         case rowID(new: String, old: String)
-        /// Rows that differ in anything are different rows.
+        /// By all values: rows with any difference are different rows.
         case content
     }
 
@@ -21,9 +22,9 @@ struct TableComparison {
     /// Prepares the comparison.
     ///
     /// - Parameters:
-    ///   - new: The table now; `nil` if it is gone.
-    ///   - old: The table before; `nil` if it is new.
-    ///   - keepsRowIDs: Whether equal row ids identify the same rows. VACUUM assigns new ones in tables without a key.
+    ///   - new: The current table; `nil` if the table was dropped.
+    ///   - old: The previous table; `nil` if the table was created.
+    ///   - keepsRowIDs: Whether equal row ids identify the same row. VACUUM assigns new row ids in tables without a key.
     init(_ db: Database, new: PreviewTable?, old: PreviewTable?, keepsRowIDs: Bool, rowLimit: Int) throws {
         self.db = db
         self.new = new
@@ -52,7 +53,7 @@ struct TableComparison {
         return .rowID(new: newName, old: oldName)
     }
 
-    /// Whether several rows have the same key.
+    /// Returns whether the key of any row contains NULL. Several such rows may have the same key.
     static func hasNullKey(_ db: Database, _ table: PreviewTable, _ schema: String) throws -> Bool {
         guard !table.nullableKey.isEmpty else { return false }
         let condition = table.nullableKey.map { "\($0.quotedName) IS NULL" }.joined(separator: " OR ")
@@ -60,7 +61,7 @@ struct TableComparison {
         return try Bool.fetchOne(db, sql: sql) ?? false
     }
 
-    /// Whether there are rows whose key is stored differently than before, though SQLite takes it for the same.
+    /// Returns whether the stored key of any row changed to a key that SQLite considers equal.
     static func hasRestoredKey(_ db: Database, _ new: PreviewTable, _ old: PreviewTable) throws -> Bool {
         guard new.hasLooseKey, !new.key.isEmpty, new.key == old.key else { return false }
         let names = new.key.map(\.quotedName)
@@ -70,7 +71,7 @@ struct TableComparison {
         return try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM \(source) WHERE \(difference))") ?? false
     }
 
-    /// Counts, and reads the first rows of each kind.
+    /// Counts the changed rows, and reads the first rows of each kind.
     consuming func run() throws -> TableChanges {
         if new != nil, old != nil, case .content = matching {
             try compareContent()
@@ -117,7 +118,7 @@ struct TableComparison {
         }
     }
 
-    /// The columns of the previous table in the order of the new one, `nil` for new columns.
+    /// The names of the previous columns in the order of the current table; `nil` for new columns.
     private var formerColumns: [String?] {
         guard let new, let old else { return old?.columns.map(\.name) ?? [] }
         return new.columns.map { old.column($0.name)?.name }
@@ -145,13 +146,13 @@ struct TableComparison {
         }
     }
 
-    /// True for rows in which any stored value differs; `nil` without columns to compare.
+    /// An SQL condition that is true for rows with any different value; `nil` without columns to compare.
     private var difference: String? {
         guard let new, let old else { return nil }
         let terms = new.columns.filter { !$0.isGenerated }.map { column in
             let name = "a." + column.name.quotedName
             guard let former = old.column(column.name) else {
-                // A new column has its default in the rows that were there.
+                // Previous rows have the default value in a new column.
                 return "\(name) IS NOT \(Self.constantDefault(of: column))"
             }
             let formerName = "b." + former.name.quotedName
@@ -169,7 +170,7 @@ struct TableComparison {
 
     // MARK: - By content
 
-    /// Rows that occur more often than before are new; rows that occur less often are gone.
+    /// Counts a row as inserted if it occurs more often than before, and as deleted if it occurs less often.
     private mutating func compareContent() throws {
         guard let new, let old else { return }
         let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)
@@ -187,7 +188,7 @@ struct TableComparison {
         let counts = try Row.fetchOne(db, sql: "SELECT TOTAL(MAX(n, 0)), TOTAL(MAX(-n, 0)) FROM (\(source))")
         result.inserted = Int(counts?[0] as Double? ?? 0)
         result.deleted = Int(counts?[1] as Double? ?? 0)
-        // The rows that are kept have only the columns that both have.
+        // The reported rows contain only the columns of both states.
         result.columns = columns
         for (sign, kind, count) in [(">", RowChange.Kind.inserted, result.inserted), ("<", .deleted, result.deleted)] {
             guard !names.isEmpty else { break }
