@@ -1,15 +1,15 @@
-/// Base64 of bytes that arrive in pieces.
+/// Base64 encoding and decoding of bytes that arrive in pieces.
 ///
 /// - SeeAlso: RFC 4648, section 4.
 package enum Base64 {
-    /// Makes text of bytes.
+    /// An encoder of bytes as Base64 text.
     package struct Encoder {
-        /// Bytes that do not make four letters yet.
+        /// Up to two bytes that do not fill a group of four letters yet.
         private var rest: [UInt8] = []
 
         package init() {}
 
-        /// Appends the letters of more bytes.
+        /// Encodes more bytes, and appends the letters.
         package mutating func encode(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
             var bytes = bytes
             while !rest.isEmpty, rest.count < 3, let first = bytes.first {
@@ -25,7 +25,7 @@ package enum Base64 {
             rest.append(contentsOf: bytes[whole...])
         }
 
-        /// Appends the last letters, when all bytes were given.
+        /// Appends the last letters, after all bytes were encoded.
         package mutating func finish(to text: inout [UInt8]) {
             guard !rest.isEmpty else { return }
             let missing = 3 - rest.count
@@ -54,7 +54,7 @@ package enum Base64 {
         }
     }
 
-    /// Decodes text into bytes, letter by letter, and rejects text that an ``Encoder`` would not write.
+    /// A decoder of Base64 text that rejects text unlike an ``Encoder``'s.
     package struct Decoder {
         private var bits: UInt32 = 0
         private var letterCount = 0
@@ -62,9 +62,9 @@ package enum Base64 {
 
         package init() {}
 
-        /// Appends the bytes of more letters.
+        /// Decodes more letters, and appends the bytes.
         ///
-        /// - Returns: Whether all of them can stand there.
+        /// - Returns: `false` if a letter is invalid at its position.
         package mutating func decode(_ text: UnsafeRawBufferPointer, to bytes: inout [UInt8]) -> Bool {
             values.withUnsafeBufferPointer { values in
                 let whole = letterCount == 0 && padCount == 0 ? Self.decodeWhole(text, values, to: &bytes) : 0
@@ -87,9 +87,9 @@ package enum Base64 {
         /// Whether the text may end here.
         package var isComplete: Bool { letterCount == 0 }
 
-        /// Decodes groups of four letters up to the first other character.
+        /// Decodes groups of four letters, up to the first group with another character.
         ///
-        /// - Returns: How many letters were taken.
+        /// - Returns: The number of decoded letters.
         private static func decodeWhole(_ text: UnsafeRawBufferPointer, _ values: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Int {
             let start = bytes.count
             bytes.append(contentsOf: repeatElement(0, count: text.count / 4 * 3))
@@ -113,7 +113,7 @@ package enum Base64 {
             bytes.append(UInt8(truncatingIfNeeded: bits >> 16))
             if padCount < 2 { bytes.append(UInt8(truncatingIfNeeded: bits >> 8)) }
             if padCount < 1 { bytes.append(UInt8(truncatingIfNeeded: bits)) }
-            // After padding, nothing is left to come.
+            // `padCount` is kept, so letters after padding are rejected.
             letterCount = 0
         }
     }

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Reads bytes one at a time from a source that delivers them in pieces.
+/// A reader of single bytes from a source that delivers bytes in pieces.
 struct ByteScanner {
     private let fill: (UnsafeMutableRawBufferPointer) throws -> Int
     private var buffer: [UInt8]
     private var position = 0
     private var end = 0
 
-    /// - Parameter fill: Puts the next bytes into a buffer, and returns how many; 0 at the end.
+    /// - Parameter fill: Copies the next bytes into a buffer, and returns their number; 0 at the end.
     init(_ fill: @escaping (UnsafeMutableRawBufferPointer) throws -> Int) {
         self.fill = fill
         buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -22,7 +22,7 @@ struct ByteScanner {
         }
     }
 
-    /// The next byte; `nil` at the end.
+    /// Reads the next byte; `nil` at the end.
     @inline(__always)
     mutating func next() throws -> UInt8? {
         if position == end, try !refill() { return nil }
@@ -30,13 +30,13 @@ struct ByteScanner {
         return buffer[position]
     }
 
-    /// The next byte, which stays the next one; `nil` at the end.
+    /// Returns the next byte without consuming it; `nil` at the end.
     mutating func peek() throws -> UInt8? {
         if position == end, try !refill() { return nil }
         return buffer[position]
     }
 
-    /// Goes past bytes. Returns whether there are as many.
+    /// Skips a number of bytes. Returns `false` if the source ends before.
     mutating func skip(_ count: Int) throws -> Bool {
         var count = count
         while count > end - position {
@@ -49,8 +49,8 @@ struct ByteScanner {
 
     /// Passes the next buffered bytes to a closure, without copying them.
     ///
-    /// - Parameter body: Called with at least one byte; returns how many it has taken.
-    /// - Returns: Whether there was any byte.
+    /// - Parameter body: Receives at least one byte, and returns the number of consumed bytes.
+    /// - Returns: `false` at the end.
     mutating func takePiece(_ body: (UnsafeRawBufferPointer) throws -> Int) throws -> Bool {
         if position == end, try !refill() { return false }
         let taken = try buffer.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[position..<end])) }

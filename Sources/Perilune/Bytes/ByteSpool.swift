@@ -1,16 +1,16 @@
 internal import Foundation
 internal import PeriluneDependencies
 
-/// Collects bytes: in memory, and once they are many in a temporary file that has no name any more, so that nothing can leave it behind.
+/// A buffer for bytes that grows in memory, then in a temporary file. The file has no name, so it cannot be left behind.
 final class ByteSpool {
-    /// The bytes that are kept in memory at most.
+    /// The maximum number of bytes kept in memory.
     static let memoryInBytes = 1 << 20
     private var buffer: [UInt8] = []
     private var file: CInt = -1
     private var countInFile = 0
     private let limitInBytes: Int
 
-    /// - Parameter limitInBytes: How many bytes there may be in a file.
+    /// - Parameter limitInBytes: The maximum size of the file, in bytes.
     init(limitInBytes: Int = .max) {
         self.limitInBytes = limitInBytes
     }
@@ -21,14 +21,14 @@ final class ByteSpool {
 
     /// Adds bytes at the end.
     ///
-    /// - Throws: ``StorageError`` if the file cannot be made or written, or would be larger than it may.
+    /// - Throws: ``StorageError`` if the file cannot be created or written, or would exceed its maximum size.
     func append(_ bytes: UnsafeRawBufferPointer) throws {
         if buffer.count + bytes.count > Self.memoryInBytes { try flush() }
         guard bytes.count <= Self.memoryInBytes else { return try write(bytes) }
         buffer.append(contentsOf: bytes)
     }
 
-    /// All that was added. Nothing can be added afterwards.
+    /// Returns all added bytes. Nothing can be added afterwards.
     func finish() throws -> StoredBytes {
         guard file >= 0 else { return StoredBytes(Data(buffer)) }
         try flush()
@@ -55,7 +55,7 @@ final class ByteSpool {
         }
     }
 
-    /// A file for the owner alone, whose name is removed at once.
+    /// Creates a file that only its owner can access, and removes its name immediately.
     private static func makeFile() throws -> CInt {
         let path = try TemporaryFolder.path("changes")
         let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

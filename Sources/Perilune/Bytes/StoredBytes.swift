@@ -1,15 +1,15 @@
 package import Foundation
 
-/// Bytes that do not change any more: in memory, or where they are many in a temporary file without a name, which is gone with this object
-/// or with the process. They can be read by several threads at once.
+/// Immutable bytes in memory or, if they are large, in a temporary file without a name. The file is deleted with this object or
+/// with the process. Several threads can read the bytes at the same time.
 package final class StoredBytes: Sendable {
     private enum Place {
         case memory(Data)
-        /// The descriptor of a file that belongs to this object.
+        /// The descriptor of a file owned by this object.
         case file(CInt)
     }
 
-    /// How many there are.
+    /// The number of bytes.
     package let count: Int
     private let place: Place
 
@@ -17,7 +17,7 @@ package final class StoredBytes: Sendable {
         (place, count) = (.memory(data), data.count)
     }
 
-    /// - Parameter file: A descriptor, which this object closes.
+    /// - Parameter file: The descriptor of a file, which this object closes.
     init(file: CInt, count: Int) {
         (place, self.count) = (.file(file), count)
     }
@@ -26,12 +26,12 @@ package final class StoredBytes: Sendable {
         if case .file(let file) = place { close(file) }
     }
 
-    /// The bytes, if they are in memory.
+    /// The bytes, if they are in memory; otherwise `nil`.
     var memory: Data? {
         if case .memory(let data) = place { data } else { nil }
     }
 
-    /// The bytes, wherever they are.
+    /// Returns all bytes in memory.
     ///
     /// - Throws: ``StorageError``.
     func data() throws -> Data {
@@ -41,9 +41,9 @@ package final class StoredBytes: Sendable {
         return data
     }
 
-    /// Copies the bytes from a position on.
+    /// Copies bytes into a buffer, from an offset.
     ///
-    /// - Returns: How many were copied; 0 at the end.
+    /// - Returns: The number of copied bytes; 0 at the end.
     /// - Throws: ``StorageError``.
     func copy(from offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let wanted = min(buffer.count, count - offset)
@@ -62,9 +62,9 @@ package final class StoredBytes: Sendable {
         }
     }
 
-    /// Visits the bytes piece by piece.
+    /// Calls a closure with each piece of the bytes, in order.
     ///
-    /// - Throws: ``StorageError``, and what the closure throws.
+    /// - Throws: ``StorageError``, or the error of the closure.
     func forEachPiece(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
         var piece = [UInt8](repeating: 0, count: min(max(count, 1), 256 << 10))
         var offset = 0
@@ -76,16 +76,16 @@ package final class StoredBytes: Sendable {
     }
 }
 
-/// Why bytes cannot be kept.
+/// An error that prevents bytes from being stored or read.
 struct StorageError: Error {
-    /// The system's message, or that a limit is exceeded.
+    /// The system's message, or a description of the exceeded limit.
     let reason: String
 
     init(reason: String) {
         self.reason = reason
     }
 
-    /// - Parameter code: The system's number for what is wrong.
+    /// - Parameter code: The system's error number.
     init(_ code: CInt) {
         reason = String(cString: strerror(code))
     }
