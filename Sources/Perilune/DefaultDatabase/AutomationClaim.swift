@@ -10,11 +10,12 @@ internal import PeriluneCluster
 internal import PeriluneLua
 internal import Synchronization
 
-/// The right of one host to run the automations of a file on a database: in two hosts, each schedule and each change would trigger them
-/// twice. Within the process it is an entry in a table. Between processes it is a lock on a byte of the database far beyond its end, of a
-/// kind that does not conflict with SQLite's locks. Both end with this object, and with the process.
+/// The exclusive right of one host to run the automations of a script file on a database. In two hosts, each schedule and each
+/// change would trigger the automations twice. Within the process, a claim is an entry in a table. Between processes, a claim is
+/// a lock on a byte far beyond the end of the database file, of a kind that does not conflict with SQLite's locks. Both end with
+/// this object, and with the process.
 final class AutomationClaim: Sendable {
-    /// A database in a file, or one that only this process has.
+    /// The identity of a database: a file, a database in a cluster, or an object of this process.
     private enum Place: Hashable, Sendable {
         case file(device: UInt64, number: UInt64)
         case cluster(String)
@@ -28,19 +29,20 @@ final class AutomationClaim: Sendable {
 
     private struct Table: Sendable {
         var claimed: Set<Key> = []
-        /// Open files, one for each database. They stay open: closing one would take the locks of SQLite from the process.
+        /// The open file descriptors, one for each database. They are never closed: closing a descriptor would release SQLite's
+        /// locks on the file in this process.
         var descriptors: [Place: CInt] = [:]
     }
 
-    /// F_OFD_SETLK of Linux, which belongs to the open file and not to the process; Swift does not see the name.
+    /// `F_OFD_SETLK` of Linux, which Swift does not import. The lock belongs to the open file, not to the process.
     private static let setLock: CInt = 37
     private static let table = Mutex(Table())
 
     private let key: Key
-    /// Keeps a database alive whose address identifies it.
+    /// A reference that keeps the database alive, because its address may identify the claim.
     private let database: any DatabaseWriter
 
-    /// Claims them.
+    /// Claims the automations of a file on a database.
     ///
     /// - Throws: `LuaError` of kind `already_running` if another host has the claim.
     init(file: String, database: any DatabaseWriter) throws {
@@ -61,7 +63,8 @@ final class AutomationClaim: Sendable {
             }
             table.claimed.insert(key)
         }
-        // Last: once the object is complete, a throwing initializer runs the deinitializer, which would release the other host's claim.
+        // Must be last: if a complete object throws in its initializer, Swift runs the deinitializer, which would release the
+        // claim of the other host.
         (self.key, self.database) = (key, database)
     }
 
@@ -101,7 +104,7 @@ final class AutomationClaim: Sendable {
         return String(cString: resolved)
     }
 
-    /// A hash that is the same in all processes (FNV-1a).
+    /// Returns an FNV-1a hash, which is the same in all processes.
     private static func number(of text: String) -> UInt32 {
         text.utf8.reduce(0x811c_9dc5) { ($0 ^ UInt32($1)) &* 0x0100_0193 }
     }

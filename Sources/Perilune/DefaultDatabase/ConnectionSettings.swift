@@ -3,25 +3,26 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Settings that connections in another process share with the host's: the part of GRDB's configuration that is plain data.
+/// The settings of a connection in a script process that are copied from the host: the plain data in GRDB's configuration.
 ///
-/// Leaves out settings that only Swift uses: the label, `publicStatementArguments`, `transactionClock`, `allowsUnsafeTransactions`,
-/// queues and their priorities, readers of pools (a process has one connection), and settings for other systems.
+/// Settings that only Swift code uses are omitted: the label, `publicStatementArguments`, `transactionClock`,
+/// `allowsUnsafeTransactions`, queues and their priorities, the readers of pools (a script process has one connection), and
+/// settings for other systems.
 struct ConnectionSettings: Equatable, Sendable {
     var foreignKeysEnabled = true
     var isReadonly = false
     var acceptsDoubleQuotedStringLiterals = false
-    /// Whether triggers and views may not contain double-quoted strings either, as in the host's process.
+    /// Whether double-quoted strings are rejected in triggers and views too, as in the host's process.
     var refusesDoubleQuotedStrings = DoubleQuotedStrings.areRefused
-    /// Whether the file is put into write-ahead mode.
+    /// Whether the database file uses a write-ahead log.
     var usesLog = false
-    /// How long to wait for locks of others, in seconds; `nil`: not at all.
+    /// The maximum time to wait for locks, in seconds; `nil` to fail immediately.
     var busyTimeout: Double? = 5
 
-    /// The settings of databases that hosts open themselves.
+    /// Creates the default settings of databases opened by hosts.
     init() {}
 
-    /// Copies the settings of a database's configuration.
+    /// Creates the settings from a GRDB configuration.
     ///
     /// - Throws: `LuaError` with code `usage` for settings that another process does not support.
     init(_ configuration: GRDB.Configuration) throws {
@@ -46,7 +47,7 @@ struct ConnectionSettings: Equatable, Sendable {
         LuaError(.usage, "scripts in a process of their own cannot have \(what); or make a host without isolation")
     }
 
-    /// Configures connections so.
+    /// Copies the settings to a GRDB configuration.
     func apply(to configuration: inout GRDB.Configuration) {
         configuration.foreignKeysEnabled = foreignKeysEnabled
         configuration.readonly = isReadonly
@@ -76,7 +77,8 @@ struct ConnectionSettings: Equatable, Sendable {
 }
 
 extension GRDB.Configuration {
-    /// How many closures prepare each connection, not counting Perilune's own. Read from the private field `setups`.
+    /// The number of closures that prepare each connection, read from the private property `setups`. Perilune's own closures are
+    /// added later.
     var preparationCount: Int {
         let setups = Mirror(reflecting: self).children.first { $0.label == "setups" }
         return setups.map { Mirror(reflecting: $0.value).children.count } ?? 0

@@ -5,11 +5,11 @@ internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
-/// Opens and migrates the database of a source, as the context asks for it.
+/// Opens and migrates the database of a source, depending on the context.
 struct DatabaseMaker {
     let source: DatabaseSource
     let environment: ScriptEnvironment
-    /// Whether another process opens the database, too, so that it cannot be in memory.
+    /// Whether another process also opens the database, which therefore cannot be in memory.
     var needsFile = false
 
     func make() async throws -> any DatabaseWriter {
@@ -22,7 +22,7 @@ struct DatabaseMaker {
 
     // MARK: - By context
 
-    /// Opens the database itself.
+    /// Opens the source's own database.
     func makeLive() throws -> any DatabaseWriter {
         switch source.kind {
         case .existing(let writer): return writer
@@ -43,7 +43,7 @@ struct DatabaseMaker {
         return writer
     }
 
-    /// Removes a new file in which the failed preparation has left nothing but Perilune's own tables.
+    /// Removes a new file after failed migrations, if it contains only Perilune's own tables.
     private static func remove(_ path: String, of writer: any DatabaseWriter) {
         let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name NOT IN (?, ?))"
         let isUsed = try? writer.read { db in try Bool.fetchOne(db, sql: sql, arguments: [OwnTables.migrations, OwnTables.checksums]) }
@@ -91,7 +91,7 @@ struct DatabaseMaker {
 
     // MARK: - Opening
 
-    /// Makes a private database, fills it, and opens it again if it may only be read then.
+    /// Creates and fills a private database. Reopens a readonly database after it was filled.
     private func filled(_ name: String, isFile: Bool, _ fill: (any DatabaseWriter) throws -> Void) throws -> any DatabaseWriter {
         let path = try isFile ? TemporaryFolder.path(name) : nil
         let writer = try DatabaseMaker(source: source.writable, environment: environment).open(path)
@@ -101,7 +101,8 @@ struct DatabaseMaker {
         return try open(path)
     }
 
-    /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
+    /// Opens a file, or a database in memory if `path` is `nil`. SQLite uses the clock of the environment unless it is the
+    /// machine's clock.
     private func open(_ path: String?) throws -> any DatabaseWriter {
         var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)
@@ -117,9 +118,9 @@ struct DatabaseMaker {
     }
 }
 
-/// The folder in which a program keeps its data.
+/// The folder for the data of the program.
 enum DataFolder {
-    /// The path of a file in it.
+    /// Returns the path of a file in the folder.
     static func path(_ name: String, isMaking: Bool) throws -> String {
         let data =
             if let folder = EnvironmentVariables.ofProcess["XDG_DATA_HOME"], folder.hasPrefix("/") {

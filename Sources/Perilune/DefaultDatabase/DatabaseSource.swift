@@ -1,14 +1,14 @@
 internal import PeriluneCluster
 public import GRDB
 
-/// A database, and how it is opened, configured and migrated: for hosts, pools, previews and the container of dependencies.
+/// A database for hosts, pools, previews and the dependency container, and how to open, configure and migrate it.
 ///
 /// ```swift
 /// let host = try await ScriptHost(database: .pool("shop.sqlite", migrations: "migrations"))
 /// ```
 ///
-/// A source follows the context. In live, its file is opened. In a test nothing touches the file: the test gets a database in memory, a
-/// copy of one that was migrated once. In a preview the file is copied, and the copy is used. Two sources are exceptions:
+/// The context determines what is opened. In the context `live`, the file itself is opened. A test uses a copy in memory of a
+/// database that was migrated once, and never touches the file. A preview uses a copy of the file. There are two exceptions:
 /// ``existing(_:)`` is the same database in every context, and `inEveryContext: true` opens the file in every context.
 public struct DatabaseSource: Sendable {
     enum Kind: Sendable {
@@ -22,14 +22,14 @@ public struct DatabaseSource: Sendable {
 
     let kind: Kind
     let migrations: Migrations?
-    /// The configuration that the program chose.
+    /// The configuration given by the program; `nil` for the default settings.
     let configuration: Configuration?
     let isReadonly: Bool
     let isInEveryContext: Bool
-    /// Whether tests get a file too.
+    /// Whether tests use a temporary file instead of a database in memory.
     let usesFilesInTests: Bool
     let trace: SQLTrace?
-    /// Whether `BEGIN` opens a transaction that lasts until SQL ends it.
+    /// Whether a transaction begun by a script with `BEGIN` stays open until a statement ends it.
     var keepsTransactions = false
 
     private init(
@@ -45,17 +45,19 @@ public struct DatabaseSource: Sendable {
         self.trace = trace
     }
 
-    /// A file that is read by several connections while another one writes.
+    /// Returns a database file that several connections can read while another connection writes.
     ///
     /// - Parameters:
-    ///   - path: The file, created if it does not exist, or the URL of a database in a cluster (`dqlite://h1:9001,h2:9001/shop`).
-    ///     `nil`: `database.sqlite` in the program's folder for data (`$XDG_DATA_HOME`, else `~/.local/share`).
-    ///   - migrations: Migrations that run when the database is opened; none by default.
-    ///   - readonly: Whether the database may only be read. The file must then exist, and migrations run only on the databases of tests.
-    ///   - inEveryContext: Whether the file is opened in tests and previews, too.
-    ///   - configuration: The configuration of the connections; by default they wait five seconds for locks.
-    ///   - usesFilesInTests: Whether tests, which otherwise get a database in memory, get a pool on a temporary file.
-    ///   - trace: Receives the statements.
+    ///   - path: The path of the file, created if missing, or the URL of a database in a cluster
+    ///     (`dqlite://h1:9001,h2:9001/shop`). By default `database.sqlite` in the program's data folder (in `$XDG_DATA_HOME`,
+    ///     else in `~/.local/share`).
+    ///   - migrations: The migrations to run when the database is opened; none by default.
+    ///   - readonly: Whether the database is readonly. The file must then exist, and migrations run only on the databases of
+    ///     tests.
+    ///   - inEveryContext: Whether the file is also opened in tests and previews.
+    ///   - configuration: The configuration of the connections. By default, connections wait five seconds for locks.
+    ///   - usesFilesInTests: Whether tests use a pool on a temporary file instead of a database in memory.
+    ///   - trace: The trace that receives the executed statements.
     public static func pool(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
         configuration: Configuration? = nil, usesFilesInTests: Bool = false, trace: SQLTrace? = nil
@@ -65,7 +67,7 @@ public struct DatabaseSource: Sendable {
             inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, trace: trace)
     }
 
-    /// A file that one connection uses.
+    /// Returns a database file that is used by one connection.
     ///
     /// The parameters have the same meaning as for ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
     public static func queue(
@@ -82,14 +84,15 @@ public struct DatabaseSource: Sendable {
         return .cluster(path)
     }
 
-    /// A database in a cluster of dqlite nodes. Tests get their own database in memory, previews a copy of the whole database.
+    /// Returns a database in a cluster of dqlite nodes. A test uses its own database in memory, a preview a copy of the whole
+    /// database.
     ///
     /// - Parameters:
-    ///   - servers: The addresses of nodes as `host:port`, of which one must answer.
-    ///   - name: The name of the database in the cluster; made if it does not exist.
-    ///   - timeout: How long a statement, the beginning of a transaction or a commit may take, from a millisecond to a day.
-    ///   - migrations: A folder of migrations. Migrations in Swift write to SQLite, so they are refused here.
-    ///   - trace: Receives the statements.
+    ///   - servers: The addresses of nodes as `host:port`. At least one node must be reachable.
+    ///   - name: The name of the database in the cluster, created if missing.
+    ///   - timeout: The maximum duration of a statement, the beginning of a transaction or a commit, from a millisecond to a day.
+    ///   - migrations: A folder of migrations. Migrations in Swift are rejected, because they write to SQLite in this process.
+    ///   - trace: The trace that receives the executed statements.
     public static func cluster(
         servers: [String], name: String, timeout: Duration = .seconds(10), migrations: Migrations? = nil, trace: SQLTrace? = nil
     ) -> DatabaseSource {
@@ -98,25 +101,26 @@ public struct DatabaseSource: Sendable {
         return DatabaseSource(.cluster(url), migrations: migrations, trace: trace)
     }
 
-    /// A private database in memory, in every context.
+    /// Returns a private database in memory, in every context.
     ///
     /// - Parameters:
-    ///   - migrations: Migrations that fill the database; without them it is empty.
+    ///   - migrations: The migrations that fill the database, which is empty by default.
     ///   - configuration: The configuration of the connection.
-    ///   - trace: Receives the statements.
+    ///   - trace: The trace that receives the executed statements.
     public static func inMemory(
         migrations: Migrations? = nil, configuration: Configuration? = nil, trace: SQLTrace? = nil
     ) -> DatabaseSource {
         DatabaseSource(.inMemory, migrations: migrations, configuration: configuration, trace: trace)
     }
 
-    /// The database of a command, the same in every context: a file, or with `nil` a database in memory.
+    /// Returns the database of a command: a file in every context, or a database in memory if `path` is `nil`.
     package static func command(_ path: String?, readonly: Bool = false, trace: SQLTrace? = nil) -> DatabaseSource {
         guard let path else { return DatabaseSource(.inMemory, readonly: readonly, trace: trace) }
         return .queue(path, readonly: readonly, inEveryContext: true, trace: trace)
     }
 
-    /// A database that the program has open, in every context. The caller is responsible for choosing it. It is not closed.
+    /// Returns a database that the program has already opened, in every context, including tests and previews. Perilune does not
+    /// close the database.
     public static func existing(_ writer: any DatabaseWriter) -> DatabaseSource {
         DatabaseSource(.existing(writer))
     }
@@ -132,7 +136,7 @@ extension DatabaseSource {
         return connection
     }
 
-    /// The settings of connections in another process.
+    /// Returns the settings of connections in another process.
     ///
     /// - Throws: `LuaError` with code `usage` for settings that another process does not support.
     func connectionSettings() throws -> ConnectionSettings {
@@ -142,7 +146,7 @@ extension DatabaseSource {
         return settings
     }
 
-    /// The same source for a database that is written to while it is prepared.
+    /// The same source with write access, to fill a database before it is opened as readonly.
     var writable: DatabaseSource {
         var connection = configuration
         connection?.readonly = false
@@ -153,7 +157,7 @@ extension DatabaseSource {
         return source
     }
 
-    /// The path of the file; `nil` for a database without one.
+    /// Returns the path of the file; `nil` for a database without a file.
     func path(isMaking: Bool = true) throws -> String? {
         switch kind {
         case .pool(let path?), .queue(let path?): path

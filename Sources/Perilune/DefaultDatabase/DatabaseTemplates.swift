@@ -2,13 +2,14 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// Databases in memory that were migrated once, for tests to copy.
+/// The migrated databases in memory that tests copy.
 actor DatabaseTemplates {
     static let shared = DatabaseTemplates()
 
     private var templates: [Migrations.Identity: Task<DatabaseQueue, any Error>] = [:]
 
-    /// The database that migrations make of an empty one. Always at the same time, so that no test depends on which was first.
+    /// Returns the database that results from migrations. Migrations always run with the same time and random numbers, so that
+    /// tests do not depend on their order.
     func template(of migrations: Migrations, configuration: Configuration) async throws -> DatabaseQueue {
         let identity = try migrations.identity()
         if let template = templates[identity] { return try await template.value }
@@ -32,7 +33,7 @@ actor DatabaseTemplates {
 }
 
 extension ScriptEnvironment {
-    /// The environment in which a template is migrated.
+    /// The environment of the migrations of a template.
     fileprivate static var template: ScriptEnvironment {
         var environment = ScriptEnvironment.machine
         (environment.context, environment.date, environment.random, environment.uuid) = (.test, .year2000, .seeded(0), .counting)

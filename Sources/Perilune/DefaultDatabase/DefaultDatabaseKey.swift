@@ -1,10 +1,10 @@
 public import GRDB
 public import PeriluneDependencies
 
-/// The key of the default database.
+/// The key of the default database in a dependency container.
 ///
-/// Closing the container lets go of it: it is closed when the last host that uses it is gone, since nothing survives the use of
-/// a closed one.
+/// Closing the container only releases the database. It is closed with the last host that uses it, because a closed database must
+/// not be used.
 enum DefaultDatabaseKey: DependencyContainer.Key {
     static let belongsToOneTest = true
 
@@ -30,7 +30,7 @@ enum DefaultDatabaseKey: DependencyContainer.Key {
 }
 
 extension DependencyContainer.Values {
-    /// The database that scripts see as `db`.
+    /// The source of the database that scripts use as `db`.
     public var defaultDatabase: DatabaseSource? {
         get { self[DefaultDatabaseKey.self] }
         set { self[DefaultDatabaseKey.self] = newValue }
@@ -38,7 +38,7 @@ extension DependencyContainer.Values {
 }
 
 extension DependencyContainer {
-    /// The default database, as the current task sees it.
+    /// The default database of the current task.
     public static var defaultDatabase: any DatabaseWriter {
         get async throws { try await value(for: DefaultDatabaseKey.self) }
     }

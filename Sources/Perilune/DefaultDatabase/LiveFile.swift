@@ -4,26 +4,26 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// A database file that is only read, while other processes may use it.
+/// A database file to copy, which other processes may be using. The file is only read.
 struct LiveFile {
     let path: String
-    /// Called with the part that is copied, now and then.
+    /// A closure called repeatedly with the copied fraction, from 0 to 1.
     var progress: (@Sendable (Double) -> Void)?
 
     var exists: Bool {
         FileManager.default.fileExists(atPath: path)
     }
 
-    /// The bytes of the file and of its write-ahead log.
+    /// The size of the file and its write-ahead log, in bytes.
     var size: Int {
         Self.size(path) + Self.size(path + "-wal")
     }
 
-    /// Copies one consistent state of the database into the connection of another; one that does not exist counts as empty.
+    /// Copies a consistent state of the database into another database. A missing file counts as an empty database.
     func copy(into db: Database) throws {
         guard exists else { return }
         try requireFile()
-        // Uses no locks and no extra files, which even a reader of a database with a write-ahead log would create.
+        // Copy without locks or additional files. Reading a database with a write-ahead log would create files next to it.
         if isAtRest {
             if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) { return }
         } else if hasLeftLog {
@@ -32,8 +32,8 @@ struct LiveFile {
         try copy(into: db, uri: path, flags: SQLITE_OPEN_READONLY)
     }
 
-    /// Copies without locks. Returns whether the database was unused in the meantime; otherwise the copy must be repeated, whatever its
-    /// outcome.
+    /// Copies without locks. Returns whether the database was unused during the copy. Otherwise the caller must copy again, even
+    /// if an error occurred.
     private func copyUnlocked(_ copy: () throws -> Void) throws -> Bool {
         let before = state
         let result = Result { try copy() }
@@ -42,12 +42,12 @@ struct LiveFile {
         return true
     }
 
-    /// State that changes when a process opens the database, or writes to it.
+    /// The state of the files, which changes when a process opens the database or writes to it.
     private var state: [FileState] {
         ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
 
-    /// Reading from anything but a regular file may block forever.
+    /// Rejects folders, pipes and devices. Reading from a pipe or a device may block forever.
     private func requireFile() throws {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
@@ -55,7 +55,7 @@ struct LiveFile {
         throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is not a regular file")
     }
 
-    /// Whether it is a database with a write-ahead log that no process has open.
+    /// Whether the file is a database in write-ahead log mode that is not open in any process.
     private var isAtRest: Bool {
         guard Self.size(path + "-wal") == 0, !isOpened,
             let file = FileHandle(forReadingAtPath: path)
@@ -65,13 +65,14 @@ struct LiveFile {
         return header.count == 20 && header[18] == 2 && header[19] == 2
     }
 
-    /// Whether it has a write-ahead log that a killed program left.
+    /// Whether the database has a write-ahead log left by a killed program.
     private var hasLeftLog: Bool { Self.size(path + "-wal") > 0 && !isOpened }
 
-    /// Whether a process has it open, or has not closed it.
+    /// Whether a process has opened the database and not closed it.
     private var isOpened: Bool { FileManager.default.fileExists(atPath: path + "-shm") }
 
-    /// Copies the contents of the file and its log, using copies of both: reading the log creates a file next to it.
+    /// Copies the contents of the file and its log. Reads them from copies of both files, because reading a log creates a file
+    /// next to it.
     private func copyWithLog(into db: Database) throws {
         let folder = try TemporaryFolder.makeFolder("log")
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -93,7 +94,7 @@ struct LiveFile {
         guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
         psql_keep_log(source)
         sqlite3_busy_timeout(source, 5000)
-        // One state from the first page to the last.
+        // Copy all pages from the same state.
         let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)
         guard begun == SQLITE_OK else { throw Self.error(begun, source) }
         try copyPages(of: source, to: db)
@@ -130,7 +131,7 @@ struct LiveFile {
     }
 }
 
-/// State that changes when a file is written, created or removed.
+/// The state of a file, which changes when the file is written, created or removed.
 private struct FileState: Equatable {
     private var size: Int64 = -1
     private var inode: UInt64 = 0

@@ -3,25 +3,27 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// Migrations that bring a database to its schema. A string denotes a folder of migrations.
+/// The migrations that create or update the schema of a database. A string literal is the path of a folder of migrations.
 ///
-/// Tests copy a database that was migrated once by the same migrations. Migrations in Swift are the same only if they are one value, so
-/// keep it, in a static property for example. Migrations in a folder are the same if the files are.
+/// Tests that use the same migrations copy a database that was migrated once. Migrations in Swift are the same only if they are
+/// the same value, so store the value, for example in a static property. Migrations in folders are the same if their files are
+/// the same.
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {
-    /// Identifies the contents, for the databases that tests copy.
+    /// The identity of migrations, to reuse the databases that tests copy.
     enum Identity: Hashable, Sendable {
         case object(Token)
         case files([String: Data])
     }
 
-    /// Identifies migrations in Swift. Everything that is keyed by it retains it, because the address of a freed object may be reused.
+    /// The identity of migrations in Swift. Dictionaries must retain their tokens, because the address of a freed object may be
+    /// reused.
     final class Token: Hashable, Sendable {
         static func == (first: Token, second: Token) -> Bool { first === second }
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
     private let token: Token
-    /// The folder, if they are files.
+    /// The folder of migration files; `nil` for migrations in Swift.
     private let folder: String?
     let migrate: @Sendable (any DatabaseWriter, ScriptEnvironment) throws -> Void
 
@@ -31,15 +33,15 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         self.migrate = migrate
     }
 
-    /// A folder of migrations, in Lua and SQL.
+    /// Creates migrations from a folder of Lua and SQL files.
     public init(stringLiteral folder: String) {
         self = .folder(folder)
     }
 
-    /// A folder of migrations in Lua and SQL, as run by `perilune migrate`.
+    /// Returns the migrations in a folder of Lua and SQL files, as run by `perilune migrate`.
     public static func folder(_ path: String) -> Migrations {
         Migrations(folder: path) { writer, environment in
-            // Lua needs more stack than threads of Swift concurrency have.
+            // Lua needs a larger stack than the threads of Swift concurrency provide.
             try LuaThread().run {
                 let state = try LuaState(libraries: .trusted)
                 try ScriptSetup(database: writer, allowsFiles: true, environment: environment).installWithChangesets(in: state)
@@ -57,7 +59,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// Whether they are files, whose statements scripts run.
+    /// Whether the migrations are files in a folder.
     var isFolder: Bool { folder != nil }
 
     /// Returns the identity of these migrations.
@@ -69,14 +71,15 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         return .files(Dictionary(uniqueKeysWithValues: contents))
     }
 
-    /// Migrations written in Swift.
+    /// Returns migrations written in Swift.
     public static func migrator(_ migrator: DatabaseMigrator) -> Migrations {
         Migrations { writer, _ in try migrator.migrate(writer) }
     }
 
-    /// A Lua script that brings a database to its schema, whatever it was before. It runs each time the database is opened.
+    /// Returns a Lua script as migrations. The script must create or update the schema from any previous state, because it runs
+    /// each time the database is opened.
     ///
-    /// - Parameter source: The text of the script, which sees the database as `db`.
+    /// - Parameter source: The text of the script, in which the database is `db`.
     public static func script(_ source: String) -> Migrations {
         Migrations { writer, environment in
             try LuaThread().run {
@@ -87,7 +90,8 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// A closure that brings a database to its schema in one transaction, whatever it was before.
+    /// Returns a closure as migrations, which runs in a transaction. The closure must create or update the schema from any
+    /// previous state, because it runs each time the database is opened.
     public static func inTransaction(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
         Migrations { writer, _ in try writer.write(body) }
     }

@@ -1,7 +1,8 @@
 internal import GRDB
 internal import Synchronization
 
-/// The sources of the databases that Perilune has opened. The configuration of an open database has more, such as the clock of a test.
+/// The sources of the databases opened by Perilune. The configurations of the open databases differ from those in the sources:
+/// they contain the clock of a test, for example.
 enum OpenedDatabases {
     private struct Entry: Sendable {
         weak var writer: (any DatabaseWriter)?
@@ -17,7 +18,7 @@ enum OpenedDatabases {
         }
     }
 
-    /// How a database was asked for; `nil` if the program has opened it.
+    /// Returns the source of an open database; `nil` if the program opened the database.
     static func source(of writer: any DatabaseWriter) -> DatabaseSource? {
         entries.withLock { entries in
             guard let entry = entries[ObjectIdentifier(writer)], entry.writer === writer else { return nil }

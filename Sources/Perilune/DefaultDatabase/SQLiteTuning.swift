@@ -1,26 +1,28 @@
 internal import PeriluneBindings
 
-/// Settings of SQLite for the whole process.
+/// SQLite settings for the whole process.
 public enum SQLiteTuning {
     /// Turns off SQLite's memory statistics, which makes writes and scans up to a fifth faster and lets threads scale.
     ///
-    /// For programs that own their process: call it before anything uses SQLite.
+    /// Only a program that controls the whole process should call this, before any use of SQLite.
     ///
-    /// - Returns: Whether it came in time.
+    /// - Returns: Whether the setting was applied before the first use of SQLite.
     /// - SeeAlso: SQLite's `SQLITE_CONFIG_MEMSTATUS`.
     @discardableResult
     public static func disableMemoryStatistics() -> Bool {
         disableSQLiteMemoryStatistics()
     }
 
-    /// Makes threads that wait for an SQLite mutex spin for a while before they sleep.
+    /// Makes threads that wait for an SQLite mutex spin for a short time before they sleep.
     ///
-    /// The readers of one file share a mutex, which each statement outside of a transaction takes for some microseconds. With it,
-    /// two hosts that read statement by statement read nearly twice as much as one; without it, no more than one.
+    /// The readers of one file share a mutex, which each statement outside of a transaction holds for a few microseconds. With
+    /// adaptive mutexes, two hosts that read statement by statement read nearly twice as much as one host. Without them, two
+    /// hosts read no more than one.
     ///
-    /// For programs that own their process: call it before anything uses SQLite.
+    /// Only a program that controls the whole process should call this, before any use of SQLite.
     ///
-    /// - Returns: Whether it came in time, and the system has such mutexes (the GNU C library).
+    /// - Returns: Whether the setting was applied before the first use of SQLite, and the C library has adaptive mutexes (only
+    ///   the GNU C library).
     /// - SeeAlso: SQLite's `SQLITE_CONFIG_MUTEX`.
     @discardableResult
     public static func useAdaptiveMutexes() -> Bool {
