@@ -26,6 +26,6 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// The outcome as text for people.
     var text: String { rawValue.replacing("_", with: " ") }
 
-    /// Whether the outcome says whether the scenario is correct: false if it did not run to its end.
+    /// Whether the outcome is a verdict on the scenario: false if the scenario did not run to its end.
     var isVerdict: Bool { self != .interrupted && self != .notRun }
 }
