@@ -8,7 +8,7 @@ extension LuaCore {
     /// The size of an element without its text in bytes, at least as large as in Lua.
     private static let elementSize = 16
 
-    /// Runs a closure that copies a value with everything in it. Values that contain no table or string more than four times always
+    /// Runs a closure that copies a value and its contents. Values that contain no table or string more than four times always
     /// fit.
     func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard copyAllowance == nil else { return try body() }
@@ -31,7 +31,7 @@ extension LuaCore {
 }
 
 extension LuaValue {
-    /// Runs a closure that copies the value with everything in it.
+    /// Runs a closure that copies the value and its contents.
     ///
     /// - Throws: Errors of the closure. Reading tables in it throws ``LuaError`` with code `conversion` once the bound is exceeded.
     package func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {

@@ -19,7 +19,7 @@ final class CodingPath {
 
     func appending(_ key: any CodingKey) -> CodingPath { CodingPath(parent: self, key: key) }
 
-    /// Returns the same position one type deeper. A type that encodes itself as another one adds no key.
+    /// Returns the same position one type deeper. A type that is encoded as another one adds no key.
     func deeper() -> CodingPath { CodingPath(parent: self, key: nil) }
 
     /// Whether the recursion must stop, because tables may contain themselves and objects may refer to each other.
@@ -61,16 +61,16 @@ struct NamedKey: CodingKey {
     var intValue: Int? { nil }
 }
 
-/// Dictionaries whose keys stay strings even if they look like numbers.
+/// A dictionary whose keys stay strings even if they look like numbers.
 protocol StringKeyedDictionary {}
 extension Dictionary: StringKeyedDictionary where Key == String {}
 
-/// Dictionaries whose keys are integers.
+/// A dictionary whose keys are integers.
 protocol IntegerKeyedDictionary {}
 extension Dictionary: IntegerKeyedDictionary where Key == Int {}
 
 extension LuaError {
-    /// Converts the error that a type threw while it was encoded or decoded.
+    /// Creates an error from one that a type threw while it was encoded or decoded.
     init(coding error: any Error) {
         switch error {
         case let error as LuaError:
@@ -97,7 +97,7 @@ extension LuaError {
         }
     }
 
-    /// `orders[2].total: expected a number, got a string`
+    /// Returns a message with its path: `orders[2].total: expected a number, got a string`.
     private static func message(_ message: String, at path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return message }
         // For a value that contains itself, the beginning and end of the path are enough.
@@ -120,15 +120,15 @@ extension LuaError {
     }
 }
 
-// MARK: - Values of Lua inside types that are coded
+// MARK: - Coding of Lua values
 
 extension LuaString: Codable {
-    /// Decodes a Lua string. Decoders other than ``LuaDecoder`` decode text.
+    /// Decodes a Lua string. With decoders other than ``LuaDecoder``, decodes text.
     public init(from decoder: any Decoder) throws {
         self.init(try decoder.singleValueContainer().decode(String.self))
     }
 
-    /// Encodes a Lua string. Encoders other than ``LuaEncoder`` get text in which invalid UTF-8 is replaced.
+    /// Encodes a Lua string. With encoders other than ``LuaEncoder``, encodes text in which invalid UTF-8 is replaced.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -136,36 +136,36 @@ extension LuaString: Codable {
 }
 
 extension LuaValue: Codable {
-    /// Passed through by ``LuaDecoder``. Other decoders throw.
+    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaValue")
     }
 
-    /// Passed through by ``LuaEncoder``. Other encoders throw.
+    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaValue")
     }
 }
 
 extension LuaTable: Codable {
-    /// Passed through by ``LuaDecoder``. Other decoders throw.
+    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaTable")
     }
 
-    /// Passed through by ``LuaEncoder``. Other encoders throw.
+    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaTable")
     }
 }
 
 extension LuaFunction: Codable {
-    /// Passed through by ``LuaDecoder``. Other decoders throw.
+    /// Returns the decoder's value unchanged with ``LuaDecoder``. Throws with other decoders.
     public init(from decoder: any Decoder) throws {
         throw LuaError(.conversion, "only LuaDecoder can decode a LuaFunction")
     }
 
-    /// Passed through by ``LuaEncoder``. Other encoders throw.
+    /// Encodes the value unchanged with ``LuaEncoder``. Throws with other encoders.
     public func encode(to encoder: any Encoder) throws {
         throw LuaError(.conversion, "only LuaEncoder can encode a LuaFunction")
     }

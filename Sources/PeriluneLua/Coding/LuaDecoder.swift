@@ -11,10 +11,10 @@ public struct LuaDecoder {
     /// The contents of `Decoder.userInfo`.
     public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-    /// Makes a decoder.
+    /// Creates a decoder.
     public init() {}
 
-    /// Returns a Swift value.
+    /// Decodes a Swift value.
     ///
     /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: `orders[2].total: expected a
     ///   number, got a string`.
@@ -30,7 +30,7 @@ public struct LuaDecoder {
 }
 
 extension LuaArguments {
-    /// Returns the decoded argument at a position.
+    /// Decodes the argument at a position.
     ///
     /// - Throws: ``LuaError`` that names function, position and path.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
@@ -38,7 +38,7 @@ extension LuaArguments {
     }
 }
 
-// MARK: - The decoder that types see
+// MARK: - Decoder implementation
 
 private struct ValueDecoder: Decoder {
     enum Keys {
@@ -159,7 +159,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
             switch (key, decoder.keys) {
             case (.string(let string), .strings):
                 guard let name = string.string else { throw unfitting(key) }
-                // Swift considers canonically equivalent texts equal, so two keys can collide.
+                // Swift considers canonically equivalent texts equal, so two different keys can become the same Swift key.
                 guard string.bytes.allSatisfy({ $0 < 0x80 }) || names.insert(name).inserted else {
                     throw decoder.failure("expected string keys, got two that Swift finds equal: `\(name)`")
                 }
@@ -174,7 +174,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     var allKeys: [Key] {
-        // The table could be read when the container was made.
+        // Reading cannot fail: the table was already read when the container was created.
         ((try? table.pairs()) ?? []).compactMap { key, _ in
             switch key {
             case .string(let string): string.string.flatMap(Key.init(stringValue:))
@@ -192,7 +192,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
         return try counted(try table.rawGet(.string(LuaString(key.stringValue))), key)
     }
 
-    /// Returns a field of the table and counts it as copied.
+    /// Returns a decoder for a field of the table, and counts the field as copied.
     private func counted(_ value: LuaValue, _ key: any CodingKey) throws -> ValueDecoder {
         let text = if case .string(let text) = value { text.bytes.count } else { 0 }
         try table.reference.core.chargeCopy(textInBytes: text)
@@ -208,7 +208,7 @@ private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decodeAny(type, key) }
-    // The default implementations of the protocol would refuse these two.
+    // The protocol's default implementations would reject the 128-bit types.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try decodeAny(type, key) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try decodeAny(type, key) }
 
@@ -257,7 +257,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
         decoder.child(isAtEnd ? .nil : elements[currentIndex], IndexKey(currentIndex))
     }
 
-    /// Advances only after success, because types may try one type after another.
+    /// Advances only after success, because a type may try to decode several types from one element.
     private mutating func advance<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
         let next = next
         guard !isAtEnd else { throw next.mismatch(Result.self, expected: "another element") }
@@ -267,7 +267,7 @@ private struct UnkeyedDecoding: UnkeyedDecodingContainer {
     }
 
     mutating func decodeNil() -> Bool {
-        // Lists contain no nil.
+        // A list has no nil elements.
         false
     }
 

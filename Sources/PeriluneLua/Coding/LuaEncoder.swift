@@ -19,12 +19,12 @@ public struct LuaEncoder {
 
     private let state: LuaState
 
-    /// Makes an encoder whose tables are made in `state`.
+    /// Creates an encoder whose tables belong to `state`.
     public init(state: LuaState) {
         self.state = state
     }
 
-    /// Returns a Lua value.
+    /// Encodes a Swift value.
     ///
     /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: for integers beyond signed
     ///   64 bits, `nil` in a list, and nesting deeper than 100 levels.
@@ -53,7 +53,7 @@ public struct LuaEncoder {
         return core.takeValues(1)[0]
     }
 
-    /// Returns the depth of the nested nodes.
+    /// Checks that all handles in the node belong to the state. Returns the depth of the nested nodes.
     private func checkOwnership(in node: Node) throws(LuaError) -> Int {
         var depth = 0
         switch node.content {
@@ -65,7 +65,7 @@ public struct LuaEncoder {
         return depth + 1
     }
 
-    /// Pushes the value of a node. The stack has room for the depth of the nesting.
+    /// Pushes the value of a node. The stack must have room for the depth of the nesting.
     private func push(_ node: Node, in core: LuaCore) {
         switch node.content {
         case .none: lua_pushnil(core.L)
@@ -91,7 +91,7 @@ public struct LuaEncoder {
 }
 
 extension LuaState {
-    /// Returns a Swift value as a Lua value; see ``LuaEncoder``.
+    /// Encodes a Swift value; see ``LuaEncoder``.
     public func encode<Value: Encodable>(_ value: Value) throws(LuaError) -> LuaValue {
         try LuaEncoder(state: self).encode(value)
     }
@@ -120,7 +120,8 @@ extension LuaFunction {
 
 // MARK: - The tree
 
-/// An encoded value. Encoding builds a tree of Swift objects first, because encoders of superclasses may add to it until the end.
+/// An encoded value. Encoding first builds a tree of Swift objects, because encoders of superclasses may add fields until the
+/// end.
 private final class Node {
     enum Content {
         case none
@@ -138,7 +139,7 @@ private final class Node {
         }
     }
 
-    /// Makes this a table with fields. Returns false if it already is something else.
+    /// Makes the node a table with fields. Returns false if the node already has another kind.
     func becomeFields() -> Bool {
         switch content {
         case .none: content = .fields([])
@@ -176,7 +177,7 @@ private final class Node {
     }
 }
 
-// MARK: - The encoder that types see
+// MARK: - Encoder implementation
 
 private struct NodeEncoder: Encoder {
     let node: Node
@@ -200,7 +201,7 @@ private struct NodeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // A type that requests containers of two kinds fails when it encodes into the second.
+        // A type that requests two kinds of containers fails when it uses the second.
         _ = node.becomeFields()
         return KeyedEncodingContainer(KeyedEncoding<Key>(encoder: self))
     }
@@ -231,7 +232,7 @@ private struct NodeEncoder: Encoder {
         try value.encode(to: encoder)
     }
 
-    /// Returns the value of types other than tables; `nil` for the rest.
+    /// Returns the Lua value for types that do not become tables; `nil` for the rest.
     private func leaf<Value: Encodable>(_ value: Value) throws -> LuaValue? {
         switch value {
         case let value as Bool: .boolean(value)
@@ -269,7 +270,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func encodeNil(forKey key: Key) throws {}
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encodeAny(value, key) }
-    // The default implementations of the protocol would refuse these two.
+    // The protocol's default implementations would reject the 128-bit types.
     func encode(_ value: Int128, forKey key: Key) throws { try encodeAny(value, key) }
     func encode(_ value: UInt128, forKey key: Key) throws { try encodeAny(value, key) }
 
@@ -342,7 +343,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     }
 
     func superEncoder() -> any Encoder {
-        // Fails only if the type misuses the container. The value encoded here is lost together with the error.
+        // Fails only if the type misuses the container. The value is then discarded, because encoding throws an error.
         (try? encoderForNext()) ?? encoder.child(Node(), IndexKey(count))
     }
 }
