@@ -1,6 +1,6 @@
-/// An error in Lua, or between Lua and Swift.
+/// An error raised in Lua, or at the boundary between Lua and Swift.
 public struct LuaError: Error {
-    /// The kind of an error. Kinds may be added.
+    /// The class of an error. New codes may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case syntax, runtime, host, memory, errorHandling = "error handling"
@@ -16,28 +16,28 @@ public struct LuaError: Error {
         public static let runtime = Code(value: .runtime)
         /// A Swift function that the script called threw; see ``LuaError/underlying``.
         public static let host = Code(value: .host)
-        /// The memory limit was passed, or the machine has no more memory.
+        /// The memory limit was exceeded, or the machine has no more memory.
         public static let memory = Code(value: .memory)
-        /// An error was raised while another one was handled.
+        /// An error was raised while another one was being handled.
         public static let errorHandling = Code(value: .errorHandling)
-        /// The time limit was passed.
+        /// The time limit was exceeded.
         public static let timeout = Code(value: .timeout)
         /// The host ended the run. If its task was cancelled, the call throws `CancellationError` instead.
         public static let cancelled = Code(value: .cancelled)
-        /// The instruction limit was passed.
+        /// The instruction limit was exceeded.
         public static let budget = Code(value: .budget)
-        /// The limit for writes to files was passed.
+        /// The limit for writes to files was exceeded.
         public static let disk = Code(value: .disk)
-        /// The script asked to end: `os.exit`. The field `status` has the exit status.
+        /// The script called `os.exit`. The field `status` has the exit status.
         public static let exit = Code(value: .exit)
-        /// A value is not of the type that Swift asked for.
+        /// A value does not have the type that Swift requested.
         public static let conversion = Code(value: .conversion)
-        /// The interface was misused: a closed state, a handle of another state or of a scope that has ended.
+        /// The interface was misused: the state is closed, a handle belongs to another state, or its scope has ended.
         public static let usage = Code(value: .usage)
         /// The process in which the script ran has ended. The field `signal` has the number of the signal that ended it.
         public static let crashed = Code(value: .crashed)
 
-        /// The code that has a description; `nil` if none has.
+        /// Creates the code with a description; `nil` if there is no such code.
         package init?(description: String) {
             guard let value = Value(rawValue: description) else { return nil }
             self.value = value
@@ -55,58 +55,59 @@ public struct LuaError: Error {
         }
     }
 
-    /// The kind of an error object, which identifies it for programs and scripts. Scripts and Swift functions may define their own.
+    /// The kind of an error object, which identifies the error for programs and scripts. Scripts and Swift functions may define
+    /// their own kinds.
     ///
     /// The page LuaErrors of the reference lists the kinds of the library.
     public struct Kind: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The text of the field `kind`.
         public let rawValue: String
 
-        /// Makes a kind of its text.
+        /// Creates a kind from its text.
         public init(rawValue: String) { self.rawValue = rawValue }
         public init(stringLiteral value: String) { rawValue = value }
 
         /// Another connection holds the lock on the database.
         public static let busy = Kind(rawValue: "busy")
-        /// The task, the run, or the file that started it was cancelled.
+        /// The task, the run, or the file that started the run was cancelled.
         public static let cancelled = Kind(rawValue: "cancelled")
-        /// An argument or an option is not valid.
+        /// An argument or an option is invalid.
         public static let argument = Kind(rawValue: "argument")
         /// No row has the key.
         public static let recordNotFound = Kind(rawValue: "record_not_found")
         /// A record does not meet the rules of its class; the field `errors` lists them.
         public static let validation = Kind(rawValue: "validation")
-        /// Another row has the values of a unique key; the field `columns` lists its columns.
+        /// Another row has the same values in a unique key; the field `columns` lists the key's columns.
         public static let uniqueConstraint = Kind(rawValue: "constraint_unique")
-        /// Another row has the primary key.
+        /// Another row has the same primary key.
         public static let primaryKeyConstraint = Kind(rawValue: "constraint_primary_key")
         /// A column that must not be NULL would be NULL.
         public static let notNullConstraint = Kind(rawValue: "constraint_not_null")
-        /// A row refers to a row that is missing, or a row still refers to it.
+        /// A row refers to a missing row, or a row to be deleted is still referred to.
         public static let foreignKeyConstraint = Kind(rawValue: "constraint_foreign_key")
-        /// A row does not meet a CHECK of its table.
+        /// A row violates a CHECK of its table.
         public static let checkConstraint = Kind(rawValue: "constraint_check")
-        /// A trigger has refused the change with RAISE.
+        /// A trigger rejected the change with RAISE.
         public static let triggerConstraint = Kind(rawValue: "constraint_trigger")
         /// A value is not of the requested type.
         public static let conversion = Kind(rawValue: "conversion")
-        /// The database, the transaction or the value may only be read.
+        /// The database, the transaction or the value is read-only.
         public static let readonly = Kind(rawValue: "readonly")
-        /// Scripts may not do this in this host.
+        /// The host does not allow scripts to do this.
         public static let forbidden = Kind(rawValue: "forbidden")
-        /// A preview does not do this, because it could not be undone.
+        /// A preview cannot do this, because it could not be undone.
         public static let preview = Kind(rawValue: "preview")
-        /// A Swift function has thrown an error that has no kind.
+        /// A Swift function threw an error without a kind.
         public static let host = Kind(rawValue: "host")
-        /// Another host runs the automations of the file.
+        /// Another host already runs the automations of the file.
         public static let alreadyRunning = Kind(rawValue: "already_running")
-        /// The database has no such table.
+        /// The database has no table with this name.
         public static let unknownTable = Kind(rawValue: "unknown_table")
-        /// The table has no such column.
+        /// The table has no column with this name.
         public static let unknownColumn = Kind(rawValue: "unknown_column")
-        /// `require` finds no module of this name.
+        /// `require` found no module with this name.
         public static let moduleNotFound = Kind(rawValue: "module_not_found")
-        /// The script has printed more than it may.
+        /// The script printed more than its limit allows.
         public static let output = Kind(rawValue: "output")
         /// The database has reached its quota, or the disk is full.
         public static let full = Kind(rawValue: "full")
@@ -116,9 +117,9 @@ public struct LuaError: Error {
 
     /// The class of the error.
     public let code: Code
-    /// Describes the error for people, without the position.
+    /// The description of the error for people, without the position.
     public package(set) var message: String
-    /// The chunk, as Lua names it, that the error is blamed on.
+    /// The name of the chunk in which the error was raised.
     public var file: String?
     /// The line of ``file``, from 1.
     public var line: Int?
@@ -133,20 +134,20 @@ public struct LuaError: Error {
     /// Functions and other values that are not plain are left out. So are values nested more than ten tables deep, and values in tables
     /// after the first 1,000.
     public var fields: [String: ScriptValue] = [:]
-    /// The error that a Swift function threw.
+    /// The error thrown by a Swift function.
     public var underlying: (any Error)?
 
-    /// Details that only the script's host knows: set by the last one to throw the error.
+    /// Details that only the script's host knows. Set by the code that throws the error last.
     package var hints: LuaErrorHints?
 
-    /// The value that the script raised, to be raised again as itself.
+    /// The value that the script raised, so that the same value can be raised again.
     var value: LuaReference?
 
-    /// Makes an error, as a fake host throws it in the tests of a program.
+    /// Creates an error. Tests of a program can throw it from a fake host.
     ///
     /// - Parameters:
     ///   - code: The class of the error.
-    ///   - message: Describes the error for people, without the position.
+    ///   - message: The description of the error for people, without the position.
     ///   - fields: The fields of the error object, such as `kind`.
     public init(_ code: Code, _ message: String, fields: [String: ScriptValue] = [:]) {
         self.code = code
@@ -154,23 +155,23 @@ public struct LuaError: Error {
         self.fields = fields
     }
 
-    /// The field `kind` of an error object, which identifies it for programs: `constraint_unique` for example. The page LuaErrors of the
-    /// reference lists the kinds.
+    /// The field `kind` of an error object, which identifies the error for programs, such as `constraint_unique`. The page
+    /// LuaErrors of the reference lists the kinds.
     public var kind: Kind? {
         fields["kind"]?.text.map { Kind(rawValue: $0) }
     }
 
-    /// The SQL that failed, if SQL did; bound values are not part of it.
+    /// The SQL that failed, without the bound values; `nil` for errors that are not from SQL.
     public var sql: String? {
         fields["sql"]?.text
     }
 }
 
-/// Details that help to fix an error, and are not known where it is caught.
+/// Details that help to fix an error but are not available at the place that catches it.
 package struct LuaErrorHints: Sendable, Equatable {
-    /// The chunk with its whole name, which Lua may have shortened.
+    /// The full name of the chunk, which Lua may have shortened.
     package let file: String?
-    /// The text of the line that the error is blamed on.
+    /// The source text of the error's line.
     package let sourceLine: String?
     package let help: String?
     package let suggestions: [String]
@@ -188,16 +189,16 @@ extension LuaError: CustomStringConvertible {
     }
 }
 
-/// An error that gives scripts more than a message.
+/// An error that provides a kind and fields for scripts in addition to a message.
 ///
 /// When a Swift function called by a script throws an error of such a type, the script sees an error object with this
 /// kind and these fields.
 public protocol LuaErrorDescribing: Error {
-    /// Identifies the error for programs, in `snake_case`: `record_not_found`.
+    /// The kind in `snake_case`, which identifies the error for programs: `record_not_found`.
     var luaKind: String { get }
     /// The message for people, without position.
     var luaMessage: String { get }
-    /// Further fields of the error object.
+    /// The additional fields of the error object.
     var luaFields: [String: ScriptValue] { get }
 }
 
@@ -206,8 +207,8 @@ extension LuaErrorDescribing {
 }
 
 extension LuaState {
-    /// The value that a script would catch if a Swift function threw this error: the raised value, if it came from this state; otherwise
-    /// an error object with the fields `kind` and `message`, and the fields of ``LuaErrorDescribing``.
+    /// Returns the value that a script would catch if a Swift function threw this error: the raised value if it came from this
+    /// state, otherwise an error object with the fields `kind` and `message`, and the fields of ``LuaErrorDescribing``.
     ///
     /// - Returns: Lua's `nil` if the state is closed.
     public func errorValue(of error: any Error) -> LuaValue { core.errorValue(of: error) }

@@ -1,24 +1,25 @@
 internal import CPeriluneShim
 
-/// An error whose error object is made by a C function. Package-internal, because only this package's C code makes error objects.
+/// An error whose error object is created by a C function. Package-internal, because only this package's C code creates error
+/// objects.
 package protocol LuaErrorPushing: Error {
-    /// Pushes the error object. The position where it was raised is added to it.
+    /// Pushes the error object. The caller adds the position to it.
     func pushErrorObject(on L: OpaquePointer)
-    /// The error that Swift sees as ``LuaError/underlying``.
+    /// The error for ``LuaError/underlying``.
     var underlying: any Error { get }
 }
 
 // Errors as scripts see them, for libraries that add details. Package-internal: programs that embed Lua throw their own error
-// types, which provide all details themselves (``LuaErrorDescribing``).
+// types, which provide all details (``LuaErrorDescribing``).
 extension LuaError {
-    /// The value that a script has raised or would catch; `nil` for errors that have never been in Lua.
+    /// The value that a script has raised or would catch; `nil` for errors that never were in Lua.
     package var raisedValue: LuaValue? {
         guard let value, value.core.isOpen, lua_checkstack(value.core.L, 1) != 0 else { return nil }
         value.push(on: value.core.L)
         return value.core.takeValues(1)[0]
     }
 
-    /// Makes an error that raises a value as `error(value, 0)` does.
+    /// Creates an error that raises a value as `error(value, 0)` does.
     ///
     /// - Parameter error: The error with the original position, if there is one.
     package init(raising value: LuaValue, in state: LuaState, after error: LuaError? = nil) {
