@@ -1,6 +1,6 @@
 /// Swift functions whose arguments are decoded and whose results are encoded.
 extension LuaState {
-    /// Makes a Lua function from a Swift closure with decoded parameters and an encoded result.
+    /// Creates a Lua function from a Swift closure with decoded parameters and an encoded result.
     ///
     /// - Parameters:
     ///   - name: The function's name in errors: `mail.send: argument 1: expected a string, got nil`.
@@ -14,7 +14,7 @@ extension LuaState {
         }, result: { core, result in try core.encode(result, of: name) })
     }
 
-    /// Makes a Lua function from a Swift closure with decoded parameters and no result.
+    /// Creates a Lua function from a Swift closure with decoded parameters and no result.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedFunction<each Argument: Decodable>(
@@ -25,10 +25,10 @@ extension LuaState {
         }, result: nil)
     }
 
-    /// Makes a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
+    /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
     ///
-    /// The closure runs in its own task. If the run is cancelled or its time is over, the script ends at once and the task is
-    /// cancelled without being waited for.
+    /// The closure runs in its own task. If the run is cancelled or exceeds its time limit, the script ends at once, and the task
+    /// is cancelled without waiting for it.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
@@ -37,7 +37,7 @@ extension LuaState {
         try makeAsyncFunction(name, CodedOperation(core: core, name: name, body: body) { core, result in [try core.encode(result, of: name)] })
     }
 
-    /// Makes a Lua function from an asynchronous Swift closure with decoded parameters and no result.
+    /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and no result.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable>(
@@ -48,8 +48,9 @@ extension LuaState {
 }
 
 extension LuaState {
-    /// Makes a Lua function from an asynchronous operation. `request` converts the arguments and `results` the response on the actor
-    /// of the state; `request` may also give the results at once. Limits and cancellation end the wait, as for coded functions.
+    /// Creates a Lua function from an asynchronous operation. `request` converts the arguments and `results` the response on the
+    /// state's actor; `request` may also return the results at once. Limits and cancellation end the wait, as for coded
+    /// functions.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
@@ -60,7 +61,7 @@ extension LuaState {
     }
 }
 
-/// The work of a call of an asynchronous function, or its results if no work is necessary.
+/// The request of a call to an asynchronous function, or the results if no work is necessary.
 package enum LuaAsyncRequest<Request> {
     case perform(Request)
     case results([LuaValue])
@@ -83,7 +84,7 @@ private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsy
     }
 }
 
-/// An operation that decodes the arguments on the actor of the state, does its work in a separate task, and encodes the result on
+/// An operation that decodes the arguments on the state's actor, performs its work in a separate task, and encodes the result on
 /// the actor.
 private struct CodedOperation<each Argument: Decodable & Sendable, Result: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
@@ -99,7 +100,7 @@ private struct CodedOperation<each Argument: Decodable & Sendable, Result: Senda
     }
 }
 
-/// A reader of arguments that are already handles, one after the other.
+/// A reader of arguments that decodes one after the other.
 package struct DecodedArguments {
     let name: String
     let values: [LuaValue]
@@ -110,7 +111,7 @@ package struct DecodedArguments {
         self.values = values
     }
 
-    /// Decodes the next argument; missing ones count as `nil`.
+    /// Decodes the next argument. A missing argument counts as `nil`.
     package mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
         position += 1
         let value = position <= values.count ? values[position - 1] : .nil

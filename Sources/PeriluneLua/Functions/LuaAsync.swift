@@ -1,10 +1,10 @@
 internal import CPeriluneShim
 
-/// The body of an asynchronous function that scripts call. It runs on the state's actor, before and after each `await`.
+/// The body of an asynchronous function that scripts call. The body runs on the state's actor, before and after each `await`.
 ///
-/// A type with a method, and not a closure: Swift 6.3 forgets that a closure is `nonisolated(nonsending)` once it has a capture list, and
-/// runs it on an arbitrary thread. A method that would leave the actor does not compile, since Lua values are not `Sendable`. For a
-/// closure that does not use the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
+/// This is a type with a method instead of a closure: Swift 6.3 ignores that a closure is `nonisolated(nonsending)` once it has a
+/// capture list, and runs it on an arbitrary thread. A method that would leave the actor does not compile, since Lua values are
+/// not `Sendable`. For a closure that does not use the state see `LuaState.makeCodedAsyncFunction(_:_:)`.
 ///
 /// ```swift
 /// struct Echo: LuaAsyncOperation {
@@ -15,16 +15,16 @@ internal import CPeriluneShim
 /// }
 /// ```
 public protocol LuaAsyncOperation {
-    /// Performs it.
+    /// Performs the operation.
     ///
-    /// - Parameter arguments: What the script has given.
-    /// - Returns: What the script gets.
-    /// - Throws: What the script that called the function gets as its error.
+    /// - Parameter arguments: The arguments of the script's call.
+    /// - Returns: The results of the call.
+    /// - Throws: The error to raise in the calling script.
     nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue]
 }
 
-/// Ends a run that waits, when an asynchronous operation throws it: unlike any other error it is not raised in the script, whose coroutine is
-/// dropped where it waits.
+/// An error by which an asynchronous operation ends a waiting run. Unlike any other error, it is not raised in the script: the
+/// script's coroutine is discarded at the point where it waits.
 package struct LuaAbandonment: Error {
     package init() {}
 }
@@ -36,15 +36,15 @@ struct PendingOperation {
 }
 
 extension LuaState {
-    /// Makes a Lua function from an asynchronous Swift operation.
+    /// Creates a Lua function from an asynchronous Swift operation.
     ///
-    /// A script calls it like any function. While it runs, the script's coroutine is suspended, and no thread waits. In places where Lua
-    /// cannot suspend (inside a database block, a metamethod, a function called by `table.sort`), and in runs started by the synchronous
-    /// calls, the script gets an error of kind `yield`.
+    /// A script calls it like any function. While the operation runs, the script's coroutine is suspended, and no thread waits.
+    /// The script gets an error of kind `yield` in places where Lua cannot suspend (inside a database block, a metamethod, a
+    /// function called by `table.sort`), and in runs that were started by synchronous calls.
     ///
     /// - Parameters:
     ///   - name: The function's name in errors: `mail.send`.
-    ///   - operation: Kept as long as Lua keeps the function.
+    ///   - operation: The operation, retained as long as Lua retains the function.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeAsyncFunction(_ name: String, _ operation: some LuaAsyncOperation) throws(LuaError) -> LuaFunction {
         try core.prepare()
@@ -80,19 +80,20 @@ extension LuaFunction {
         try await callAsync(arguments, as: LuaRun(of: reference.core))
     }
 
-    /// Like the variant above, but the run counts together with the previous ones.
+    /// Calls the function like the variant above. With `isCountingOn`, SQLite's allocations and writes count together with those
+    /// of earlier runs.
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], isCountingOn: Bool) async throws(LuaError) {
         _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
     }
 
-    /// Like the variant without `run`, but other code knows the run and can interrupt its waits.
+    /// Calls the function as a given run, so that other code can interrupt the run's waits.
     @discardableResult
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], as run: LuaRun) async throws(LuaError) -> [LuaValue] {
         let driver = try AsyncDriver(function: self, arguments: arguments, run: run)
         return try await Self.run(driver, isolation: #isolation)
     }
 
-    /// Calls an error handler, like ``callAsync(_:)``. The argument is the raised value of an error, which never leaves Lua.
+    /// Calls an error handler like ``callAsync(_:)``. The argument is the raised value of an error, which never leaves Lua.
     nonisolated(nonsending) package func callAsync(handling error: any Error, isCountingOn: Bool) async throws(LuaError) {
         let driver = try AsyncDriver(function: self, handling: error, run: LuaRun(of: reference.core, isCountingOn: isCountingOn))
         _ = try await Self.run(driver, isolation: #isolation)
@@ -103,9 +104,9 @@ extension LuaFunction {
         _ driver: AsyncDriver, isolation: isolated (any Actor)?
     ) async throws(LuaError) -> [LuaValue] {
         let (core, ownRun) = (driver.core, driver.ownRun)
-        // The closures of the cancellation handler cannot throw typed errors.
+        // The closures of `withTaskCancellationHandler` cannot throw typed errors.
         let result: Result<[LuaValue], LuaError> = await withTaskCancellationHandler {
-            // Captured, so that the closure runs on the actor, and with it the script; otherwise it would leave it.
+            // Captured, so that the closure and the script run on the actor.
             _ = isolation
             do throws(LuaError) {
                 return .success(try await driver.run())
@@ -119,10 +120,10 @@ extension LuaFunction {
     }
 }
 
-/// Runs a function in its own coroutine and resumes it with the outcome of each asynchronous call.
+/// A driver that runs a function in its own coroutine and resumes it with the outcome of each asynchronous call.
 private final class AsyncDriver {
     let core: LuaCore
-    /// The run that this is.
+    /// The run of this driver.
     let ownRun: LuaRun
     private let coroutine: LuaReference
     private let thread: OpaquePointer
@@ -138,7 +139,7 @@ private final class AsyncDriver {
         core.entering(thread) { core.push(error) }
     }
 
-    /// Makes the coroutine, on which the arguments are missing yet.
+    /// Creates the coroutine with the function but without its arguments.
     private init(_ function: LuaFunction, _ run: LuaRun, argumentCount: Int) throws(LuaError) {
         core = function.reference.core
         ownRun = run
@@ -199,13 +200,13 @@ private final class AsyncDriver {
             return .waiting(operation, yieldedCount: count)
         default:
             var error = core.entering(thread) { core.takeError(status: status) }
-            // Its time was over as it went on.
+            // The run exceeded its limit before the script continued.
             if error.code.isLimit, error.file == nil { (error.file, error.line) = place }
             throw error
         }
     }
 
-    /// Without limits nothing but this ends a script that catches the errors of its asynchronous calls.
+    /// Throws if the run is cancelled. Without limits, only this ends a script that catches the errors of its asynchronous calls.
     private func throwIfCancelled() throws(LuaError) {
         guard core.cancelReason != .none else { return }
         var error = core.limits.error(for: core.cancelReason, exitStatus: core.exitStatus)
@@ -213,7 +214,7 @@ private final class AsyncDriver {
         throw error
     }
 
-    /// The position at which the script waits.
+    /// Returns the position at which the script waits.
     private func placeOfWait() -> (file: String?, line: Int?) {
         var activation = lua_Debug()
         guard lua_status(thread) == LUA_YIELD, plua_find_position(thread, &activation), let source = activation.source else {
@@ -233,7 +234,7 @@ private final class AsyncDriver {
         return (status, count)
     }
 
-    /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
+    /// Awaits the operation for which the script has yielded, and pushes its outcome on the coroutine for the next `resume()`.
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
         // The marker stays on the coroutine until the outcome arrives, so no other run can resume it in the meantime.
         let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)

@@ -1,7 +1,7 @@
 internal import CPeriluneShim
 
-/// A Swift function that Lua calls. It takes its arguments from the stack, leaves its results there and returns their number. It
-/// never raises: C raises its error after it has returned.
+/// A Swift function that Lua calls. The function takes its arguments from the stack, leaves its results there and returns their
+/// number. It never raises errors itself: C raises an error after the Swift function has returned.
 final class SwiftFunction {
     unowned let core: LuaCore
     let body: (LuaCore, _ argumentCount: Int) throws -> CInt
@@ -18,7 +18,7 @@ final class SwiftFunction {
             do {
                 return try body(core, Int(lua_gettop(L)))
             } catch {
-                // Removing arguments makes room, because the stack may be unable to grow. Messages name the first one.
+                // Removing arguments makes room if the stack cannot grow. The first argument stays, because messages name it.
                 lua_settop(L, min(lua_gettop(L), 1))
                 core.push(error)
                 return CInt(PLUA_RAISE)
@@ -36,10 +36,10 @@ func callSwiftFunction(_ L: OpaquePointer?, _ function: UnsafeMutableRawPointer?
 public struct LuaArguments {
     let core: LuaCore
     let name: String
-    /// The number of arguments, trailing `nil`s included.
+    /// The number of arguments, including trailing `nil` values.
     public let count: Int
 
-    /// The argument at a position from 1 on; `nil` beyond the last one.
+    /// The argument at a position, from 1; `nil` after the last one.
     public subscript(position: Int) -> LuaValue {
         precondition(position >= 1, "arguments count from 1")
         return position <= count ? core.value(at: CInt(position)) : .nil
@@ -55,11 +55,11 @@ public struct LuaArguments {
         get throws(LuaError) { try core.openState() }
     }
 
-    /// Whether the script can wait here for an asynchronous function. It cannot in a function that `table.sort` calls, or in a run
-    /// that was started synchronously.
+    /// Whether the script can wait here for an asynchronous function. Waiting is not possible in a function that `table.sort`
+    /// calls, or in a run that was started synchronously.
     public var canWait: Bool { core.context.pointee.has_driver && lua_isyieldable(core.L) != 0 }
 
-    /// Returns the converted argument at a position.
+    /// Returns the argument at a position, converted to a Swift type.
     ///
     /// - Throws: ``LuaError`` that names the function, the position, the expected type and the actual value.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
@@ -92,10 +92,10 @@ extension LuaError {
     }
 }
 
-// MARK: - Making functions
+// MARK: - Creating functions
 
 extension LuaState {
-    /// Makes a Lua function from a Swift closure.
+    /// Creates a Lua function from a Swift closure.
     ///
     /// The closure lives as long as the Lua function. Scripts can catch its errors; an uncaught error reaches the caller as the
     /// ``LuaError/underlying`` error.
@@ -110,7 +110,7 @@ extension LuaState {
         try core.makeFunction(name, body)
     }
 
-    /// Makes a Lua function from a Swift closure with typed parameters and a result.
+    /// Creates a Lua function from a Swift closure with typed parameters and a result.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
@@ -121,7 +121,7 @@ extension LuaState {
         }, result: { core, result in try result.toLua(in: core.openState()) })
     }
 
-    /// Makes a Lua function from a Swift closure with typed parameters and no result.
+    /// Creates a Lua function from a Swift closure with typed parameters and no result.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeFunction<each Argument: LuaConvertible>(
@@ -134,7 +134,7 @@ extension LuaState {
 }
 
 extension LuaCore {
-    /// Makes a function whose body works on the stack of ``L``.
+    /// Creates a function whose body works on the stack of ``L``.
     package func makeFunction(
         _ name: String, raw body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt
     ) throws(LuaError) -> LuaFunction {
@@ -162,7 +162,7 @@ extension LuaCore {
         plua_push_function(L, Unmanaged.passRetained(SwiftFunction(core: self, body: body)).toOpaque())
     }
 
-    /// Makes a function whose body reads typed arguments one after the other.
+    /// Creates a function whose body reads typed arguments one after the other.
     ///
     /// - Parameter result: Converts the result to a Lua value unless its type can be pushed directly; `nil` for functions without a
     ///   result.
@@ -184,7 +184,7 @@ extension LuaCore {
         return CInt(results.count)
     }
 
-    /// Returns the state, which exists whenever something runs in it.
+    /// Returns the state, which exists while anything runs in it.
     package func openState() throws(LuaError) -> LuaState {
         guard let state, isOpen else { throw LuaError(.usage, "the Lua state is closed") }
         return state

@@ -25,7 +25,7 @@ extension LuaState {
         return try body(L, top + 1)
     }
 
-    /// Returns the value that C functions push; see ``withUnsafeStack(_:_:)``.
+    /// Returns the value that a closure pushes with C functions; see ``withUnsafeStack(_:_:)``.
     ///
     /// - Parameter push: Leaves one additional value on the stack.
     /// - Throws: ``LuaError`` with code `usage` if the state is closed, with code `memory` if its stack cannot grow.
@@ -44,7 +44,7 @@ extension LuaState {
 }
 
 extension LuaTable {
-    /// Sets a member to the value that C functions push; see ``LuaState/makeValue(c:)``.
+    /// Sets a member to the value that a closure pushes with C functions; see ``LuaState/makeValue(c:)``.
     package func setValue(_ name: String, c push: (_ L: OpaquePointer) -> Void) throws(LuaError) {
         try set(.string(LuaString(name)), reference.core.openState().makeValue(c: push))
     }
