@@ -14,7 +14,7 @@ private struct BytecodeReader {
     private let bytes: [UInt8]
     private var position = 0
     private var lines: Set<Int> = []
-    /// Set when the bytes are malformed. Reading stops then.
+    /// Whether the bytes are malformed. Reading then stops.
     private var isBroken = false
 
     init(_ bytes: [UInt8]) {

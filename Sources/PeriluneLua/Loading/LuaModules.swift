@@ -2,11 +2,11 @@
 public enum LuaModule {
     /// Source text and its file name in errors.
     case source(LuaString, name: String)
-    /// A ready value.
+    /// A value that is already available.
     case value(LuaValue)
 }
 
-/// Returns the module of a name, or `nil` if there is none.
+/// A function that returns the module with a name, or `nil` if it has no such module.
 public typealias LuaModuleResolver = (_ name: String) throws -> LuaModule?
 
 /// The resolvers of `require` and the modules that it is loading.
@@ -20,7 +20,7 @@ extension LuaState {
     /// Adds a resolver to `require`, which calls resolvers in the order in which they were added.
     ///
     /// The first call installs `require` and `package.loaded`, with which scripts can replace or unload modules. In a state with
-    /// ``LuaLibraries/package`` it adds a searcher after the one for `package.preload` instead. As in Lua, a module runs once and
+    /// ``LuaLibraries/package`` it instead adds a searcher after the one for `package.preload`. As in Lua, a module runs once and
     /// receives its name and file name; its result is the module, or `true` if it returns nothing.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
@@ -31,7 +31,7 @@ extension LuaState {
         modules.resolvers.append(resolver)
     }
 
-    // MARK: - Beside Lua's own require
+    // MARK: - With Lua's own require
 
     private func installSearcher() throws(LuaError) {
         guard case .table(let package) = try globals.get("package"), case .table(let searchers) = try package.get("searchers")
@@ -43,7 +43,7 @@ extension LuaState {
         try searchers.rawSet(2, .function(searcher))
     }
 
-    /// Returns a loader and its second argument, as a searcher does, or nothing if no resolver knows the name.
+    /// Returns a loader and its second argument, as Lua's searchers do, or nothing if no resolver has the module.
     private func search(_ name: String) throws -> [LuaValue] {
         try requireNoCycle(through: name)
         switch try findModule(name) {
@@ -77,7 +77,7 @@ extension LuaState {
         return try body()
     }
 
-    // MARK: - Without the library
+    // MARK: - Without Lua's own require
 
     private func installRequire() throws(LuaError) {
         let loaded = try makeTable()
