@@ -1,28 +1,29 @@
 internal import CPeriluneShim
 
-/// Limits of a script in one run: from the outermost call into Lua until it returns.
+/// The limits of a script in one run, which lasts from the outermost call into Lua until that call returns.
 ///
 /// Tasks and timers that a run starts are separate runs, but SQLite's allocations and writes count for all of them together.
 ///
-/// After it passes a limit, the run is over: the script cannot catch the error, and the call throws a ``LuaError`` whose code names the
-/// limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost almost nothing until they
-/// take effect. To end a loop, the process sends `SIGURG` to the thread that runs it.
+/// Exceeding a limit ends the run: the script cannot catch the error, and the call throws a ``LuaError`` whose code identifies
+/// the limit. Only ``instructions`` makes the interpreter slower, by a factor of about two: the other limits cost almost nothing
+/// until they take effect. To end a loop, the process sends `SIGURG` to the thread that runs it.
 ///
 /// - SeeAlso: Lua 5.4 manual, §4.7, `lua_sethook`.
 public struct LuaLimits: Sendable, Equatable {
-    /// The memory in bytes that may be in use after a full collection. `nil`: no limit.
+    /// The maximum memory in bytes that may be in use after a full collection; `nil` means no limit.
     public var memoryInBytes: Int?
-    /// The time that a run may take, time in Swift functions included. `nil`: no limit.
+    /// The maximum time of a run, including the time in Swift functions; `nil` means no limit.
     public var time: Duration?
-    /// The number of instructions of Lua's interpreter, to the thousand; work in library functions is charged too.
-    /// `nil`: no limit.
+    /// The maximum number of instructions of Lua's interpreter, counted in thousands. Work in library functions is charged, too.
+    /// `nil` means no limit.
     public var instructions: Int?
-    /// How many bytes SQLite may write to files for a run: to databases, their journals, and files in which it sorts. `nil`: no limit.
+    /// The maximum number of bytes that SQLite may write to files during a run: to databases, their journals, and files in which
+    /// it sorts. `nil` means no limit.
     public var diskInBytes: Int?
-    /// Whether a run can be cancelled in the middle of a loop even if there is no other limit.
+    /// Whether a run can be cancelled in the middle of a loop even if no other limit is set.
     public var isCancellable: Bool
 
-    /// Makes limits; by default, no limits.
+    /// Creates limits; by default, without any limit.
     public init(
         memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, diskInBytes: Int? = nil,
         isCancellable: Bool = false
@@ -34,7 +35,7 @@ public struct LuaLimits: Sendable, Equatable {
         self.isCancellable = isCancellable
     }
 
-    /// No limits at all: the script is trusted.
+    /// No limits, for trusted scripts.
     public static let none = LuaLimits()
 
     var isLimited: Bool {
@@ -46,16 +47,16 @@ public struct LuaLimits: Sendable, Equatable {
         guard let memoryInBytes else { return }
         let limit = max(memoryInBytes, 1)
         context.pointee.limit = limit
-        // Requests beyond are refused at once. So far above that a table within the limit can still grow to twice its size:
-        // a refusal makes Lua collect garbage in the middle of the assignment, which some releases do not survive.
+        // Larger requests are refused at once. This cap is high enough that a table within the limit can still double its size: a
+        // refusal makes Lua collect garbage in the middle of the assignment, which crashes some releases.
         let (far, overflow) = limit.multipliedReportingOverflow(by: 4)
         let (farther, overflowToo) = far.addingReportingOverflow(16 << 20)
         context.pointee.hard_cap = overflow || overflowToo ? Int.max : farther
     }
 
-    /// Starts the clock of a run.
+    /// Starts the limits of a run.
     ///
-    /// - Parameter isCountingOn: Whether what it makes SQLite allocate and write counts together with what runs before it have.
+    /// - Parameter isCountingOn: Whether SQLite's allocations and writes in the run count together with those of earlier runs.
     func start(_ context: UnsafeMutablePointer<plua_context>, isCountingOn: Bool) {
         guard isLimited else { return }
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
@@ -96,7 +97,7 @@ public struct LuaLimits: Sendable, Equatable {
     }
 }
 
-/// Why a run is ended from outside.
+/// The reason why a run is ended from outside.
 package enum LuaCancelReason: Int32, Sendable {
     case none = 0
     case timeout = 1
@@ -108,7 +109,7 @@ package enum LuaCancelReason: Int32, Sendable {
 }
 
 extension Duration {
-    /// The nanoseconds, 0 for negative durations, at most about 290 years.
+    /// The duration in nanoseconds, from 0 to about 290 years.
     fileprivate var clampedNanoseconds: UInt64 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

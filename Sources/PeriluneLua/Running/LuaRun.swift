@@ -1,35 +1,36 @@
 internal import CPeriluneShim
 
-/// A run that can be suspended: from the call into Lua until it returns, with its remaining limits and the reason why it ended.
+/// A run that can be suspended: from the call into Lua until that call returns, with its remaining limits and the reason why it
+/// ended.
 ///
-/// While it waits, other runs continue in the state, each with its own limits.
+/// While the run waits, other runs continue in the state, each with its own limits.
 ///
-/// `@unchecked Sendable`: everything but ``isCancelled``, ``isInterrupted`` and ``handlers``, which the core's lock guards, belongs to the thread
-/// of the state.
+/// `@unchecked Sendable`: the core's lock guards ``isCancelled``, ``isInterrupted`` and ``handlers``; everything else belongs to
+/// the thread of the state.
 package final class LuaRun: @unchecked Sendable {
-    /// The run for which the current task performs an asynchronous function: calls back into Lua are charged to it.
+    /// The run for which the current task performs an asynchronous function. Calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
 
     let core: LuaCore
-    /// Called on the state's thread whenever the run continues, waits or has ended.
+    /// Called on the state's thread whenever the run starts or continues.
     package var didResume: (() -> Void)?
     package var willSuspend: (() -> Void)?
-    /// `nil`: it has not begun.
+    /// The deadline, 0 without a time limit; `nil` before the run begins.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
     fileprivate(set) var cancelReason = LuaCancelReason.none
-    /// Whether it has ended.
+    /// Whether the run has ended.
     fileprivate(set) var isOver = false
     fileprivate var isCancelled = false
-    /// Whether its next wait ends at once.
+    /// Whether the run's next wait ends at once.
     fileprivate var isInterrupted = false
     fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
 
-    /// The number of calls, each caused by the one before, that have led to it: for libraries that count them.
-    /// Only touched on the thread of the state.
+    /// The number of calls that led to the run, each caused by the previous one, for libraries that count them. Used only on the
+    /// thread of the state.
     package var chain: Int
-    /// Whether its SQLite allocations and writes are added to the previous runs': a script that could start runs with their own limits
-    /// would have no limits.
+    /// Whether SQLite's allocations and writes in the run count together with those of earlier runs. Otherwise a script could
+    /// avoid its limits by starting runs.
     private let isCountingOn: Bool
 
     init(of core: LuaCore, isCountingOn: Bool = false) {
@@ -53,11 +54,11 @@ package final class LuaRun: @unchecked Sendable {
     }
 }
 
-/// The active runs, and the runs to end. Protected by the core's lock.
+/// The active runs, with the context and the deadline that other threads need. Protected by the core's lock.
 struct RunList {
     /// The context while the state is open.
     ///
-    /// `@unchecked Sendable`: other threads use it under the lock, and only for the atomic flag in it.
+    /// `@unchecked Sendable`: other threads use the context under the lock, and only its atomic flag.
     struct SharedContext: @unchecked Sendable {
         let pointer: UnsafeMutablePointer<plua_context>
     }
@@ -65,7 +66,7 @@ struct RunList {
     var context: SharedContext?
     fileprivate(set) var suspendable: [ObjectIdentifier: LuaRun] = [:]
     fileprivate var current: LuaRun?
-    /// The time at which that run should have ended or waited; 0 without a time limit.
+    /// The deadline of the current run; 0 without a time limit.
     fileprivate var deadline: UInt64 = 0
     fileprivate var nextHandler = 0
 }
@@ -76,7 +77,7 @@ extension LuaCore {
         assertThread()
         drain()
         runs.withLock { runs in
-            // A cancellation that came while nothing ran is for this one.
+            // A cancellation from the time when nothing was running applies to this run.
             if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
                 run.cancelReason = LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none
                 plua_clear_cancel_reason(context)
@@ -85,19 +86,19 @@ extension LuaCore {
         }
     }
 
-    /// Ends it, and closes the state if that has waited for it.
+    /// Ends a run, and closes the state if closing was delayed until then.
     func end(_ run: LuaRun) {
         assertThread()
         run.isOver = true
         runs.withLock { runs in
             runs.suspendable[ObjectIdentifier(run)] = nil
-            // The cancellation that ended it is not for the next one.
+            // The cancellation that ended the run does not apply to the next one.
             if run.isCancelled, runs.suspendable.isEmpty, depth == 0 { plua_clear_cancel_reason(context) }
         }
         closeIfAsked()
     }
 
-    /// The run that can be suspended and has the thread now.
+    /// The suspendable run that is using the thread.
     package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
     /// Whether the active run has passed its time limit. Callable from any thread.
@@ -106,10 +107,10 @@ extension LuaCore {
         return deadline != 0 && plua_now() > deadline
     }
 
-    /// Whether some run is suspended, or can be.
+    /// Whether any suspendable runs are active.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
 
-    /// Makes the state count for a run, from now on.
+    /// Makes a run the current one, and applies its remaining limits to the state.
     func resume(_ run: LuaRun) {
         let isFirst = run.deadline == nil
         if limits.isLimited, isFirst {
@@ -129,7 +130,7 @@ extension LuaCore {
         run.didResume?()
     }
 
-    /// Ends that; the run waits, or is over.
+    /// Makes the current run wait or end, and stores its remaining limits.
     func suspend(_ run: LuaRun) {
         run.willSuspend?()
         runs.withLock { runs in
@@ -141,7 +142,7 @@ extension LuaCore {
         }
     }
 
-    /// Continues a run until it ends or waits.
+    /// Begins a step of a run, which lasts until the run ends or waits.
     func beginStep(of run: LuaRun) {
         assertThread()
         depth += 1
@@ -149,13 +150,13 @@ extension LuaCore {
         if depth == 1 { resume(run) }
     }
 
-    /// Ends that.
+    /// Ends a step of a run.
     func endStep(of run: LuaRun) {
         if depth == 1 { suspend(run) }
         depth -= 1
     }
 
-    /// Begins a run that nothing can suspend. It ignores runs that are waiting.
+    /// Begins a run that cannot be suspended. The run does not affect runs that are waiting.
     func beginPlainRun() {
         let isBesideOthers = hasSuspendableRuns
         if isBesideOthers { plua_clear_cancel_reason(context) }
@@ -163,7 +164,7 @@ extension LuaCore {
         beginWatch()
     }
 
-    /// Makes sure that a time limit or a cancellation ends the run that begins or continues, even in the middle of a loop.
+    /// Makes a time limit or a cancellation end the current run, even in the middle of a loop.
     private func beginWatch() {
         if limits.isLimited || context.pointee.is_listening { plua_begin_watch(context) }
     }
@@ -183,7 +184,7 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Ends the runs that wait; none that comes.
+    /// Ends the runs that can be suspended, but no later ones.
     package func cancelWaitingRuns() {
         for run in runs.withLock({ Array($0.suspendable.values) }) { cancel(run) }
     }
@@ -193,7 +194,7 @@ extension LuaCore {
         if let run = LuaRun.waiting { cancel(run) }
     }
 
-    /// Ends one run, from any thread.
+    /// Ends one run. Callable from any thread.
     package func cancel(_ run: LuaRun) {
         let handlers = runs.withLock { runs in
             run.isCancelled = true
@@ -206,7 +207,7 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
-    /// Ends the current wait of a run, or the next one: the script gets an error of kind `cancelled`, which it may handle.
+    /// Ends the current or next wait of a run. The script gets an error of kind `cancelled`, which it may handle.
     package func interrupt(_ run: LuaRun) {
         let handlers = runs.withLock { _ in
             run.isInterrupted = run.handlers.isEmpty

@@ -11,16 +11,17 @@ extension LuaState {
     /// The suspendable run that is using the thread.
     package var currentRun: LuaRun? { core.currentRun }
 
-    /// Whether the run is ending, which no script can prevent.
+    /// Whether the run is ending. No script can prevent this.
     package var isRunEnding: Bool { core.cancelReason != .none }
 
-    /// Checks the limits and returns whether the run must end. For Swift functions that take long without calling Lua.
+    /// Checks the limits and returns whether the run must end. For Swift functions that take a long time without calling Lua.
     package func hasToEnd() -> Bool { plua_poll(core.context) != 0 }
 
     /// The identity of the state, for any thread.
     package var identity: LuaStateIdentity { LuaStateIdentity(ofContext: core.context) }
 
-    /// The position of the calling script, looking through library functions: the chunk's name in full and shortened, and the line.
+    /// The position of the calling script, skipping library functions: the full and the shortened name of the chunk, and the
+    /// line.
     package var callingPlace: (chunk: String, shortChunk: String, line: Int)? {
         var activation = lua_Debug()
         guard plua_find_position(core.L, &activation), let source = activation.source else { return nil }
@@ -28,15 +29,15 @@ extension LuaState {
         return (String(cString: source), short, Int(activation.currentline))
     }
 
-    /// Passes a function that writes the script's position, safe to call in a signal handler on the thread of the state while it is
-    /// open, and its argument.
+    /// Passes a function and its argument to a closure. The function writes the script's position, and can be called in a signal
+    /// handler on the thread of the state while the state is open.
     package func withPlaceDescriber(
         _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) -> Void
     ) {
         body(plua_describe_place, UnsafeMutableRawPointer(core.context))
     }
 
-    /// A function that returns the plain value of a library's userdata: `nil` or a string. It returns `nil` for other userdata.
+    /// The functions that convert between the library's userdata and plain values.
     package var libraryValues: LibraryValues? {
         get { core.libraryValues }
         set { core.libraryValues = newValue }
@@ -69,9 +70,9 @@ extension LuaRun {
         if core.isOpen { body(core.main) }
     }
 
-    /// Ends the run. Any thread may call it.
+    /// Ends the run. Callable from any thread.
     package func cancel() { core.cancel(self) }
 
-    /// Ends the current or next wait with an error of kind `cancelled`, which the script may handle. Any thread may call it.
+    /// Ends the current or next wait with an error of kind `cancelled`, which the script may handle. Callable from any thread.
     package func interrupt() { core.interrupt(self) }
 }

@@ -5,10 +5,11 @@ import Darwin
 #endif
 import Synchronization
 
-/// A serial executor with one thread and a large stack.
+/// A serial executor with its own thread and a large stack.
 ///
 /// Lua's parser, patterns and error messages recurse in C, and blocking in SQLite must not occupy the shared threads of Swift
-/// concurrency, so a script runs on its own thread. Use it as the `unownedExecutor` of an actor, or run closures with ``run(_:)``.
+/// concurrency, so a script runs on its own thread. Use the thread as the `unownedExecutor` of an actor, or run closures with
+/// ``run(_:)``.
 ///
 /// `@unchecked Sendable`: the mutex guards all its state.
 public final class LuaThread: SerialExecutor, @unchecked Sendable {
@@ -18,7 +19,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     private let shared = Shared()
     private let thread: pthread_t
 
-    /// The data that the thread owns, so that it does not keep the executor alive.
+    /// The data of the thread, separate from the executor so that the thread does not retain the executor.
     private final class Shared: @unchecked Sendable {
         var mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
         var condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -51,7 +52,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
             pthread_mutex_unlock(mutex)
         }
 
-        /// Waits for work and returns it; `nil` at the end.
+        /// Waits for work and returns it; `nil` when the thread must end.
         func next() -> [Work]? {
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
@@ -88,12 +89,12 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
 
         func run() {
             call()
-            // Released before the waiting thread continues, because the closure may capture values that it has only lent.
+            // Released before the waiting thread continues, because the closure may capture values that belong to that thread.
             body = nil
             sem_post(semaphore)
         }
 
-        /// Not inlined, so that the compiler keeps nothing of the closure afterwards.
+        /// Not inlined, so that the compiler retains nothing of the closure afterwards.
         @inline(never) private func call() { body?() }
 
         func wait() {
@@ -137,15 +138,15 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
 
-    /// Runs a closure on the thread soon, without waiting for it or for the shared threads of Swift concurrency.
+    /// Schedules a closure on the thread without waiting for it or for the shared threads of Swift concurrency.
     ///
     /// The closure is isolated to the actors of this executor, so `assumeIsolated` succeeds.
     public func enqueue(_ body: @escaping @Sendable () -> Void) {
         shared.add(.notice(body))
     }
 
-    /// A task executor for tasks that must not depend on the shared threads of Swift concurrency: they resume on this thread even
-    /// when they belong to no actor, as briefly after each wait.
+    /// A task executor for tasks that must not depend on the shared threads of Swift concurrency. Such tasks resume on this
+    /// thread even while they belong to no actor, as they briefly do after each wait.
     package var preference: some TaskExecutor { Preference(shared: shared) }
 
     private final class Preference: TaskExecutor {
@@ -160,7 +161,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Traps unless it is called on the thread.
+    /// Traps if the caller is not on the thread.
     public func checkIsolated() {
         precondition(isCurrent, "not on the thread of this executor")
     }
@@ -168,12 +169,12 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     /// Whether the caller is on this thread.
     var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-    /// Runs a closure on the thread and waits for it. On the thread itself, runs it directly.
+    /// Runs a closure on the thread and waits for it. If the caller is already on the thread, runs the closure directly.
     ///
     /// - Throws: Errors of the closure.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCurrent { return try body() }
-        // Written on the thread before the semaphore is posted and read here after it, so never concurrently.
+        // Written on the thread before the semaphore is signalled and read here afterwards, so accesses never overlap.
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         withoutActuallyEscaping(body) { body in
             let closure = Closure { result = Swift.Result { try body() } }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Coroutines that wait for something outside of Lua.
+/// Waits of coroutines for operations outside of Lua.
 extension LuaCore {
-    /// Waits for an operation, at most as long as the run may last. If the run is cancelled or its time is over, the operation is
-    /// cancelled and no longer waited for.
+    /// Waits for an operation, at most for the run's remaining time. If the run is cancelled or exceeds its time limit, the
+    /// operation is cancelled and the wait ends.
     nonisolated(nonsending) package func waiting<Result: Sendable>(
         for operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
@@ -20,12 +20,12 @@ extension LuaCore {
         return try await value(of: outcome, in: run)
     }
 
-    /// Waits until a closure is called from any thread, at most as long as the run may last. Waiters on one actor continue in the
-    /// order in which their closures were called.
+    /// Waits until a closure is called from any thread, at most for the run's remaining time. Waiters on one actor continue in
+    /// the order in which their closures were called.
     ///
     /// - Parameters:
     ///   - didEnd: Called once, as soon as the wait is over and before the waiter continues.
-    ///   - begin: Receives the closure and arranges for it to be called. Returns a closure that cancels this.
+    ///   - begin: Receives the closure and arranges for it to be called. Returns a closure that cancels this arrangement.
     nonisolated(nonsending) package func waiting(
         didEnd: @escaping @Sendable () -> Void, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
     ) async throws {
@@ -36,7 +36,7 @@ extension LuaCore {
         try await value(of: outcome, in: run)
     }
 
-    /// Returns the outcome, unless the run is cancelled or its time is over first.
+    /// Returns the outcome, or throws if the run is cancelled or exceeds its time limit first.
     nonisolated(nonsending) private func value<Value>(of outcome: Outcome<Value>, in run: LuaRun) async throws -> Value {
         let timer = run.remainingTime.map { limit in
             Task {
@@ -59,10 +59,10 @@ extension LuaCore {
     }
 }
 
-/// The error of a wait that exceeded the run's time.
+/// The error of a wait that exceeded the run's time limit.
 private struct TimeIsOver: Error {}
 
-/// The outcome of an operation. The first one counts.
+/// The outcome of an operation. The first result counts.
 private final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -78,7 +78,7 @@ private final class Outcome<Value: Sendable>: Sendable {
         self.didEnd = didEnd
     }
 
-    /// Sets the outcome. Returns whether it is the first one.
+    /// Sets the outcome. Returns whether this is the first result.
     @discardableResult
     func finish(_ result: Result<Value, any Error>) -> Bool {
         let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
@@ -97,10 +97,11 @@ private final class Outcome<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Waits for the outcome. Call it once.
+    /// Waits for the outcome. Call this once.
     ///
-    /// - Parameter thread: A thread on which others get a turn even if the outcome is already known. Otherwise a script that waits
-    ///   repeatedly for operations that end at once, as with time that passes by itself, would occupy the thread forever.
+    /// - Parameter thread: A thread on which other tasks get a turn even if the outcome is already known. Otherwise a script that
+    ///   repeatedly waits for operations that end at once, as with a clock that advances by itself, would occupy the thread
+    ///   forever.
     nonisolated(nonsending) func value(sharing thread: LuaThread?) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<Value, any Error>? in
