@@ -6,44 +6,45 @@ internal import Foundation
 #endif
 import Synchronization
 
-/// The state behind ``LuaState`` and its handles: the `lua_State`, the conversion of values between Swift and Lua, and the references to
-/// release.
+/// The implementation behind ``LuaState`` and its handles: the `lua_State`, the conversion of values between Swift and Lua, and
+/// the references to release.
 ///
-/// Handles keep the core, not the ``LuaState``, so that a Swift function which captures handles makes no cycle. Everything
-/// here runs on the state's own thread, but for ``releaseLater(_:)`` and ``cancel(_:)``.
+/// Handles retain the core instead of the ``LuaState``, so that a Swift function which captures handles creates no cycle.
+/// Everything here runs on the state's own thread, except ``releaseLater(_:)`` and ``cancel(_:)``.
 ///
-/// `@unchecked Sendable`: handles retain it, and their deinitialisers run on any thread; the members that they use are under locks.
+/// `@unchecked Sendable`: handles retain the core, and their deinitializers run on any thread; the members that they use are
+/// protected by locks.
 package final class LuaCore: @unchecked Sendable {
-    /// The main state, or the coroutine from which Lua called the Swift function that runs now.
+    /// The main state, or the coroutine from which Lua called the Swift function that is running.
     ///
-    /// Unchecked: a pointer that is read and replaced at once, on one thread; the check would cost more than the access.
+    /// Unchecked: the pointer is read and replaced immediately, on one thread; the check would cost more than the access.
     @exclusivity(unchecked) package private(set) var L: OpaquePointer
     package let main: OpaquePointer
     package private(set) var isOpen = true
-    /// Whether to close the state as soon as nothing runs in it.
+    /// Whether the state closes as soon as nothing runs in it.
     private var isClosing = false
 
-    /// How many calls into Lua are on the stack.
+    /// The number of calls into Lua on the stack.
     var depth = 0
     /// The number of calls from Lua into Swift on the stack. A script's finalizer may make such a call while no run is active.
     private var swiftDepth = 0
     package internal(set) var limits = LuaLimits()
     var exitStatus: Int32 = 0
-    /// The last Lua error that was raised again, since Lua keeps only its value.
+    /// The last Lua error that was raised again, because Lua keeps only its value.
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
-    /// The operation that an asynchronous function has started, for the driver.
+    /// The operation that an asynchronous function has started, for the driver to perform.
     var pendingOperation: PendingOperation?
-    /// The plain values of the libraries for databases.
+    /// The functions that convert between the userdata of database libraries and plain values.
     package var libraryValues: LibraryValues?
-    /// How many bytes the copy of a value that is being made may still have; `nil` while none is made.
+    /// The remaining number of bytes for the value that is being copied; `nil` if none is.
     var copyAllowance: Int?
-    /// The state, for Swift functions that want it; it is there whenever one runs.
+    /// The Swift state. It exists while any Swift function runs.
     weak var state: LuaState?
-    /// The thread to which the state belongs, once its owner has set it.
+    /// The thread of the state, once the owner has set it.
     package weak var thread: LuaThread?
 
     private let released = Mutex<[CInt]>([])
-    /// Whether there may be any of them: asked far more often than a lock should be taken.
+    /// Whether ``released`` may have elements. This check is too frequent for a lock.
     private let hasReleased = Atomic(false)
     let runs = Mutex<RunList>(RunList())
 
@@ -69,7 +70,7 @@ package final class LuaCore: @unchecked Sendable {
         return plua_context_of(main)
     }
 
-    /// Closes the state; while something runs in it, as soon as that has ended.
+    /// Closes the state, or marks it for closing if something is running in it.
     func close() {
         guard isOpen else { return }
         guard depth == 0, swiftDepth == 0, !hasSuspendableRuns else {
@@ -77,7 +78,7 @@ package final class LuaCore: @unchecked Sendable {
             return
         }
         isOpen = false
-        // Handles in them keep the core.
+        // The handles in these properties retain the core.
         raisedAgain = nil
         pendingOperation = nil
         runs.withLock { $0.context = nil }
@@ -88,7 +89,7 @@ package final class LuaCore: @unchecked Sendable {
         guard isOpen else { throw LuaError(.usage, "the Lua state is closed") }
     }
 
-    /// Ends a debug build if this is not the thread of the state: what is left of the state then cannot be relied upon.
+    /// Stops a debug build if the caller is not on the state's thread, because the state may then be corrupt.
     package func assertThread() {
         assert(thread?.isCurrent ?? true, "a Lua state is used on a thread other than its own: code has left the actor of its host")
     }
@@ -115,15 +116,16 @@ package final class LuaCore: @unchecked Sendable {
         plua_free(objects)
     }
 
-    /// Drains if there is something to release: whenever a script calls Swift, and before Swift returns, because a handle of an argument
-    /// would prevent its collection. Otherwise values that a script has dropped would stay until its run ends.
+    /// Drains if there is something to release. Called whenever a script calls Swift, and before Swift returns, because a handle
+    /// of an argument would prevent the argument's collection. Otherwise values that a script has dropped would stay until the
+    /// run ends.
     package func drainIfNeeded() {
         if context.pointee.garbage_count > 0 || hasReleased.load(ordering: .acquiring) { drain() }
     }
 
     // MARK: - Calling
 
-    /// Calls the function below its arguments on the stack, and takes both and the results off it.
+    /// Calls the function below its arguments on the stack, and pops its results.
     package func call(argumentCount: Int) throws(LuaError) -> [LuaValue] {
         let base = Int(lua_gettop(L)) - argumentCount - 1
         return try run({ plua_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
@@ -131,18 +133,18 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Runs an operation of the shim that may run Lua code, within the limits, and as a separate run if none is active.
     ///
-    /// - Parameter takingResults: Takes the results off the stack.
+    /// - Parameter takingResults: Pops the results.
     /// - Throws: The error on top of the stack if the operation failed.
     package func run<Result>(
         _ operation: (OpaquePointer) -> CInt, takingResults: () -> Result
     ) throws(LuaError) -> Result {
         beginRun()
-        // The reason why a run ended is known only until its end, and a state with a pending close is closed then.
+        // The reason why a run ended is lost when the run ends, and a pending close then takes effect.
         defer { endRun() }
         let status = operation(L)
         guard status == LUA_OK else { throw takeError(status: status) }
         let results = takingResults()
-        // It may have come too late for the script to notice, but the code that ended the run expects the error.
+        // The limit may have been exceeded too late for the script to notice, but the code that ended the run expects the error.
         if depth == 1, limits.isLimited { _ = plua_poll(context) }
         if depth == 1, cancelReason != .none { throw limits.error(for: cancelReason, exitStatus: exitStatus) }
         return results
@@ -168,18 +170,18 @@ package final class LuaCore: @unchecked Sendable {
         closeIfAsked()
     }
 
-    /// The run that waits for the current task.
+    /// The run for which the current task waits.
     private var waitingRun: LuaRun? {
         guard let run = LuaRun.waiting, run.core === self, !run.isOver else { return nil }
         return run
     }
 
-    /// Closes the state if that was asked for while something ran.
+    /// Closes the state if closing was requested while something was running.
     func closeIfAsked() {
         if isClosing { close() }
     }
 
-    /// Runs Swift code on behalf of Lua, on the coroutine that called it.
+    /// Runs Swift code for a call from Lua, on the calling coroutine.
     package func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
         assertThread()
         let outer = self.L
@@ -194,16 +196,16 @@ package final class LuaCore: @unchecked Sendable {
 
     // MARK: - Errors
 
-    /// Why the run is ended from outside.
+    /// The reason why the run is being ended from outside.
     var cancelReason: LuaCancelReason { LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none }
 
-    /// Pops the error value.
+    /// Pops the error value and returns it as an error.
     package func takeError(status: CInt) -> LuaError {
         plua_push_failure(L, -1)
         let traceback = string(at: -3)?.description
         let position = (file: string(at: -2)?.description, line: lua_isinteger(L, -1) != 0 ? integer(at: -1) : nil)
         plua_pop(L, 3)
-        // Lua puts the position into messages, unless the script says `error(message, 0)`.
+        // Lua adds the position to messages, except for `error(message, 0)`.
         let isPlainMessage = status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING
         var error = makeError(status: status, isRaisedAgain: traceback != nil)
         raisedAgain = nil
@@ -233,7 +235,7 @@ package final class LuaCore: @unchecked Sendable {
         return error
     }
 
-    /// The code of the error on top, if it is the one that was raised again last.
+    /// Returns the code of the error on top of the stack if it is the one that was last raised again.
     private func codeOfRaisedAgain() -> LuaError.Code? {
         guard let raisedAgain else { return nil }
         raisedAgain.value.push(on: L)
@@ -259,7 +261,7 @@ package final class LuaCore: @unchecked Sendable {
         return LuaError(code, describe(at: index))
     }
 
-    /// Describes a thrown value by its `__tostring`, which runs within the remaining limits.
+    /// Returns the description of a thrown value by its `__tostring`, which runs within the remaining limits.
     private func describe(at index: CInt) -> String {
         let type = "\(valueDescription(at: index)) was raised"
         guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
@@ -278,7 +280,7 @@ package final class LuaCore: @unchecked Sendable {
         let message = fields["message"]?.text ?? ""
         var error = LuaError(thrown == nil ? .runtime : .host, message)
         if let inner = thrown?.error as? LuaError {
-            // An error of the embedding itself: it was thrown by a function called from Lua.
+            // The error comes from Swift code that Lua has called.
             error = inner
         } else {
             error.underlying = thrown?.error
@@ -290,22 +292,24 @@ package final class LuaCore: @unchecked Sendable {
         return error
     }
 
-    /// How many values, and how deep, the fields of an error are read: a script can raise a table of any size.
+    /// The maximum number and nesting depth of values that are read from an error, because a script can raise a table of any
+    /// size.
     private static let fieldLimit = (count: 1000, depth: 10)
 
-    /// Reads the plain values under string keys of a table, without metamethods.
+    /// Returns the plain values under string keys of a table, read without metamethods.
     private func errorFields(ofTableAt index: CInt) -> [String: ScriptValue] {
         var count = Self.fieldLimit.count
         let fields = plainTable(at: index, depth: 0, &count).fields
         return fields.filter { if case .other = $0.value { false } else { true } }
     }
 
-    /// Reads the values of a table under string keys, and its list. The count limits how many values in tables may still be read.
+    /// Returns the values of a table under string keys, and its list. `count` is the number of values in tables that may still be
+    /// read.
     private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (fields: [String: ScriptValue], list: [ScriptValue]?) {
         var fields: [String: ScriptValue] = [:], elements: [Int: ScriptValue] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
-        // A raw iteration over a table that does not change in the meantime: lua_next cannot raise.
+        // A raw iteration over a table that does not change at this time, so lua_next cannot raise.
         while lua_next(L, table) != 0 {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
                 fields[key.description] = plainValue(at: -1, depth: depth, &count)
@@ -339,7 +343,7 @@ package final class LuaCore: @unchecked Sendable {
         return .other(valueDescription(at: index))
     }
 
-    /// The Lua value of an error's field; `nil` for one that has none here.
+    /// Returns the Lua value for a field of an error; `nil` if it has none in this state.
     private func luaValue(of field: ScriptValue) -> LuaValue {
         switch field {
         case .boolean(let value): .boolean(value)
@@ -351,7 +355,7 @@ package final class LuaCore: @unchecked Sendable {
         }
     }
 
-    /// Pushes the value that a script sees for a Swift error. An error that came from Lua is pushed as the originally raised value.
+    /// Pushes the value that a script sees for a Swift error. For an error from Lua, this is the originally raised value.
     package func push(_ error: any Error) {
         if let error = error as? LuaError, let value = error.value, value.core === self {
             value.push(on: L)
@@ -401,13 +405,13 @@ package final class LuaCore: @unchecked Sendable {
         plua_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
-    /// Attaches a Swift error to the error object on top: in the thrown error it is ``LuaError/underlying``.
+    /// Attaches a Swift error to the error object on top of the stack. In the thrown error it becomes ``LuaError/underlying``.
     package func attachToErrorObject(_ error: any Error) {
         guard let payload = plua_error_payload(L, -1), payload.pointee == nil else { return }
         payload.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
-    /// The core of a `lua_State`.
+    /// Returns the core of a `lua_State`.
     package static func of(_ L: OpaquePointer) -> LuaCore {
         Unmanaged<LuaCore>.fromOpaque(plua_context_of(L).pointee.owner).takeUnretainedValue()
     }
@@ -422,12 +426,13 @@ package final class LuaCore: @unchecked Sendable {
     func string(at index: CInt) -> LuaString? {
         guard lua_type(L, index) == LUA_TSTRING else { return nil }
         var length = 0
-        // A string, so nothing is converted in place.
+        // The value is already a string, so lua_tolstring does not convert it in place.
         guard let bytes = lua_tolstring(L, index, &length) else { return nil }
         return LuaString(UnsafeRawBufferPointer(start: bytes, count: length))
     }
 
-    /// A string of an error. In a state with limits it is cut after a megabyte, because Swift's copy does not count against them.
+    /// Returns a string of an error. In a state with limits it is cut after a megabyte, because Swift's copy does not count
+    /// against the limits.
     private func cutString(at index: CInt) -> LuaString? {
         let most: lua_Unsigned = 1 << 20
         guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else { return string(at: index) }
@@ -438,13 +443,13 @@ package final class LuaCore: @unchecked Sendable {
         Int(lua_tointegerx(L, index, nil))
     }
 
-    /// The description of the value at an index in messages about a value of another type.
+    /// Returns a description of the value at an index, for messages about wrong types.
     func valueDescription(at index: CInt) -> String {
         defer { plua_pop(L, 1) }
         return String(cString: plua_describe(L, index))
     }
 
-    /// Reads the value at an index; handles keep it alive.
+    /// Returns the value at an index. Handles keep it alive.
     package func value(at index: CInt) -> LuaValue {
         switch lua_type(L, index) {
         case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
@@ -495,7 +500,7 @@ package final class LuaCore: @unchecked Sendable {
         }
     }
 
-    /// Pushes values after checking that they belong here and that the stack has room.
+    /// Pushes values after checking that they belong to this state and that the stack has room.
     package func push(contentsOf values: some Collection<LuaValue>) throws(LuaError) {
         guard values.count < 1_000_000, lua_checkstack(L, CInt(values.count) + 10) != 0 else {
             throw LuaError(.usage, "too many values for a call: \(values.count)")
@@ -517,7 +522,7 @@ package final class LuaCore: @unchecked Sendable {
         throw LuaError(.usage, "\(value.typeName) of another Lua state cannot be used here")
     }
 
-    /// Pops the topmost values.
+    /// Pops the topmost values and returns them in order.
     package func takeValues(_ count: Int) -> [LuaValue] {
         guard count > 0 else { return [] }
         let values = (0..<count).map { value(at: CInt($0 - count)) }
@@ -525,7 +530,7 @@ package final class LuaCore: @unchecked Sendable {
         return values
     }
 
-    /// Makes sure that an operation may start, with some room on the stack.
+    /// Checks that the state is open, and makes room on the stack for an operation.
     package func prepare() throws(LuaError) {
         assertThread()
         if isClosing { close() }
@@ -536,13 +541,13 @@ package final class LuaCore: @unchecked Sendable {
 
 /// A valid pointer for strings without bytes.
 private nonisolated(unsafe) let emptyString: UnsafePointer<CChar> = {
-    // Never freed, never written: safe to share.
+    // Never freed or modified, so sharing is safe.
     let terminator = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
     terminator.initialize(to: 0)
     return UnsafePointer(terminator)
 }()
 
-/// Holds a Swift error while Lua passes it on.
+/// A container for a Swift error while Lua propagates it.
 final class ThrownError {
     let error: any Error
 
@@ -551,7 +556,7 @@ final class ThrownError {
     }
 }
 
-/// Splits `chunk:12: message`, as Lua builds messages.
+/// Splits `chunk:12: message`, the form of Lua's messages.
 func splitPosition(_ message: String) -> (file: String?, line: Int?, message: String) {
     let text = message.utf8
     var searched = text.startIndex
@@ -561,7 +566,7 @@ func splitPosition(_ message: String) -> (file: String?, line: Int?, message: St
         if !digits.isEmpty, rest.starts(with: ": ".utf8), let line = Int(Substring(digits)) {
             return (String(message[..<colon]), line, String(message[text.index(digits.endIndex, offsetBy: 2)...]))
         }
-        // A file name may hold a colon, but no line break.
+        // A file name may contain a colon, but no line break.
         if text[searched..<colon].contains(UInt8(ascii: "\n")) { break }
         searched = text.index(after: colon)
     }

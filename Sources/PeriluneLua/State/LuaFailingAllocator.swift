@@ -1,15 +1,15 @@
 internal import CPeriluneShim
 
-/// Failing allocations, for tests.
+/// Simulated allocation failures, for tests.
 extension LuaCore {
-    /// Makes one allocation fail as if memory had run out. The number counts the allocations that may fail from now on, starting at 0.
-    /// `nil` cancels it.
+    /// Makes one future allocation fail as if memory had run out. `number` counts the allocations that may fail, starting at 0.
+    /// `nil` cancels the failure.
     package func failAllocation(at number: Int?) {
         guard isOpen else { return }
         context.pointee.fail_at = number.map { Int64(max($0, 0)) } ?? -1
     }
 
-    /// Whether the failure has not happened yet.
+    /// Whether the simulated failure is still to come.
     package var isAllocationToFail: Bool {
         isOpen && context.pointee.fail_at >= 0
     }

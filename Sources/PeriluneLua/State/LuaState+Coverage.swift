@@ -1,21 +1,21 @@
 internal import CPeriluneShim
 
-/// Counting which lines of scripts run.
+/// Counting of the lines that run in scripts.
 extension LuaState {
-    /// Notes from now on how often each line of the chunks that come from files runs. Only in a state with limits, before anything
-    /// runs in it.
+    /// Starts counting how often each line runs, for chunks that come from files. Call it only in a state with limits, before
+    /// anything runs there.
     package func coverLines() {
         guard core.isOpen, limits.isLimited else { return }
         _ = plua_cover_lines(core.context)
     }
 
-    /// Notes from now on in which order lines of the chunks run that come from files. As ``coverLines()``.
+    /// Starts recording the order in which lines run, for chunks that come from files. The conditions of ``coverLines()`` apply.
     package func traceLines(upTo limit: Int) {
         guard core.isOpen, limits.isLimited else { return }
         _ = plua_trace_lines(core.context, limit)
     }
 
-    /// The lines that have run since ``traceLines(upTo:)``, in order.
+    /// Returns the lines that have run since ``traceLines(upTo:)``, in order.
     package func lineTrace() -> LuaLineTrace {
         var trace = LuaLineTrace()
         guard core.isOpen, let read = plua_read_line_trace(core.context)?.pointee else { return trace }
@@ -40,18 +40,18 @@ extension LuaState {
     }
 }
 
-/// The lines that a state has run, in order.
+/// The lines that have run in a state, in order.
 package struct LuaLineTrace: Codable, Sendable, Equatable {
-    /// The files, by number.
+    /// The names of the files. Entries refer to them by index.
     package var files: [String] = []
-    /// The first lines: the number of the file in the upper 12 bits, the line in the others.
+    /// The first lines: each entry has the number of the file in the upper 12 bits, and the line in the others.
     package var entries: [UInt32] = []
-    /// How many lines have run.
+    /// The number of lines that have run.
     package var count = 0
     /// The hash of all lines that have run.
     package var hash: UInt64 = 0
 
-    /// A line as `FILE:LINE`.
+    /// Returns a line as `FILE:LINE`.
     package func place(at index: Int) -> String {
         let entry = entries[index]
         let file = Int(entry >> 20)

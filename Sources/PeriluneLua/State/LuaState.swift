@@ -1,9 +1,9 @@
 internal import CPeriluneShim
 
-/// A Lua state: globals, loaded code and everything a script makes.
+/// A Lua state: globals, loaded code and all values that scripts create.
 ///
-/// A state and its handles belong to one thread at a time, or to one actor; only ``LuaState/Cancellation`` may be used
-/// from others. Errors of scripts, also running out of memory or time, are thrown; nothing a script does ends the process.
+/// A state and its handles belong to one thread at a time, or to one actor; only ``LuaState/Cancellation`` may be used from
+/// others. Errors of scripts, including exceeded memory and time limits, are thrown; no script can end the process.
 ///
 /// ```swift
 /// let state = try LuaState()
@@ -14,22 +14,22 @@ public final class LuaState {
     package let core: LuaCore
     /// The limits of this state's scripts.
     public let limits: LuaLimits
-    /// Which standard functions scripts have.
+    /// The standard functions that scripts have.
     package let libraries: LuaLibraries
     let modules = ModuleRegistry()
-    /// The types by Swift type. They retain the core, not this object.
+    /// The userdata types by Swift type. They retain the core, not this object.
     var userdataTypes: [ObjectIdentifier: AnyObject] = [:]
-    /// Objects that users of the state keep with it, by their type.
+    /// Objects that users of the state store in it, by type.
     package var attachments: [ObjectIdentifier: AnyObject] = [:]
 
-    /// Makes a state with the given libraries.
+    /// Creates a state.
     ///
     /// - Parameters:
-    ///   - libraries: Which standard functions scripts have.
+    ///   - libraries: The standard functions that scripts have.
     ///   - limits: The limits of one run.
-    ///   - isDeterministic: Whether scripts behave the same in each process: `pairs` and `next` visit keys in a fixed order, numbers
-    ///     replace addresses, and `table.sort` does not choose pivots by the clock.
-    /// - Throws: ``LuaError`` with code `memory` if there is not enough.
+    ///   - isDeterministic: Whether scripts behave the same in each process: `pairs` and `next` visit keys in a fixed order,
+    ///     numbers replace addresses, and `table.sort` does not choose pivots by the clock.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none, isDeterministic: Bool = false) throws(LuaError) {
         core = try LuaCore(isDeterministic: isDeterministic)
         self.limits = limits
@@ -44,8 +44,8 @@ public final class LuaState {
         limits.install(in: core.context)
     }
 
-    /// Loads permanent values of the state. Collects no garbage in the meantime, and then continues as after a collection. Not for script
-    /// code.
+    /// Loads permanent values of the state. Garbage collection is paused during loading, and then continues as after a full
+    /// collection. Not for script code.
     package func loading<Result>(_ load: () throws -> Result) throws -> Result {
         try core.prepare()
         plua_begin_loading(core.L)
@@ -57,19 +57,20 @@ public final class LuaState {
         core.close()
     }
 
-    /// Changes the time limit of future runs, in a state that has one.
+    /// Changes the time limit of future runs. The state must have a time limit.
     package func limitTime(to time: Duration) {
         if core.limits.time != nil { core.limits.time = time }
     }
 
-    /// Closes the state and releases its values; if a script runs, after that has ended. Handles throw `usage` from then on.
+    /// Closes the state and releases its values. If a script is running, the state closes after that. Handles then throw errors
+    /// with code `usage`.
     public func close() {
         core.close()
     }
 
     // MARK: - Running
 
-    /// Compiles source text into a function. Bytecode is refused; a first line that begins with `#` is skipped.
+    /// Compiles source text into a function. Bytecode is rejected; a first line that begins with `#` is skipped.
     ///
     /// - Parameters:
     ///   - source: The text.
@@ -82,7 +83,7 @@ public final class LuaState {
         try load(source, chunkName: "@" + name, environment: environment)
     }
 
-    /// Compiles a chunk of the host's own library: errors raised in it are blamed on the script that called it.
+    /// Compiles a chunk of the host's own library. Errors raised in it get the position of the script that called it.
     ///
     /// - Parameters:
     ///   - source: The text.
@@ -109,7 +110,7 @@ public final class LuaState {
         return try core.run(compile) { takeChunk(environment) }
     }
 
-    /// The chunk on top of the stack, with other globals if there are some.
+    /// Returns the chunk on top of the stack, with its own globals if an environment is given.
     func takeChunk(_ environment: LuaTable?) -> LuaFunction {
         if let environment {
             environment.reference.push(on: core.L)
@@ -146,7 +147,7 @@ public final class LuaState {
         }
     }
 
-    /// Replaces the global variables of code that is loaded from now on.
+    /// Replaces the global variables for code that is loaded afterwards.
     package func replaceGlobals(by table: LuaTable) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: .table(table))
@@ -154,7 +155,7 @@ public final class LuaState {
         lua_rawseti(core.L, plua_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
     }
 
-    /// Allows for more memory until the closure that is returned is called, which collects garbage first. Nothing without a limit.
+    /// Raises the memory limit until the returned closure is called, which collects garbage first. Does nothing without a limit.
     package func raiseMemoryLimit(byBytes bytes: Int) -> () -> Void {
         guard core.isOpen, core.context.pointee.limit > 0, bytes > 0 else { return {} }
         let (limit, cap) = (core.context.pointee.limit, core.context.pointee.hard_cap)
@@ -167,12 +168,12 @@ public final class LuaState {
         }
     }
 
-    /// Makes an empty table, with room for these numbers of elements and fields.
+    /// Creates an empty table, with room for the given numbers of elements and fields.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {
         try core.prepare()
-        // A hint, which may come from a script: no reason to take gigabytes.
+        // The counts are hints that may come from a script, so they are limited to avoid allocating gigabytes.
         lua_createtable(core.L, CInt(min(max(arrayCount, 0), 1 << 20)), CInt(min(max(fieldCount, 0), 1 << 20)))
         return LuaTable(LuaReference(takingTopOf: core))
     }
@@ -180,13 +181,13 @@ public final class LuaState {
     /// The memory that Lua uses, in bytes.
     public var memoryInBytes: Int { core.isOpen ? core.context.pointee.used : 0 }
 
-    /// Limits the output of `print` to standard output, in bytes. More output is an error of kind `output`.
+    /// Limits the output of `print` to standard output, in bytes. More output raises an error of kind `output`.
     package func limitOutput(toBytes bytes: Int) throws {
         try core.prepare()
         plua_limit_output(core.L, max(bytes, 0))
     }
 
-    /// Subtracts a script's other output from that limit. Returns whether it may be written.
+    /// Counts other output of a script against the output limit. Returns whether the output may be written.
     package func takeOutput(ofBytes count: Int) -> Bool { plua_take_output(core.L, count) }
 
     /// Runs a full garbage collection.
@@ -200,14 +201,14 @@ public final class LuaState {
 
     // MARK: - Cancelling
 
-    /// Ends the run of a state from any thread.
+    /// A handle with which any thread can end the runs of a state.
     public struct Cancellation: Sendable {
         let core: LuaCore
 
         /// Ends the current run, or the next one if none is active, with code `cancelled`.
         ///
-        /// A script in a loop notices only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or
-        /// after ``LuaState/listen(for:)``.
+        /// A script in a loop ends only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or after
+        /// ``LuaState/listen(for:)``.
         public func cancel() {
             core.cancel()
         }
@@ -217,7 +218,8 @@ public final class LuaState {
             core.cancelWaitingRuns()
         }
 
-        /// Whether the current run has passed its time limit: briefly, or because nothing ends it.
+        /// Whether the current run has exceeded its time limit. This is true for a moment before the run ends, or longer if
+        /// nothing ends it.
         package var isOverdue: Bool { core.isOverdue }
     }
 
@@ -234,7 +236,7 @@ public final class LuaState {
 
     // MARK: - Exit
 
-    /// `os.exit` ends the run, not the process.
+    /// Installs an `os.exit` that ends the run, not the process.
     private func installExit() throws(LuaError) {
         let exit = try makeFunction("os.exit") { arguments in
             let status: Int32 =
@@ -253,8 +255,7 @@ public final class LuaState {
     }
 }
 
-/// Calls `body` with the text after the first line if that begins with `#`; the line break stays, so that line numbers
-/// are right.
+/// Calls `body` with the text after a first line that begins with `#`. The line break stays, so that line numbers are correct.
 private func withSkippedShebang<Result>(
     _ bytes: [UInt8], _ body: (UnsafePointer<CChar>?, Int) -> Result
 ) -> Result {
