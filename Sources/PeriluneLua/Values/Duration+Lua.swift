@@ -1,4 +1,4 @@
-/// Durations are numbers of seconds in Lua.
+/// Durations, which are numbers of seconds in Lua.
 extension Duration: LuaCoded {
     public static var luaTypeName: String { "a number of seconds" }
 

@@ -1,4 +1,4 @@
-/// A table key, ordered as in deterministic states: numbers, strings by their bytes, booleans, objects by creation.
+/// A table key with the order of deterministic states: numbers, strings by their bytes, booleans, objects by creation.
 ///
 /// The C counterpart is `Order/traversal.c`.
 enum KeyOrder: Comparable {

@@ -1,4 +1,4 @@
-/// The userdata that stand for plain values, which the libraries for databases define: null, blobs and dates.
+/// The conversions for userdata that represent plain values: null, blobs and dates. Database libraries define them.
 package struct LibraryValues {
     /// Returns the value of a userdata, or `nil` if it has none.
     let read: (LuaValue) -> ScriptValue?

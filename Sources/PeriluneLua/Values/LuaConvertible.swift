@@ -1,14 +1,14 @@
 /// A Swift type with a counterpart in Lua.
 ///
-/// Conversions lose nothing: a float becomes an integer only if it has no fraction, numbers out of range are errors, and strings
-/// are not numbers.
+/// Conversions lose no information: a float becomes an integer only if it has no fraction, numbers out of range are errors, and
+/// strings are not numbers.
 public protocol LuaConvertible {
     /// Converts a Lua value.
     ///
     /// - Throws: ``LuaError`` with code `conversion` that names the expected type and the actual value.
     static func fromLua(_ value: LuaValue) throws(LuaError) -> Self
 
-    /// Converts the value to Lua. Tables are made in `state`.
+    /// Converts the value to Lua. New tables belong to `state`.
     ///
     /// - Throws: ``LuaError`` if the value has no counterpart in Lua or memory runs out.
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue
@@ -56,7 +56,7 @@ extension LuaConvertible where Self: FixedWidthInteger {
         return result
     }
 
-    /// - Throws: ``LuaError`` with code `conversion` if the number does not fit into 64 bits with sign.
+    /// - Throws: ``LuaError`` with code `conversion` if the number does not fit into a signed 64-bit integer.
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         guard let integer = Int64(exactly: self) else {
             throw LuaError(.conversion, "\(self) is out of range for an integer in Lua")
@@ -206,7 +206,7 @@ extension Dictionary: LuaConvertible where Key == String, Value: LuaConvertible 
 }
 
 extension LuaValue {
-    /// The value as messages show it: a number itself, other values by their type.
+    /// The description in messages: a number itself, any other value by its type.
     var plainDescription: String {
         switch self {
         case .integer(let integer): "\(integer)"

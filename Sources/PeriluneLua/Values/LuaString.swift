@@ -1,19 +1,18 @@
 /// A Lua string: bytes that may contain NULs and need not be UTF-8.
 public struct LuaString: Hashable, Sendable {
-    /// The bytes.
     public var bytes: [UInt8]
 
-    /// Makes a string of bytes.
+    /// Creates a string from bytes.
     public init(_ bytes: some Sequence<UInt8>) {
         self.bytes = Array(bytes)
     }
 
-    /// Makes a string of the UTF-8 encoding of a Swift string.
+    /// Creates a string from the UTF-8 encoding of a Swift string.
     public init(_ string: String) {
         bytes = Array(string.utf8)
     }
 
-    /// The text, if the bytes are valid UTF-8.
+    /// The text; `nil` if the bytes are not valid UTF-8.
     public var string: String? {
         String(validating: bytes, as: UTF8.self)
     }

@@ -9,7 +9,7 @@ public struct LuaTable {
         self.reference = reference
     }
 
-    /// The value under a key, as `table[key]` in Lua: `__index` is honoured.
+    /// Returns the value under a key, like `table[key]` in Lua, including `__index`.
     ///
     /// - Throws: ``LuaError`` if a metamethod raises.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
@@ -17,7 +17,7 @@ public struct LuaTable {
         return try core.run(plua_get) { core.takeValues(1)[0] }
     }
 
-    /// Sets the value under a key, as `table[key] = value` in Lua: `__newindex` is honoured.
+    /// Sets the value under a key, like `table[key] = value` in Lua, including `__newindex`.
     ///
     /// - Throws: ``LuaError`` if the key is `nil` or NaN, or if `__newindex` raises.
     public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
@@ -25,7 +25,7 @@ public struct LuaTable {
         try core.run(plua_set)
     }
 
-    /// The value under a key, without metamethods.
+    /// Returns the value under a key, without metamethods.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func rawGet(_ key: LuaValue) throws(LuaError) -> LuaValue {
@@ -43,7 +43,7 @@ public struct LuaTable {
         try core.run(plua_raw_set)
     }
 
-    /// Pushes the table, a key, and the value for it if there is one, which have to belong to the same state.
+    /// Pushes the table, a key, and the value if one is given. All must belong to the same state.
     private func push(with key: LuaValue, _ value: LuaValue? = .none) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: key)
@@ -53,14 +53,14 @@ public struct LuaTable {
         if let value { core.push(value) }
     }
 
-    /// The value under a key, converted.
+    /// Returns the value under a key, converted to a Swift type.
     ///
     /// - Throws: ``LuaError`` if a metamethod raises, or the value is not of the type.
     public func get<Value: LuaConvertible>(_ key: LuaValue, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try Value.fromLua(get(key))
     }
 
-    /// The length, as `#table` in Lua: `__len` is honoured.
+    /// Returns the length, like `#table` in Lua, including `__len`.
     ///
     /// - Throws: ``LuaError`` if a metamethod raises.
     public func count() throws(LuaError) -> Int {
@@ -69,7 +69,7 @@ public struct LuaTable {
         return try Int.fromLua(core.run(plua_length) { core.takeValues(1)[0] })
     }
 
-    /// The metatable, if there is one; `__metatable` is ignored.
+    /// Returns the metatable; `nil` if the table has none. Ignores `__metatable`.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func metatable() throws(LuaError) -> LuaTable? {
@@ -80,7 +80,7 @@ public struct LuaTable {
         return LuaTable(LuaReference(takingTopOf: core))
     }
 
-    /// Sets or, with `nil`, removes the metatable; `__metatable` is ignored.
+    /// Sets the metatable, or removes it with `nil`. Ignores `__metatable`.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
@@ -92,8 +92,8 @@ public struct LuaTable {
         plua_pop(core.L, 1)
     }
 
-    /// All keys and values, without metamethods. Their order is fixed in a deterministic state, and changes from process to process in
-    /// any other.
+    /// Returns all keys and values, without metamethods. In a deterministic state their order is fixed; otherwise it changes from
+    /// process to process.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func pairs() throws(LuaError) -> [(key: LuaValue, value: LuaValue)] {
@@ -106,8 +106,8 @@ public struct LuaTable {
         var order: [KeyOrder] = []
         let isOrdered = plua_is_deterministic(L)
         lua_pushnil(L)
-        // The table does not change in the meantime, so lua_next cannot raise: making handles creates no Lua objects, and only that would
-        // collect garbage, which could run a script's finalizers.
+        // The table does not change at this time, so lua_next cannot raise: creating handles creates no Lua objects, and only
+        // that could collect garbage, which could run a script's finalizers.
         while lua_next(L, table) != 0 {
             try core.chargeCopy(textInBytes: textInBytes(at: -2) + textInBytes(at: -1))
             pairs.append((core.value(at: -2), core.value(at: -1)))
@@ -121,7 +121,7 @@ public struct LuaTable {
         lua_type(core.L, index) == LUA_TSTRING ? Int(lua_rawlen(core.L, index)) : 0
     }
 
-    /// The values under 1, 2, 3, ... up to the first `nil`, without metamethods.
+    /// Returns the values under 1, 2, 3, ... up to the first `nil`, without metamethods.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func array() throws(LuaError) -> [LuaValue] {
@@ -153,7 +153,7 @@ public struct LuaTable {
         try set(name) { lua_pushcclosure(core.L, function, 0) }
     }
 
-    /// Sets a field to the value that a closure pushes, without a handle for it.
+    /// Sets a field to the value that a closure pushes, without creating a handle.
     private func set(_ name: String, pushing push: () -> Void) throws(LuaError) {
         try core.prepare()
         reference.push(on: core.L)

@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A handle of a userdata: a value of the host's in Lua.
+/// A handle of a userdata: a value of the host in Lua.
 public struct LuaUserdata {
     let reference: LuaReference
 
@@ -8,11 +8,11 @@ public struct LuaUserdata {
         self.reference = reference
     }
 
-    /// The state that it belongs to.
+    /// The state of the userdata; `nil` if it no longer exists.
     package var state: LuaState? { reference.core.state }
 }
 
-/// Holds the Swift value of a userdata until it is collected, or until its scope ends.
+/// A container for the Swift value of a userdata until the userdata is collected or its scope ends.
 private final class UserdataBox<Value> {
     var value: Value?
 
@@ -21,7 +21,7 @@ private final class UserdataBox<Value> {
     }
 }
 
-/// A Swift type whose values scripts may hold: its methods, properties and metamethods.
+/// A Swift type whose values scripts can hold, with its methods, properties and metamethods.
 ///
 /// A script sees `value:method(...)`, `value.property` and the operators; it reaches neither the metatable nor the Swift
 /// value. A type belongs to the state that it was made in, and lives as long as that.
@@ -38,13 +38,13 @@ public final class LuaUserdataType<Value> {
     /// The name of the type's values in messages.
     public let name: String
     private let core: LuaCore
-    /// For C that makes values of the type, which is of the package.
+    /// The metatable, for C code of this package that creates values of the type.
     package let metatable: LuaTable
-    /// Identifies metatables without looking them up; ``metatable`` keeps it valid.
+    /// The address of ``metatable``, for fast comparison. The handle keeps it valid.
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]
-    /// Whether the bytes of a value are stored in the userdata itself, and not in a box that it owns.
+    /// Whether the bytes of a value are stored in the userdata itself instead of in a box.
     private let isInline: Bool
 
     private struct Property {
@@ -78,8 +78,8 @@ public final class LuaUserdataType<Value> {
 
     /// Adds a method.
     ///
-    /// - Parameter body: Gets the value and the arguments, which count from 1 after the value.
-    /// - Parameter name: What scripts call it: `point:distance(other)`.
+    /// - Parameter body: Receives the value and the arguments, which count from 1 after the value.
+    /// - Parameter name: The name of the method in scripts: `point:distance(other)`.
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func method(
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
@@ -93,7 +93,7 @@ public final class LuaUserdataType<Value> {
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
 
-    /// Adds a function as a method; it is given the userdata as its first argument.
+    /// Adds a function as a method. The function receives the userdata as its first argument.
     package func method(_ name: String, _ function: LuaFunction) throws(LuaError) {
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
@@ -108,7 +108,7 @@ public final class LuaUserdataType<Value> {
         properties[LuaString(name)] = Property(get: get, set: set)
     }
 
-    /// Sets a metamethod, `__add` for example. `__index`, `__newindex`, `__gc`, `__name` and `__metatable` are the type's own.
+    /// Sets a metamethod, such as `__add`. The type itself defines `__index`, `__newindex`, `__gc`, `__name` and `__metatable`.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func metamethod(
@@ -119,7 +119,8 @@ public final class LuaUserdataType<Value> {
         try metatable.rawSet(.string(LuaString(event)), .function(function))
     }
 
-    /// Makes every use of a value fail: its fields, its operators, its text. It can still be kept, passed on and compared.
+    /// Makes every use of a value fail: its fields, its operators and its text. Scripts can still store, pass and compare the
+    /// value.
     package func refuseUse(_ error: @escaping () -> LuaError) throws(LuaError) {
         for event in [
             "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len", "lt",
@@ -134,7 +135,7 @@ public final class LuaUserdataType<Value> {
         let index = try core.makeFunction("\(name).__index", raw: { core, _ in
             let value = try self.value(at: 1, for: self.name)
             lua_settop(core.L, 2)
-            // Methods first: they are found without Swift.
+            // Methods come first, because they are found without calling Swift.
             self.methods.reference.push(on: core.L)
             lua_pushvalue(core.L, 2)
             if lua_rawget(core.L, -2) != LUA_TNIL { return 1 }
@@ -175,7 +176,7 @@ public final class LuaUserdataType<Value> {
 
     // MARK: - Values
 
-    /// Makes a userdata that holds a Swift value.
+    /// Creates a userdata with a Swift value.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func make(_ value: Value) throws(LuaError) -> LuaUserdata {
@@ -193,20 +194,20 @@ public final class LuaUserdataType<Value> {
         return LuaUserdata(LuaReference(takingTopOf: core))
     }
 
-    /// Whether a value is of this type.
+    /// Returns whether a value is of this type.
     public func matches(_ value: LuaValue) -> Bool {
         guard case .userdata(let userdata) = value else { return false }
         return found(in: userdata) { index in holds(at: index) ? true : nil } != nil
     }
 
-    /// The Swift value in a Lua value.
+    /// Returns the Swift value in a Lua value.
     ///
     /// - Throws: ``LuaError`` with code `conversion` if it is not of this type, with code `usage` if its scope has ended.
     public func value(of value: LuaValue) throws(LuaError) -> Value {
         try self.value(of: value, for: name)
     }
 
-    /// The Swift value in a Lua value.
+    /// Returns the Swift value in a Lua value.
     ///
     /// - Parameter user: The name of the calling function in errors.
     package func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
@@ -216,7 +217,7 @@ public final class LuaUserdataType<Value> {
         return try living(held, for: user)
     }
 
-    /// The value of the userdata at an index of the stack.
+    /// Returns the value of the userdata at an index of the stack.
     private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
         guard let held = held(at: index) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(core.valueDescription(at: index))")
@@ -224,7 +225,7 @@ public final class LuaUserdataType<Value> {
         return try living(held, for: user)
     }
 
-    /// The contents of a userdata of the type: a value, unless its scope has ended.
+    /// The contents of a userdata of the type. The value is missing if its scope has ended.
     private enum Held {
         case value(Value)
         case dead
@@ -246,7 +247,7 @@ public final class LuaUserdataType<Value> {
         return look(lua_gettop(core.L))
     }
 
-    /// Whether a userdata of the type stands at an index of the stack.
+    /// Returns whether a userdata of the type is at an index of the stack.
     private func holds(at index: CInt) -> Bool {
         let L = core.L
         guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return false }
@@ -261,13 +262,12 @@ public final class LuaUserdataType<Value> {
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
     }
 
-    /// The state of the type.
+    /// Returns the state of the type.
     package func openState() throws(LuaError) -> LuaState { try core.openState() }
 
     // MARK: - Scopes
 
-    /// Makes a userdata that dies with a scope: from then on scripts get an error of kind `dead_handle`, wherever they
-    /// have stored it.
+    /// Creates a userdata that is valid until a scope ends. After that, all uses in scripts raise an error of kind `dead_handle`.
     ///
     /// - Throws: ``LuaError`` if the scope has ended, or there is not enough memory.
     public func make(_ value: Value, in scope: LuaScope) throws(LuaError) -> LuaUserdata {
@@ -287,39 +287,39 @@ public struct LuaMethodArguments {
         self.arguments = arguments
     }
 
-    /// How many arguments the script gave.
+    /// The number of arguments that the script passed.
     public var count: Int { max(arguments.count - 1, 0) }
 
-    /// The argument at a position, from 1; `nil` beyond the last one.
+    /// The argument at a position, from 1; `nil` after the last one.
     public subscript(position: Int) -> LuaValue { arguments[position + 1] }
 
-    /// The argument at a position, converted.
+    /// Returns the argument at a position, converted to a Swift type.
     ///
     /// - Throws: ``LuaError`` that names the function and the position if the argument is not of the type.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
-    /// The argument at a position, decoded.
+    /// Returns the argument at a position, decoded.
     ///
     /// - Throws: ``LuaError`` that names the function and the position if the argument does not decode.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
     }
 
-    /// The state whose script calls.
+    /// The state of the calling script.
     public var state: LuaState {
         get throws(LuaError) { try arguments.state }
     }
 
-    /// The error for an argument that does not fit.
+    /// Returns the error for an argument of a wrong type.
     public func mismatch(_ position: Int, expected: String) -> LuaError {
         let got = position > count ? "no value" : self[position].shortDescription
         return .argument(arguments.name, position, "expected \(expected), got \(got)")
     }
 }
 
-/// The time for which scoped handles live.
+/// The lifetime of scoped handles.
 public final class LuaScope {
     private var endings: [() -> Void] = []
     private var hasEnded = false
@@ -336,7 +336,7 @@ public final class LuaScope {
 }
 
 extension LuaState {
-    /// Makes a type of userdata.
+    /// Creates a type of userdata.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeUserdataType<Value>(
@@ -345,8 +345,8 @@ extension LuaState {
         try makeUserdataType(name, of: type, isInline: false)
     }
 
-    /// Makes a type of userdata whose values are plain bytes, stored in the userdata itself: nothing needs to be released when one is
-    /// collected, and C code can make and read them.
+    /// Creates a type of userdata whose values are plain bytes, stored in the userdata itself. Collecting a userdata then
+    /// releases nothing, and C code can create and read the values.
     package func makeInlineUserdataType<Value: BitwiseCopyable>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {
@@ -361,12 +361,12 @@ extension LuaState {
         return type
     }
 
-    /// The type of userdata that was last made for a Swift type; `nil` if none was.
+    /// Returns the userdata type that was last created for a Swift type; `nil` if there is none.
     public func userdataType<Value>(of type: Value.Type) -> LuaUserdataType<Value>? {
         userdataTypes[ObjectIdentifier(type)] as? LuaUserdataType<Value>
     }
 
-    /// Runs Swift code with a scope. Handles made in it are dead after the call, even if it throws.
+    /// Runs Swift code with a scope. Handles created in the scope are invalid after the call, even if the code throws.
     public func withScope<Result>(_ body: (LuaScope) throws -> Result) rethrows -> Result {
         let scope = LuaScope()
         defer { scope.end() }

@@ -37,7 +37,7 @@ public enum LuaValue {
         }
     }
 
-    /// The name of the type with its article, as in messages: "an integer", "nil".
+    /// The name of the type with its article, for messages: "an integer", "nil".
     public var typeName: String {
         switch self {
         case .nil: "nil"
@@ -54,7 +54,7 @@ public enum LuaValue {
 }
 
 extension LuaValue {
-    /// The description of the value in messages about a value of another type: `the integer 5`, `a request`.
+    /// The description of the value in messages about wrong types: `the integer 5`, `a request`.
     package var shortDescription: String {
         switch self {
         case .nil: plain(LUA_TNIL)
@@ -89,7 +89,7 @@ extension LuaValue {
         }
     }
 
-    /// Objects describe themselves. The state is used only where it runs.
+    /// Returns the description of an object by its state if the state runs on this thread, otherwise by its type.
     private func object(_ reference: LuaReference, _ type: CInt) -> String {
         let core = reference.core
         guard core.isRunningHere, lua_checkstack(core.L, 5) != 0 else { return plain(type) }
@@ -141,7 +141,7 @@ extension LuaValue: Equatable {
 extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral
 {
-    /// Makes `nil`.
+    /// Creates `nil`.
     public init(nilLiteral: ()) { self = .nil }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }

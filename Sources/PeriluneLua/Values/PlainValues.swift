@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// A reader of the arguments of a typed function, one after the other.
+/// A reader of the arguments of a typed function, which converts one after the other.
 struct TypedArguments {
     private let arguments: LuaArguments
     private let L: OpaquePointer
@@ -21,9 +21,9 @@ struct TypedArguments {
         try take(type) { (arguments, position) throws(LuaError) in try arguments.decode(position) }
     }
 
-    /// Returns the next argument. The most common types take a shortcut without a ``LuaValue``, which halves the time of a call.
-    /// Each cast is between identical types, which the comparison before it ensures. (A function that returns an optional would
-    /// make Swift look up that type on every call, which takes as long as everything else.)
+    /// Returns the next argument. The most common types are converted without a ``LuaValue``, which halves the time of a call.
+    /// Each cast is between identical types, as the preceding comparison ensures. (A function that returns an optional would make
+    /// Swift look up that type on every call, which takes as long as everything else.)
     private mutating func take<Value>(
         _ type: Value.Type, orConvert convert: (LuaArguments, Int) throws(LuaError) -> Value
     ) throws(LuaError) -> Value {
@@ -45,7 +45,7 @@ struct TypedArguments {
 }
 
 extension LuaCore {
-    /// Returns the string at an index if it is UTF-8.
+    /// Returns the string at an index; `nil` if it is not UTF-8.
     fileprivate func text(at index: CInt) -> String? {
         var length = 0
         guard let bytes = lua_tolstring(L, index, &length) else { return nil }

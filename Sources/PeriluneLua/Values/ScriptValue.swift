@@ -4,7 +4,7 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A plain value of a script, whatever it is: for results, arguments and parameters whose shape is not known before.
+/// A plain value of a script, for results, arguments and parameters whose type is not known in advance.
 ///
 /// ```swift
 /// let report: ScriptValue = try await host.run(source: "return { total = 12.5, lines = { 'tea', 2 } }")
@@ -12,13 +12,13 @@ public import Foundation
 /// let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
 /// ```
 ///
-/// It leaves its state as a copy, and can be sent anywhere. Tables with the keys 1, 2, 3, ... and empty tables are lists; others, such as
-/// records and rows, are fields. Values that are not plain data stay in Lua: ``other(_:)``.
+/// The value is a copy, independent of its state, and `Sendable`. Tables with the keys 1, 2, 3, ... and empty tables are lists;
+/// others, such as records and rows, are fields. Values that are not plain data stay in Lua: ``other(_:)``.
 @nonexhaustive
 public enum ScriptValue: Sendable {
-    /// `nil`.
+    /// The Lua value `nil`.
     case `nil`
-    /// `perilune.null`: NULL where a table could not hold `nil`.
+    /// The value `perilune.null`: NULL in a table, which cannot contain `nil`.
     case null
     /// A boolean.
     case boolean(Bool)
@@ -26,9 +26,9 @@ public enum ScriptValue: Sendable {
     case integer(Int64)
     /// A float.
     case number(Double)
-    /// A string that is UTF-8.
+    /// A UTF-8 string.
     case string(String)
-    /// A string that is not, or a blob. It becomes a string in Lua.
+    /// A string that is not UTF-8, or a blob. Passed to Lua, the bytes become a string.
     case bytes(Data)
     /// A `perilune.date`.
     case date(Date)
@@ -36,15 +36,15 @@ public enum ScriptValue: Sendable {
     case list([ScriptValue])
     /// A table whose keys are strings.
     case fields([String: ScriptValue])
-    /// A value that stays in Lua, described by its type: "a function". It cannot be passed to a script.
+    /// A value that stays in Lua, described by its type: "a function". Such a value cannot be passed to a script.
     case other(String)
 
-    /// The field with a name; `nil` if it does not exist, or this has no fields.
+    /// The field with a name; `nil` if it does not exist, or the value has no fields.
     public subscript(name: String) -> ScriptValue? {
         if case .fields(let fields) = self { fields[name] } else { nil }
     }
 
-    /// The element at a position, from 0; `nil` if it does not exist, or this is not a list.
+    /// The element at a position, from 0; `nil` if it does not exist, or the value is not a list.
     public subscript(position: Int) -> ScriptValue? {
         if case .list(let elements) = self, elements.indices.contains(position) { elements[position] } else { nil }
     }
@@ -59,7 +59,7 @@ extension ScriptValue: LuaCoded {
         try value.copying { () throws(LuaError) in try copy(value, depth: 0) }
     }
 
-    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds it.
+    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds this depth.
     private static let deepest = 100
 
     private static func copy(_ value: LuaValue, depth: Int) throws(LuaError) -> ScriptValue {
@@ -97,7 +97,7 @@ extension ScriptValue: LuaCoded {
         return .fields(fields)
     }
 
-    /// The elements, if the keys are 1, 2, 3, ...
+    /// Returns the elements if the keys are 1, 2, 3, ...; otherwise `nil`.
     private static func list(_ pairs: [(key: LuaValue, value: LuaValue)]) -> [LuaValue]? {
         var elements = [LuaValue](repeating: .nil, count: pairs.count)
         for (key, value) in pairs {
@@ -117,7 +117,7 @@ extension ScriptValue: LuaCoded {
         case .string(let value): return .string(LuaString(value))
         case .bytes(let value): return .string(LuaString(value))
         case .date(let value):
-            // The libraries for databases define how a date is a Lua value.
+            // The database libraries define the Lua value for a date.
             guard let value = value as Any as? any LuaConvertible else {
                 throw LuaError(.conversion, "a date has no form in Lua without the libraries for databases")
             }
@@ -125,7 +125,7 @@ extension ScriptValue: LuaCoded {
         case .list(let elements):
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
-                // A hole would end the list; the placeholder for NULL in tables does not.
+                // A hole would end the list, so null must be used instead of nil.
                 if case .nil = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
                 try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
             }
@@ -140,7 +140,7 @@ extension ScriptValue: LuaCoded {
 }
 
 extension LuaValue {
-    /// A key for messages.
+    /// The key as text for messages.
     fileprivate var keyText: String {
         switch self {
         case .integer(let value): "\(value)"
@@ -152,10 +152,11 @@ extension LuaValue {
     }
 }
 
-// MARK: - Other formats
+// MARK: - Codable
 
 extension ScriptValue {
-    /// From JSON and the like: dates and bytes have the form for which the decoder is set up. `null` is ``null``.
+    /// Decodes a value from JSON or another format. Dates and bytes have the form for which the decoder is configured. `null`
+    /// becomes ``null``.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let value = try? container.decode(Bool.self) {
@@ -171,7 +172,7 @@ extension ScriptValue {
         } else if let value = try? container.decode([String: ScriptValue].self) {
             self = .fields(value)
         } else {
-            // A list holds it, other than `nil`.
+            // Null replaces `nil`, because lists can contain it.
             self = .null
         }
     }
@@ -195,12 +196,12 @@ extension ScriptValue {
     }
 }
 
-// MARK: - Values in Swift
+// MARK: - Comparing and reading in Swift
 
 extension ScriptValue: Equatable {
-    /// Numbers are equal as in Lua: 2 and 2.0 are one.
+    /// Compares two values. Numbers are equal as in Lua: 2 equals 2.0.
     ///
-    /// Disfavored, so that a result of any type that is compared with a literal is not ambiguous with ``LuaValue``.
+    /// Disfavored, so that comparing a result of any type with a literal is not ambiguous with ``LuaValue``.
     @_disfavoredOverload
     public static func == (left: ScriptValue, right: ScriptValue) -> Bool {
         switch (left, right) {
@@ -222,7 +223,7 @@ extension ScriptValue: Equatable {
 }
 
 extension ScriptValue: Hashable {
-    /// Equal values such as 2 and 2.0 have the same hash.
+    /// Hashes the value. Equal values such as 2 and 2.0 have the same hash.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .nil: hasher.combine(0)
@@ -290,7 +291,7 @@ extension ScriptValue {
     /// The elements of a list; `nil` for other types.
     public var array: [ScriptValue]? { if case .list(let elements) = self { elements } else { nil } }
 
-    /// The fields, none of an empty list; `nil` if it has none.
+    /// The fields; empty for an empty list, and `nil` for other types.
     public var dictionary: [String: ScriptValue]? {
         switch self {
         case .fields(let fields): fields
@@ -299,7 +300,7 @@ extension ScriptValue {
         }
     }
 
-    /// Decodes the value, as the result of a script is decoded.
+    /// Decodes the value like the result of a script.
     ///
     /// - Throws: `LuaError` with code `conversion` if it does not decode as the type.
     public func decode<Value: Decodable>(as type: Value.Type = Value.self) throws(LuaError) -> Value {
@@ -311,7 +312,7 @@ extension ScriptValue {
 extension ScriptValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// Makes `nil`.
+    /// Creates `nil`.
     public init(nilLiteral: ()) { self = .nil }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
