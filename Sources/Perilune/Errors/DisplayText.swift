@@ -1,12 +1,12 @@
-/// Text made fit for a terminal, and its width there.
+/// Functions that escape text for a terminal, and measure and shorten its width.
 package enum DisplayText {
-    /// The bytes as text of one line. Escapes control characters, characters that change the text direction, and bytes that are not
-    /// UTF-8.
+    /// Returns bytes as text on one line. Escapes control characters, characters that change the text direction, and bytes that
+    /// are not valid UTF-8.
     ///
-    /// - Parameter keepingLineBreaks: Whether line feeds are kept.
+    /// - Parameter keepingLineBreaks: Whether line feeds are not escaped.
     package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
-        // Appending scalars to a view of a string copies it each time.
+        // Collect bytes, because appending scalars to a view of a string copies the string each time.
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
         for piece in UTF8Pieces(bytes: bytes) {
@@ -20,7 +20,7 @@ package enum DisplayText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The text, with characters escaped that could harm a terminal.
+    /// Returns text on one line, with the same escapes as for bytes.
     package static func escaped(_ text: String, keepingLineBreaks: Bool = false) -> String {
         escaped(Array(text.utf8), keepingLineBreaks: keepingLineBreaks)
     }
@@ -42,7 +42,7 @@ package enum DisplayText {
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F..<0xA0: true
-        // Marks, embeddings and isolates of direction; separators of lines; the byte order mark.
+        // Direction marks, embeddings and isolates, line separators, and the byte order mark.
         case 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false
         }
@@ -50,13 +50,13 @@ package enum DisplayText {
 
     // MARK: - Width
 
-    /// The number of columns that text takes on a terminal.
+    /// Returns the number of columns that text occupies on a terminal.
     package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
     }
 
-    /// The text in that number of columns at most, with an ellipsis where it is cut.
+    /// Returns text shortened to a maximum number of columns. Shortened text ends with an ellipsis.
     package static func cut(_ text: String, to maximalWidth: Int, ellipsis: String) -> String {
         guard width(text) > maximalWidth else { return text }
         let room = maximalWidth - width(ellipsis)
@@ -68,11 +68,11 @@ package enum DisplayText {
         return shown + ellipsis
     }
 
-    /// The number of columns that a character takes: none for a mark without a base, two for wide ones.
+    /// Returns the number of columns that a character occupies: 0 for a mark without a base, 2 for a wide character, otherwise 1.
     package static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
-        // The selector asks for the picture in place of the sign: ❤️ for ❤.
+        // The variation selector requests an emoji: ❤️ instead of ❤.
         if scalars.contains("\u{FE0F}") { return 2 }
         switch first.properties.generalCategory {
         case .nonspacingMark, .enclosingMark, .format: return 0
@@ -86,7 +86,7 @@ package enum DisplayText {
         return scalar.properties.isEmojiPresentation || wideRanges.contains { $0.contains(value) }
     }
 
-    /// East Asian Width W and F of Unicode 15, pictures left out, neighbouring blocks joined.
+    /// The characters with East Asian Width W or F in Unicode 15, without emoji. Adjacent blocks are merged.
     private static let wideRanges: [ClosedRange<UInt32>] = [
         0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x2E99, 0x2E9B...0x2EF3, 0x2F00...0x2FD5, 0x2FF0...0x303E,
         0x3041...0x3247, 0x3250...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF,
@@ -95,11 +95,11 @@ package enum DisplayText {
     ]
 }
 
-/// The scalars of bytes that may not all be UTF-8.
+/// The Unicode scalars in bytes that may not be valid UTF-8.
 package struct UTF8Pieces: Sequence, IteratorProtocol {
     package enum Piece: Equatable {
         case scalar(Unicode.Scalar)
-        /// A byte that belongs to no scalar.
+        /// A byte that is not part of a scalar.
         case invalid(UInt8)
     }
 
@@ -141,7 +141,7 @@ package struct UTF8Pieces: Sequence, IteratorProtocol {
             guard byte & 0xC0 == 0x80 else { return nil }
             value = value << 6 | UInt32(byte & 0x3F)
         }
-        // Too long an encoding of a small number; surrogates and numbers beyond the last make no scalar.
+        // Reject overlong encodings here. `Unicode.Scalar` rejects surrogates and numbers above the maximum.
         let smallest: UInt32 = [0, 0, 0x80, 0x800, 0x10000][bytes.count]
         return value < smallest ? nil : Unicode.Scalar(value)
     }

@@ -1,8 +1,8 @@
 internal import PeriluneRecords
 
-/// Suggestions in errors about unknown names.
+/// Suggestions in reports about unknown names.
 extension ErrorReport {
-    /// Suggests the nearest of the names that exist, or gives other help.
+    /// Suggests the existing name that is nearest to an unknown name, or sets another help text.
     package mutating func suggest(_ name: String, among names: [String], otherwise other: String? = nil) {
         guard let nearest = nearestName(to: name, among: names) else {
             help = other

@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// An error with all the details that help to fix it, as `perilune run` prints it.
+/// The details of an error that help to fix it, as printed by `perilune run`.
 ///
 /// ```swift
 /// do {
@@ -26,7 +26,7 @@ public struct ErrorReport: Sendable, Equatable {
 
     /// The message for people, without position.
     public package(set) var message: String
-    /// Identifies the error for programs: `sql`, `syntax`, `timeout`, ...
+    /// The kind of the error, for programs: `sql`, `syntax`, `timeout` and others.
     public package(set) var kind: String
     /// SQLite's extended result code.
     public package(set) var code: Int?
@@ -34,19 +34,19 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var file: String?
     /// The line in ``file``, from 1.
     public package(set) var line: Int?
-    /// The text of that line.
+    /// The text of the source line.
     public package(set) var sourceLine: String?
-    /// The statement that failed, without the values bound to it.
+    /// The SQL of the failed statement, without the bound values.
     public package(set) var sql: String?
-    /// The byte in ``sql``, from 0, at which SQLite stopped.
+    /// The offset in ``sql`` at which SQLite found the error, in bytes from 0.
     public package(set) var sqlOffset: Int?
-    /// The bound values, as text; only if they were asked for, since they may be secret.
+    /// The bound values as text. Set only on request, because the values may be secret.
     package var arguments: [String] = []
-    /// How to fix it, if known.
+    /// A suggestion how to fix the error, if known.
     public package(set) var help: String?
-    /// Names that may have been meant.
+    /// The existing names that are similar to an unknown name.
     public package(set) var suggestions: [String] = []
-    /// The calls, the innermost first.
+    /// The active calls, innermost first.
     public package(set) var trace: [Frame] = []
 
     package init(_ message: String, kind: String, help: String? = nil) {
@@ -55,7 +55,7 @@ public struct ErrorReport: Sendable, Equatable {
         self.help = help
     }
 
-    /// The displayed part of a script's text, which may have any length.
+    /// Returns the displayed part of a script's text, which may be very long.
     package static func shown(_ text: String) -> String {
         let longest = 8192
         guard text.utf8.count > longest else { return text }
@@ -68,8 +68,8 @@ public struct ErrorReport: Sendable, Equatable {
 // MARK: - For people
 
 extension ErrorReport {
-    /// The report as lines, each ended by a line feed: the message, its place with the source line, the SQL with a caret where SQLite
-    /// stopped, help, and the calls. Characters that could harm a terminal are escaped.
+    /// The report as lines that end with line feeds: the message, its position with the source line, the SQL with a caret at the
+    /// error, the help, and the calls. Characters that could harm a terminal are escaped.
     public var text: String { text { $1 } }
 
     /// The parts of a report, for callers that color them.
@@ -77,9 +77,9 @@ extension ErrorReport {
         case error, place, caret, help, trace
     }
 
-    /// The report in lines whose parts are colored.
+    /// Returns the report as lines with colored parts.
     ///
-    /// - Parameter width: The columns that lines of sources and SQL may take; `nil`: those of a wide terminal.
+    /// - Parameter width: The maximum width of source and SQL lines, in columns. By default, the width of a wide terminal.
     package func text(width: Int? = nil, _ color: (Part, String) -> String) -> String {
         let room = max(20, min(Self.maximalWidth, (width ?? .max) - 10))
         var lines = [color(.error, "error:") + " " + Self.indented(message)]
@@ -102,14 +102,14 @@ extension ErrorReport {
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
         var lines = excerpt.lines.enumerated().map { index, line in Self.labelled(index == 0 ? label : "", line) }
         if let column = excerpt.caretColumn {
-            // At least as wide as the label, which grows with the line number.
+            // The margin grows with the label, which contains the line number.
             let margin = max(8, label.utf8.count + 3)
             lines.append(String(repeating: " ", count: margin + column) + color(.caret, "^"))
         }
         return lines
     }
 
-    /// A trace of one call says no more than the position.
+    /// Whether the trace contains more information than the position of the error.
     private var isTraceWorthShowing: Bool {
         trace.count > 1 || (trace.first.map { $0.line != line || $0.file != file } ?? false)
     }
@@ -127,7 +127,7 @@ extension ErrorReport {
         "  " + label + String(repeating: " ", count: max(1, 6 - label.utf8.count)) + text
     }
 
-    /// Lua indents lines of messages by tabs: the places in which a missing module was searched for.
+    /// Lua indents lines of messages with tabs, such as the places where a missing module was searched.
     private static func indented(_ text: String, by columns: Int = 2) -> String {
         DisplayText.escaped(text.replacing("\n\t", with: "\n  "), keepingLineBreaks: true)
             .split(separator: "\n", omittingEmptySubsequences: false)
@@ -138,7 +138,7 @@ extension ErrorReport {
 // MARK: - For programs
 
 extension ErrorReport {
-    /// The report as one line of JSON, ended by a line feed. Unknown fields are omitted.
+    /// The report as one line of JSON that ends with a line feed. Fields without a value are omitted.
     public var json: String {
         let frames = trace.map { frame in
             JSONText.object([("name", .string(frame.name)), ("file", .string(frame.file)), ("line", .integer(frame.line))])

@@ -2,17 +2,17 @@ internal import GRDB
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// Errors of Lua as reports: the frames, the SQL and the cure that are shown to people.
+/// Conversion of Lua errors into reports for people.
 extension LuaError {
-    /// The error with all details that help to fix it: the source line, the position in the SQL, the name that was probably meant.
+    /// The error with all details that help to fix it, such as the source line, the position in the SQL and a suggested name.
     ///
-    /// For errors that ``ScriptHost`` throws, the source line and the database's names are known. For others, the report has only the
-    /// error's own details.
+    /// Errors thrown by ``ScriptHost`` include the source line and suggestions from the names in the database. For other errors,
+    /// the report contains only the details of the error itself.
     public var report: ErrorReport { ErrorReport(self) }
 }
 
 extension ScriptHost {
-    /// Adds details to the error that are known only here, and not where it is caught.
+    /// Returns an error with details that only the host knows, such as the source line and the names in the database.
     func explained(_ error: LuaError) -> LuaError {
         guard error.hints == nil else { return error }
         var report = ErrorReport(error, source: sourceTexts)
@@ -35,9 +35,9 @@ extension SchemaNames {
 }
 
 extension ErrorReport {
-    /// Describes what a script failed with.
+    /// Creates a report of an error.
     ///
-    /// - Parameter texts: Those in which the line is that the error is blamed on.
+    /// - Parameter texts: The source texts that may contain the line of the error.
     package init(_ error: LuaError, source texts: SourceTexts? = nil) {
         self.init(error.message, kind: error.kind?.rawValue ?? error.code.description)
         if let limit = error.code.isLimit ? error.code : nil { kind = limit.description }
@@ -45,7 +45,7 @@ extension ErrorReport {
         line = error.line
         code = error.integer("extended_code")
         sql = error.text("sql")
-        // Lua counts from 1.
+        // Offsets in Lua start at 1.
         sqlOffset = error.integer("offset").map { $0 - 1 }
         help = error.text("help").map(Self.shown)
         suggestions = error.text("suggestion").map { [$0] } ?? []
@@ -63,8 +63,8 @@ extension ErrorReport {
         help = help ?? ScriptNames.help(for: message)
     }
 
-    /// Lua puts the caller's position before a message that passes through `coroutine.wrap` and has one: the message's own
-    /// is where the error is.
+    /// Uses the position inside the message. If a message with a position passes through `coroutine.wrap`, Lua adds the position
+    /// of the caller in front.
     private mutating func takeInnerPosition() {
         guard let file, message.hasPrefix(file + ":") else { return }
         let rest = message.dropFirst(file.count + 1)
@@ -80,7 +80,7 @@ extension ErrorReport {
         (help, suggestions) = (hints.help, hints.suggestions)
     }
 
-    /// Adds the line of source text that the error is blamed on, and puts whole names in place of shortened ones.
+    /// Adds the source line of the error, and replaces shortened file names with full names.
     package mutating func addSource(from texts: SourceTexts) {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
@@ -122,7 +122,7 @@ extension LuaError {
         if case .integer(let value) = fields[field] { Int(value) } else { nil }
     }
 
-    /// The fields of a raised table, as Lua would write them.
+    /// The fields of a raised table in Lua syntax.
     fileprivate var fieldList: String {
         let limit = 8
         let shown = fields.sorted { $0.key < $1.key }.prefix(limit).map { "\($0.key) = \($0.value)" }

@@ -1,15 +1,15 @@
-/// The part of SQL text that an error report shows.
+/// An excerpt of SQL text for an error report.
 package struct SQLExcerpt: Equatable {
-    /// What to show: the line with the error, or the first lines if it is not known where the error is.
+    /// The displayed lines: the line with the error, or the first lines if the position of the error is unknown.
     package let lines: [String]
-    /// The number of the line with the error, from 1; `nil` if the text has one line.
+    /// The number of the line with the error, from 1; `nil` if the text has only one line or the position is unknown.
     package let lineNumber: Int?
-    /// The column, from 0, that the caret stands under.
+    /// The column of the caret, from 0; `nil` if the position is unknown.
     package let caretColumn: Int?
 
     /// - Parameters:
-    ///   - offset: The byte of the text at which SQLite stopped.
-    ///   - maximalWidth: Longer lines are cut around the caret's position.
+    ///   - offset: The offset in the text at which SQLite found the error, in bytes; `nil` if unknown.
+    ///   - maximalWidth: The maximum width of a line. Longer lines are shortened around the position of the caret.
     package init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
         let bytes = Array(sql.utf8)
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -36,9 +36,9 @@ package struct SQLExcerpt: Equatable {
     }
 }
 
-/// A line of source text, with tabs as spaces and without characters that may harm a terminal.
+/// A line of source text, displayed with spaces instead of tabs and with escapes for characters that may harm a terminal.
 package struct TextLine {
-    /// The display text of each byte up to the end of the line. The second and later bytes of a character have none.
+    /// The bytes of the line, without trailing spaces.
     private let bytes: [UInt8]
 
     package init(bytes: [UInt8]) {
@@ -59,12 +59,12 @@ package struct TextLine {
         TextLine(bytes: Array(bytes.dropFirst(count)))
     }
 
-    /// The line, cut at the end if it is too long.
+    /// Returns the line, shortened at the end if necessary.
     package func shortened(to maximalWidth: Int) -> String {
         DisplayText.cut(Self.shown(bytes), to: maximalWidth, ellipsis: "...")
     }
 
-    /// The line without indentation, cut at both ends if it is too long, and the column of a byte in it.
+    /// Returns the line without indentation, shortened at both ends if necessary, and the column of the byte at `offset`.
     package func shortened(to maximalWidth: Int, around offset: Int) -> (text: String, column: Int) {
         let start = min(indentation, offset)
         let split = characterStart(min(offset, bytes.count))

@@ -1,8 +1,8 @@
 internal import PeriluneRecords
 
-/// The names that scripts call, for messages about names that do not exist.
+/// The names that scripts can use, for suggestions in errors about unknown names.
 package enum ScriptNames {
-    /// Functions of `perilune`.
+    /// The functions of `perilune`.
     package static let perilune = [
         "after", "at", "automation", "automations", "blob", "case", "changeset", "cluster", "column", "common_table", "context", "count", "cume_dist",
         "database", "date", "date_components", "dense_rank", "deserialize", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
@@ -11,7 +11,7 @@ package enum ScriptNames {
         "value", "value_type", "vector", "vector_numbers", "with",
     ]
 
-    /// Globals of Lua, of Perilune, and of the scenario language.
+    /// The globals of Lua, Perilune and the scenario language.
     package static let globals = [
         "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
         "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix", "next", "os",
@@ -19,9 +19,9 @@ package enum ScriptNames {
         "setmetatable", "string", "table", "template", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
     ]
 
-    /// The name that was probably meant in a message such as `attempt to call a nil value (field 'quue')`.
+    /// Returns the existing name that is nearest to the name in a message such as `attempt to call a nil value (field 'quue')`.
     ///
-    /// - Parameter line: The line of source text, if it is known: a field may be that of another table than `perilune`.
+    /// - Parameter line: The source line, if known, because the field may belong to another table than `perilune`.
     package static func suggestion(for message: String, in line: String? = nil) -> String? {
         if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/), line?.contains(/["']\):/) == true {
             return nearestName(to: String(method.1), among: strings)
@@ -34,13 +34,13 @@ package enum ScriptNames {
         return nearestName(to: name, among: perilune)
     }
 
-    /// Functions of Lua's strings, which strings have as methods.
+    /// The functions in Lua's `string` library, which are methods of strings.
     private static let strings = [
         "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack", "packsize", "rep", "reverse", "sub", "unpack",
         "upper",
     ]
 
-    /// The forms in which Lua's messages name functions that the sandbox removes.
+    /// The names of functions removed by the sandbox, as Lua's messages contain them.
     private static let namesTakenAway = [
         "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
         "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')", "(field 'tmpname')",
@@ -49,13 +49,13 @@ package enum ScriptNames {
     /// Returns whether a message is about a function that the sandbox removes.
     package static func isTakenAway(_ message: String) -> Bool { namesTakenAway.contains(where: message.contains) }
 
-    /// Methods of rows that a column may be called like.
+    /// The methods of rows that a column can hide.
     private static let rowMethods: Set = [
         "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "julian_date", "pairs", "require",
         "storage_class", "string", "to_table", "unpack", "values", "with_blob",
     ]
 
-    /// What to write where a column of a row hides the method of its name: `attempt to call a string value (method 'date')`.
+    /// Returns help if a column hides the row method of the same name, as in `attempt to call a string value (method 'date')`.
     package static func help(for message: String) -> String? {
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),
             rowMethods.contains(String(match.1))

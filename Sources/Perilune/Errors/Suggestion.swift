@@ -1,6 +1,6 @@
 internal import PeriluneRecords
 
-/// The names in a database that messages of SQLite may be about.
+/// The names in a database, for suggestions in errors about unknown names.
 package struct SchemaNames: Equatable, Sendable {
     package struct Table: Equatable, Sendable {
         package var name: String
@@ -11,7 +11,7 @@ package struct SchemaNames: Equatable, Sendable {
         }
     }
 
-    /// Tables and views.
+    /// The tables and views.
     package var tables: [Table] = []
     package var functions: [String] = []
 
@@ -20,21 +20,21 @@ package struct SchemaNames: Equatable, Sendable {
     }
 }
 
-/// What to say about a name that does not exist.
+/// The help for an error about an unknown name.
 package struct Suggestion: Equatable {
-    /// Text for people: `did you mean ...?`, and the existing names.
+    /// The text for people: `did you mean ...?`, and the existing names.
     package let help: String
     /// The nearest names.
     package let names: [String]
 
-    /// Whether a message of SQLite is about a name that does not exist.
+    /// Returns whether an SQLite message is about an unknown name.
     static func concerns(_ message: String) -> Bool {
         message.hasPrefix("no such ") || message.contains(" has no column named ")
     }
 
-    /// Reads a message of SQLite.
+    /// Creates a suggestion for an SQLite message.
     ///
-    /// - Returns: `nil` if the message is about something else, or there is nothing to say.
+    /// - Returns: `nil` if the message is not about an unknown name, or no help is available.
     package init?(message: String, sql: String?, schema: SchemaNames) {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
@@ -73,7 +73,7 @@ package struct Suggestion: Equatable {
     private init?(column name: String, in tables: [SchemaNames.Table]) {
         let nearest = nearestName(to: Self.unqualified(name), among: tables.flatMap(\.columns))
         let owners = tables.filter { table in nearest.map(table.columns.contains) ?? true }
-        // The columns of one table help; a list of all tables' columns is noise.
+        // List the columns of one table only: the columns of all tables would be too many.
         let listed = owners.count == 1 || nearest != nil ? owners.first : nil
         let parts = [
             nearest.map { "did you mean `\($0)`?" },
@@ -92,12 +92,12 @@ package struct Suggestion: Equatable {
     private static func name(after prefix: String, in message: String) -> String? {
         guard message.hasPrefix(prefix) else { return nil }
         var name = String(message.dropFirst(prefix.count))
-        // Newer releases of SQLite add: - should this be a string literal in single-quotes?
+        // Newer SQLite versions append: - should this be a string literal in single-quotes?
         if let addition = name.firstRange(of: " - should this be") { name = String(name[..<addition.lowerBound]) }
         return name.filter { $0 != "\"" }
     }
 
-    /// Reads `table invoice has no column named totl`.
+    /// Parses a message such as `table invoice has no column named totl`.
     private static func tableAndColumn(in message: String) -> (table: String, column: String)? {
         guard message.hasPrefix("table "), let middle = message.firstRange(of: " has no column named ") else {
             return nil
@@ -106,14 +106,14 @@ package struct Suggestion: Equatable {
         return (unqualified(String(table)), String(message[middle.upperBound...]))
     }
 
-    /// The name without schema, table or alias before it.
+    /// Returns a name without a schema, table or alias in front.
     private static func unqualified(_ name: String) -> String {
         name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
     }
 }
 
 extension SchemaNames {
-    /// The tables whose names occur in the text; all tables if none does.
+    /// Returns the tables whose names occur in the SQL, or all tables if none of them occurs.
     fileprivate func tables(mentionedIn sql: String?) -> [Table] {
         guard let sql else { return tables }
         let names = SQLNames(in: sql)

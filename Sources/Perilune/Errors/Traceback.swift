@@ -1,11 +1,11 @@
-/// Reads tracebacks as Lua writes them.
+/// A parser of Lua's tracebacks.
 package enum Traceback {
-    /// The calls of Lua functions, the innermost first, without C functions and Perilune's own library.
+    /// Returns the active Lua functions, innermost first, without C functions and Perilune's own library.
     package static func frames(of traceback: String) -> [ErrorReport.Frame] {
         traceback.split(separator: "\n").compactMap(frame)
     }
 
-    /// Reads a line such as `close.lua:14: in local 'total'`, `close.lua:31: in main chunk`.
+    /// Parses a line such as `close.lua:14: in local 'total'` or `close.lua:31: in main chunk`.
     private static func frame(_ line: Substring) -> ErrorReport.Frame? {
         let line = line.drop { $0 == "\t" || $0 == " " }
         guard let separator = line.firstRange(of: ": in ") else { return nil }
@@ -17,7 +17,8 @@ package enum Traceback {
         return ErrorReport.Frame(name: name(line[separator.upperBound...]), file: file, line: number)
     }
 
-    /// `function 'shop.total'`, `local 'total'`, `method 'add'`, `main chunk`, `function <close.lua:3>`.
+    /// Returns the function name in a description such as `function 'shop.total'`, `local 'total'`, `method 'add'`, `main chunk`
+    /// or `function <close.lua:3>`.
     private static func name(_ description: Substring) -> String {
         if description.hasPrefix("main chunk") { return "main" }
         let parts = description.split(separator: "'", omittingEmptySubsequences: false)
