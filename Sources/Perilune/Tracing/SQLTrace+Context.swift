@@ -4,26 +4,26 @@ internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// Traces into the log of an environment.
+/// Traces to the log of an environment.
 extension SQLTrace {
-    /// Reports the statements of every connection that is opened with a configuration.
+    /// Adds the trace to a configuration, for every connection opened with this configuration.
     ///
-    /// - Returns: The watcher for slow statements, if they are reported.
+    /// - Returns: The reporter of slow statements; `nil` if they are not reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
         let (trace, slow) = make(environment)
         configuration.prepareDatabase { db in trace.start(on: db) }
         return slow
     }
 
-    /// Resolves the log: standard output in a preview, otherwise the logger.
+    /// Resolves the destination `log` to standard output in a preview, or otherwise to the logger.
     ///
-    /// - Returns: A trace with a closure, and the watcher for slow statements.
+    /// - Returns: A trace with a closure, and the reporter of slow statements; `nil` if they are not reported.
     func make(_ environment: ScriptEnvironment) -> (SQLTrace, SlowStatements?) {
         guard case .log(let limit) = destination else { return (self, nil) }
         let isPreview = environment.context == .preview
         let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = limit.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
-        // The duration is known only at the end.
+        // The duration of a statement is known only at its end.
         let reported = events
         let trace = SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
             guard slow?.isExplanation(event) != true else { return }
@@ -57,7 +57,7 @@ extension SQLTrace {
 }
 
 extension SQLTrace.Event: CustomStringConvertible {
-    /// `sql: SELECT 1`, or `sql: 0.42 ms  SELECT 1`.
+    /// The event as text: `sql: SELECT 1`, or with a duration `sql: 0.42 ms  SELECT 1`.
     public var description: String {
         guard let duration else { return "sql: \(sql)" }
         return "sql: \(String(format: "%.2f", duration / .milliseconds(1))) ms  \(sql)"

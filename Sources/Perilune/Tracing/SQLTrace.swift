@@ -2,7 +2,7 @@ public import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 
-/// Reports the SQL that runs on the database of scripts, to a closure or to the log.
+/// A trace of the SQL executed on the database of scripts, to a closure or to the log.
 ///
 /// ```swift
 /// try await DependencyContainer.prepare {
@@ -10,7 +10,7 @@ internal import PeriluneCluster
 /// }
 /// ```
 public struct SQLTrace: Sendable {
-    /// When a statement is reported.
+    /// The events that a trace reports.
     public struct Events: OptionSet, Sendable {
         public let rawValue: Int
 
@@ -24,32 +24,32 @@ public struct SQLTrace: Sendable {
         public static let profile = Events(rawValue: 2)
     }
 
-    /// A statement that begins, or has ended.
+    /// The beginning or the end of a statement.
     public struct Event: Sendable {
-        /// The SQL of the statement, without the values bound to it.
+        /// The SQL of the statement, without the bound values unless the trace shows values.
         public let sql: String
-        /// The time from its first step to its last; `nil` as it begins.
+        /// The time from the first step of the statement to its end; `nil` at its beginning.
         public let duration: Duration?
     }
 
-    /// Which events are reported.
+    /// The reported events.
     public var events: Events
-    /// Whether the SQL contains the bound values. They may be secret.
+    /// Whether the SQL contains the bound values, which may be secret.
     public var showsValues: Bool
     var destination: Destination
 
     /// The receiver of the events.
     enum Destination: Sendable {
         case closure(@Sendable (Event) -> Void)
-        /// The log of the context, with the duration from which statements are slow.
+        /// The log of the context, with the minimum duration of slow statements.
         case log(slow: Duration?)
     }
 
-    /// Makes a trace that a closure receives, on the thread that runs the statement.
+    /// Creates a trace that calls a closure on the thread of the statement.
     ///
-    /// - Parameter events: When a statement is reported: as it begins, by default.
-    /// - Parameter showsValues: Whether the SQL contains the bound values. They may be secret.
-    /// - Parameter receive: Receives each event.
+    /// - Parameter events: The reported events; by default the beginning of each statement.
+    /// - Parameter showsValues: Whether the SQL contains the bound values, which may be secret.
+    /// - Parameter receive: The closure that receives each event.
     public init(
         _ events: Events = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void
     ) {
@@ -64,22 +64,22 @@ public struct SQLTrace: Sendable {
         self.destination = destination
     }
 
-    /// Makes a trace that goes to the container's log at the level `debug`, and in a preview to standard output.
+    /// Returns a trace to the container's log with the level `debug`, or to standard output in a preview.
     ///
     /// - Parameters:
-    ///   - events: When a statement is reported: as it begins, by default.
-    ///   - showsValues: Whether the SQL contains the bound values. They may be secret.
-    ///   - slow: The duration from which a statement is reported as slow, at the level `warning`, with its query plan.
+    ///   - events: The reported events; by default the beginning of each statement.
+    ///   - showsValues: Whether the SQL contains the bound values, which may be secret.
+    ///   - slow: The minimum duration of statements that are reported as slow, with the level `warning` and their query plans.
     public static func log(_ events: Events = .statements, showsValues: Bool = false, slow: Duration? = nil) -> SQLTrace {
         SQLTrace(events, showsValues: showsValues, .log(slow: slow))
     }
 }
 
 extension SQLTrace {
-    /// GRDB looks into the schema when it opens a database: no statement of a script's.
+    /// The statement that GRDB executes when it opens a database. Scripts did not execute it.
     private static let openingSQL = "SELECT * FROM sqlite_master LIMIT 1"
 
-    /// Durations need both events: SQLite counts whole milliseconds.
+    /// Durations are measured between both events, because SQLite counts whole milliseconds.
     private var options: Database.TracingOptions {
         var options: Database.TracingOptions = []
         if !events.isEmpty { options.insert(.statement) }
@@ -87,21 +87,22 @@ extension SQLTrace {
         return options
     }
 
-    /// Reports the statements of every connection that is opened with a configuration, for a database that the program opens itself.
+    /// Adds the trace to a configuration, for a database that the program opens itself. Every connection opened with this
+    /// configuration is traced.
     public func install(in configuration: inout GRDB.Configuration) {
         _ = install(in: &configuration, .machine)
     }
 
-    /// Reports the statements of a connection whose changes are recorded, from now on.
+    /// Starts the trace of a connection whose changes are recorded.
     func start(onRecorded db: Database) {
         let trace = SQLTrace(events, showsValues: showsValues) { event in
-            // The recording asks for the columns of each table that is written to.
+            // The recording reads the columns of each changed table.
             if !event.sql.contains(/^(-- )?PRAGMA 'main'\.table_x?info\(/) { receive(event) }
         }
         trace.start(on: db)
     }
 
-    /// Passes an event to the closure. A trace for the log has none before it is made for its environment.
+    /// Passes an event to the closure. A trace to the log has a closure only after `make` was called.
     package func receive(_ event: Event) {
         if case .closure(let receive) = destination { receive(event) }
     }
@@ -128,20 +129,20 @@ extension SQLTrace {
     }
 }
 
-/// When the statements of a connection began that have not ended.
+/// The times when the active statements of a connection began.
 private struct StatementStarts {
     private var started: [(sql: String, instant: ContinuousClock.Instant)] = []
-    /// A statement that is reset before its end may be reported as begun only.
+    /// The maximum number of statements. If a statement is reset before its end, SQLite may not report the end.
     private static let most = 64
 
     mutating func add(_ sql: String) {
-        // SQLite reports the statements of triggers as comments; they never end.
+        // SQLite reports the statements of triggers as comments, without their ends.
         if sql.hasPrefix("--"), !started.isEmpty { return }
         if started.count == Self.most { started.removeFirst() }
         started.append((sql, .now))
     }
 
-    /// Removes the last statement of that text.
+    /// Removes the last statement with this SQL, and returns the time when it began.
     mutating func take(_ sql: String) -> ContinuousClock.Instant? {
         started.lastIndex { $0.sql == sql }.map { started.remove(at: $0).instant }
     }

@@ -1,13 +1,13 @@
 package import GRDB
 internal import Synchronization
 
-/// Reports slow statements, with their query plans.
+/// A reporter of slow statements with their query plans.
 ///
-/// The plan is asked for when the database is free: a statement that has just ended is still inside its access.
+/// The plan is read in a separate access, because the access of a statement is still active when the statement ends.
 final class SlowStatements: Sendable {
     private struct Database: Sendable {
         weak var writer: (any DatabaseWriter)?
-        /// The statement that is being explained, whose run is not reported.
+        /// The `EXPLAIN` statements being executed, which are not reported.
         var explanations: Set<String> = []
     }
 
@@ -20,12 +20,12 @@ final class SlowStatements: Sendable {
         self.report = report
     }
 
-    /// Whose statements they are.
+    /// Sets the database in which query plans are read.
     func begin(with writer: any DatabaseWriter) {
         database.withLock { $0.writer = writer }
     }
 
-    /// Whether a statement is one of ours.
+    /// Returns whether an event belongs to an `EXPLAIN` statement of this object.
     func isExplanation(_ event: SQLTrace.Event) -> Bool {
         database.withLock { $0.explanations.contains(event.sql) }
     }
@@ -44,14 +44,14 @@ final class SlowStatements: Sendable {
     }
 }
 
-/// How SQLite would run a statement.
+/// The plan by which SQLite would execute a statement.
 package enum QueryPlan {
     static func sql(of sql: String) -> String { "EXPLAIN QUERY PLAN " + sql }
 
-    /// A line for each step, indented by depth.
+    /// Returns a line for each step of the plan, indented by depth.
     package static func lines(of sql: String, in db: GRDB.Database) throws -> [String] {
         let statement = try db.makeStatement(sql: Self.sql(of: sql))
-        // Whatever the values are, nothing is read.
+        // The values do not matter: the plan is made without reading rows.
         statement.setUncheckedArguments([])
         var depths: [Int: Int] = [:]
         return try Row.fetchAll(statement).map { row in
