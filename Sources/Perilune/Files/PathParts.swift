@@ -1,6 +1,6 @@
-/// The folder of a path, and the name in it.
+/// The folder and the last component of a path.
 ///
-/// Foundation's `NSString.deletingLastPathComponent` traps for names of one letter.
+/// Used because `NSString.deletingLastPathComponent` in Foundation crashes for names of one letter.
 package struct PathParts: Equatable {
     /// The folder without a trailing slash; empty for a bare name, and `/` for entries of the root folder.
     package let folder: String

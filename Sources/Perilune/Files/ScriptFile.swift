@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A script file that cannot be read.
+/// An error thrown if a script file cannot be read.
 public struct ScriptFileError: Error, CustomStringConvertible {
-    /// The path of the file, as the program gave it.
+    /// The path of the file, as given by the program.
     public let path: String
     /// The system's message.
     public let reason: String
@@ -10,15 +10,15 @@ public struct ScriptFileError: Error, CustomStringConvertible {
     public var description: String { "cannot read \(path): \(reason)" }
 }
 
-/// Reading files of Lua.
+/// Functions that find and read script files.
 enum ScriptFile {
-    /// Whether a path belongs to a regular file, not a folder or a pipe.
+    /// Returns whether a path belongs to a regular file, not to a folder or a pipe.
     static func exists(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
-    /// The path without links; `nil` if there is nothing.
+    /// Returns a path without symbolic links; `nil` if the file does not exist.
     static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

@@ -2,23 +2,24 @@ internal import Logging
 package import PeriluneBindings
 package import PeriluneLua
 
-/// The destination of lines that scripts `print`.
+/// The destination of lines printed by scripts.
 public enum ScriptOutput: Sendable {
-    /// To standard output, up to a number of bytes in all; `nil`: no limit. More is an error of kind `output`.
+    /// Standard output, with a limit for the total number of bytes; `nil` for no limit. Exceeding the limit is an error of kind
+    /// `output`.
     case standardOutput(limitInBytes: Int? = nil)
-    /// To the container's logger, at level `info`.
+    /// The container's logger, with the level `info`.
     case log
-    /// To a closure, without the line break, on the host's thread.
+    /// A closure called on the host's thread with each line, without the line break.
     case closure(@Sendable (_ line: String) -> Void)
-    /// Nowhere.
+    /// No destination: the lines are discarded.
     case none
 
-    /// The limit of bytes on standard output.
+    /// The maximum number of bytes on standard output.
     var limitInBytes: Int? {
         if case .standardOutput(let limit) = self { limit } else { nil }
     }
 
-    /// Replaces `print`.
+    /// Replaces `print` with a function that writes to the destination.
     package func install(in state: LuaState, environment: ScriptEnvironment) throws {
         let write: @Sendable (String) -> Void
         switch self {
@@ -30,7 +31,7 @@ public enum ScriptOutput: Sendable {
         try Self.replacePrint(in: state) { write($0.description) }
     }
 
-    /// Replaces `print` by a function that passes each line to a closure, without the line break.
+    /// Replaces `print` with a function that passes each line to a closure, without the line break.
     static func replacePrint(in state: LuaState, writing write: @escaping (LuaString) throws -> Void) throws {
         let function = try state.makeFunction("print") { arguments in
             try write(arguments.get(1))
@@ -39,7 +40,7 @@ public enum ScriptOutput: Sendable {
         try print.function(in: state).call([.function(function)])
     }
 
-    /// Like Lua's own function, except for the writing.
+    /// Lua code that defines `print` like Lua's own function, but with another function for the output.
     private static let print = LuaLibraryText(named: "print", """
         local write, tostring, select, concat = ..., tostring, select, table.concat
         function print(...)

@@ -1,8 +1,8 @@
 
-/// The texts that error reports may quote: scripts, and modules in their folder.
+/// The source texts that error reports may quote: scripts, and modules in the module folder.
 package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []
-    /// `nil` if scripts cannot load modules.
+    /// The module folder; `nil` if scripts cannot load modules.
     private let moduleFolder: String?
 
     package init(moduleFolder: String?) {
@@ -12,21 +12,22 @@ package struct SourceTexts {
     package mutating func add(_ bytes: [UInt8], named name: String) {
         texts.removeAll { $0.name == name }
         texts.append((name, bytes))
-        // A host runs scripts for days: the latest ones are most likely to fail.
+        // Keep only the latest texts, because a host may run scripts for days, and recent scripts are most likely to fail.
         if texts.count > Self.mostTexts { texts.removeFirst() }
     }
 
     private static let mostTexts = 500
 
-    /// The full name of a chunk, of which Lua may show only the end, after three dots.
+    /// Returns the full name of a chunk. Lua may shorten a long name to three dots and its end.
     package func fullName(_ file: String) -> String {
         guard file.hasPrefix("...") else { return file }
         return texts.first { $0.name.hasSuffix(file.dropFirst(3)) }?.name ?? file
     }
 
-    /// The text of a line, from 1.
+    /// Returns the text of a line, counted from 1.
     ///
-    /// Returns `nil` for other files: a script can choose its chunk names freely, and must not read forbidden files this way.
+    /// The result is `nil` for other files, because a script can choose any chunk name, and must not read forbidden files this
+    /// way.
     package func line(_ number: Int, of file: String) -> String? {
         guard let bytes = texts.first(where: { $0.name == file })?.bytes ?? module(file) else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
