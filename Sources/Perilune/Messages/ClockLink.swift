@@ -2,10 +2,10 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// One end of a manually set clock that two processes share: each sends its changes to the other.
+/// One end of a manually set clock shared by two processes. Each end sends its changes to the other.
 final class ClockLink: Sendable {
     private let clock: ManualClock
-    /// The last value from the other process, which need not be sent back.
+    /// The last time received from the other process, which is not sent back.
     private let received = Mutex<Int64?>(nil)
     private let observer = Mutex<Int?>(nil)
 
@@ -17,14 +17,14 @@ final class ClockLink: Sendable {
         if let id = observer.withLock({ $0 }) { clock.removeObserver(id) }
     }
 
-    /// The time of a clock in microseconds since 1970; `nil` if it is out of range.
+    /// Returns the time of a clock in microseconds since 1970; `nil` if the time is out of range.
     static func microseconds(of clock: ManualClock) -> Int64? {
         Int64(exactly: (clock.now.timeIntervalSince1970 * 1_000_000).rounded())
     }
 
     static func date(_ microseconds: Int64) -> Date { Date(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
 
-    /// Calls a closure whenever the clock is set here.
+    /// Calls a closure whenever the clock is set in this process.
     func onChange(_ send: @escaping @Sendable (Int64) -> Void) {
         let id = clock.addObserver { [weak self] in self?.tell(send) }
         observer.withLock { $0 = id }
@@ -40,7 +40,7 @@ final class ClockLink: Sendable {
         if !isKnown { send(now) }
     }
 
-    /// Sets the clock as the other process has.
+    /// Sets the clock to a time received from the other process.
     func set(_ microseconds: Int64) {
         received.withLock { $0 = microseconds }
         clock.set(Self.date(microseconds))

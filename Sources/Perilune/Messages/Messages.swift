@@ -3,71 +3,72 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Messages from the host to the script process.
+/// The messages from the host to the script process.
 enum HostMessage: UInt8 {
-    /// The first: ``WorkerSetup``.
+    /// The first message, with the ``WorkerSetup``.
     case hello = 1
-    /// Requests, each with a number; answered by ``WorkerMessage/result`` or ``WorkerMessage/failure`` of the same number.
+    /// Requests with a number. The answer is ``WorkerMessage/result`` or ``WorkerMessage/failure`` with the same number.
     case run, runCommand, call, defines, wait, endCallbacks, isIdle, takeFailure
-    /// The answer to a question of the worker: of the number of the question.
+    /// The answer to a question of the worker, with the number of the question.
     case answer
-    /// Cancels the request with the number; 0 cancels all active ones.
+    /// Cancels the request with a number, or all active requests with the number 0.
     case cancel
     case limitTime
     case signal
-    /// The clock was set: to microseconds since 1970.
+    /// Sets the clock to a time in microseconds since 1970.
     case setClock
 }
 
-/// Messages from the script process to its host.
+/// The messages from the script process to the host.
 enum WorkerMessage: UInt8 {
-    /// The answer to ``HostMessage/hello``: the layers that are on; or an error.
+    /// The answer to ``HostMessage/hello``: the active isolation layers with `ready`, or an error with `unready`.
     case ready = 64
     case unready
     case result
     case failure
-    /// Questions, each with a number; answered by ``HostMessage/answer``. The first value is the number of the request that asks, or 0
-    /// without one. Except for the first, a thread waits for each answer, which arrives on the connection for answers.
+    /// Questions with a number. The answer is ``HostMessage/answer``. The first value is the number of the request that asks, or
+    /// 0 outside of requests. For all questions except `callFunction`, a thread waits for the answer, which arrives on the
+    /// connection for answers.
     case callFunction, callAtOnce, findModule, now, uuid, random
-    /// The answer to the question of the number is not needed any more.
+    /// Abandons a question with a number: its answer is not needed any more.
     case abandon
     case print
     case log
     case callbackFailure
-    /// The signals that scripts observe.
+    /// The names of the signals that scripts observe.
     case signals
-    /// A statement that is traced: its SQL, and how long it took.
+    /// A traced statement: its SQL and its duration.
     case statement
-    /// The clock was set, as scripts wait for time to pass: to microseconds since 1970.
+    /// The new time of the clock in microseconds since 1970, set while scripts wait.
     case clock
 }
 
-/// The settings that the script process receives first.
+/// The settings of the script process, sent in the first message.
 struct WorkerSetup {
-    /// `nil`: an own one in memory.
+    /// The path of the database; `nil` for a private database in memory.
     var database: String?
     var connection = ConnectionSettings()
-    /// How large the database may become, in bytes.
+    /// The maximum size of the database, in bytes.
     var diskQuota: Int?
-    /// The events of statements that the host traces, and whether with their values.
+    /// The events that the host traces; `nil` without a trace.
     var trace: SQLTrace.Events?
     var tracesValues = false
     var libraries = LuaLibraries.sandboxed
     var isDeterministic = false
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
-    /// Whether the host wants the scripts' output.
+    /// Whether the script process sends the scripts' output to the host.
     var prints = true
     var context = DependencyContainer.Context.live
-    /// Whether the host is asked for the present, UUIDs and random numbers.
+    /// Whether the script process requests the current time from the host.
     var asksForDate = false
-    /// The time of a manually set clock; `nil` without one.
+    /// The time of a manually set clock; `nil` for other clocks.
     var clock: Int64?
-    /// Whether the host has Lua modules for `require`.
+    /// Whether the host provides Lua modules for `require`.
     var hasModules = false
     var asksForUUID = false
     var asksForRandom = false
-    /// Whether ``ScriptHost/waitUntilIdle()`` throws errors of callbacks.
+    /// Whether ``ScriptHost/waitUntilIdle()`` throws the errors of callbacks.
     var failsForCallbacks = false
     var signals: [String] = []
     var logLevel = "info"
@@ -118,7 +119,7 @@ struct WorkerSetup {
 }
 
 extension WireValue {
-    /// A duration: seconds and attoseconds.
+    /// Creates a value with the seconds and attoseconds of a duration.
     init(_ duration: Duration) {
         self = .list([.integer(duration.components.seconds), .integer(duration.components.attoseconds)])
     }

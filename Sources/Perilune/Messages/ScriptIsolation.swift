@@ -1,6 +1,6 @@
 @_exported public import struct PeriluneIsolation.IsolationLayer
 
-/// Where the scripts of a host run; see <doc:ProcessIsolation>.
+/// The isolation of a host's scripts: see <doc:ProcessIsolation>.
 public struct ScriptIsolation: Sendable {
     /// The settings of a separate process.
     package struct Process: Sendable {
@@ -11,16 +11,18 @@ public struct ScriptIsolation: Sendable {
 
     package let process: Process?
 
-    /// In the process of the host.
+    /// No isolation: scripts run in the process of the host.
     public static let none = ScriptIsolation(process: nil)
 
-    /// In a separate process, which has the Lua state and opens the database: scripts cannot end, block or harm the host's process.
+    /// Returns the isolation in a separate process, which contains the Lua state and opens the database. Scripts cannot end,
+    /// block or harm the host's process.
     ///
     /// - Parameters:
-    ///   - layers: Layers without which a host cannot be made. All layers that the system supports are used in any case.
-    ///   - grace: How long a run may continue after its time limit or its cancellation, before its process is killed.
-    ///   - program: The program that runs scripts; `nil`: this one, if it calls ``ScriptWorker/runIfStarted()``, else `perilune-worker` in
-    ///     the folder of this one.
+    ///   - layers: The layers that the system must support. Creating a host fails without them. All supported layers are always
+    ///     used.
+    ///   - grace: The time that a run may continue after its time limit or its cancellation before its process is killed.
+    ///   - program: The path of the program that runs scripts. By default the current program if it calls
+    ///     ``ScriptWorker/runIfStarted()``, else `perilune-worker` in the folder of the current program.
     public static func process(
         require layers: Set<IsolationLayer> = [], grace: Duration = .milliseconds(300), program: String? = nil
     ) -> ScriptIsolation {

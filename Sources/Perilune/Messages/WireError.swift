@@ -4,8 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// An error of a function of the host, in the process of the script that has called it: it looks to the script like the error that it is,
-/// which stays with the host under a number.
+/// An error of a host function in the script process. Lua code receives the fields of the original error. The error itself
+/// remains in the host, identified by a number.
 struct HostFunctionError: LuaErrorDescribing {
     let luaKind: String
     let luaMessage: String
@@ -13,7 +13,7 @@ struct HostFunctionError: LuaErrorDescribing {
     let number: Int64
 }
 
-/// Errors on their way to another process, with all their fields.
+/// Conversion of errors, with all their fields, for another process.
 extension WireValue {
     init(_ error: LuaError) {
         self = .fields([
@@ -30,14 +30,14 @@ extension WireValue {
         ])
     }
 
-    /// A script can raise texts of any length, and the frame must hold them.
+    /// Returns text shortened to fit into a frame, because scripts can raise text of any length.
     private static func shortened(_ text: String) -> String {
         let limit = 1 << 20
         guard text.utf8.count > limit else { return text }
         return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "..."
     }
 
-    /// The field of an error.
+    /// Creates a value from a field of an error.
     private init(_ field: ScriptValue) {
         switch field {
         case .nil: self = .nil
@@ -84,7 +84,7 @@ extension WireValue {
         }
     }
 
-    /// The fields of an error.
+    /// The fields of an error; empty for values other than tables.
     var errorFields: [String: ScriptValue] {
         guard case .table(let pairs) = self else { return [:] }
         var fields: [String: ScriptValue] = [:]
@@ -94,9 +94,9 @@ extension WireValue {
 }
 
 extension LuaError {
-    /// The error that a value describes: whatever it is, an error.
+    /// Creates an error from a value. Missing or invalid parts have defaults.
     ///
-    /// - Parameter hostError: The error of a number that was given to another process.
+    /// - Parameter hostError: Returns the host's error for a number from the script process.
     init(_ value: WireValue, hostError: (Int64) -> (any Error)? = { _ in nil }) {
         self.init(value["code"]?.text.flatMap { Code(description: $0) } ?? .runtime, value["message"]?.text ?? "an error without a message")
         file = value["file"]?.text

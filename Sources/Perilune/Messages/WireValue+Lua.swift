@@ -3,9 +3,9 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Values of Lua on their way to another process: as copies.
+/// Conversion of Lua values into copies for another process.
 extension WireValue {
-    /// The maximum nesting depth, as for encoded values. A table that contains itself exceeds it.
+    /// The maximum nesting depth, which is the same for encoded values. A table that contains itself exceeds this depth.
     private static let deepest = 100
 
     init(_ value: LuaValue) throws(LuaError) {
@@ -43,7 +43,7 @@ extension WireValue {
         }
     }
 
-    /// Describes the first value that could not leave its state; `nil` if all could.
+    /// The type of the first value that cannot be copied; `nil` if all values can be copied.
     var firstOpaque: String? {
         switch self {
         case .opaque(let name): name
@@ -53,16 +53,16 @@ extension WireValue {
         }
     }
 
-    /// The elements, if the keys are 1, 2, 3, ... in this order, which is how `lua_next` visits lists.
+    /// Returns a list if the keys are 1, 2, 3, ... in this order, in which `lua_next` visits lists; otherwise `nil`.
     private static func sequence(_ pairs: [Pair]) -> WireValue? {
         guard !pairs.isEmpty else { return .list([]) }
         for (index, pair) in pairs.enumerated() where pair.key != .integer(Int64(index + 1)) { return nil }
         return .list(pairs.map(\.value))
     }
 
-    /// The value in a state.
+    /// Creates the Lua value in a state.
     ///
-    /// - Throws: `LuaError` if it cannot be a value there, which only another process than Perilune's sends; or without memory.
+    /// - Throws: `LuaError` if the value is invalid in Lua, which Perilune's own processes never send, or if memory runs out.
     func lua(in state: LuaState) throws(LuaError) -> LuaValue {
         switch self {
         case .nil: return .nil
@@ -106,7 +106,7 @@ extension WireValue {
 private struct StandIn {}
 
 extension [WireValue] {
-    /// The values in a state.
+    /// Creates the Lua values in a state.
     func lua(in state: LuaState) throws(LuaError) -> [LuaValue] {
         var values: [LuaValue] = []
         for value in self { values.append(try value.lua(in: state)) }

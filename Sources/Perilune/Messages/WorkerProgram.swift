@@ -4,7 +4,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The program that is started as a worker process.
+/// The program to start as a worker process.
 enum WorkerProgram {
     /// The first argument of a worker process.
     static let argument = "--perilune-script-worker"
