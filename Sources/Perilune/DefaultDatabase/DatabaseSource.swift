@@ -69,7 +69,8 @@ public struct DatabaseSource: Sendable {
 
     /// Returns a database file that is used by one connection.
     ///
-    /// The parameters have the same meaning as for ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
+    /// The parameters have the same meaning as for
+    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
     public static func queue(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
         configuration: Configuration? = nil, usesFilesInTests: Bool = false, trace: SQLTrace? = nil
