@@ -84,7 +84,7 @@ package enum Base64 {
             }
         }
 
-        /// Whether the text may end here.
+        /// Whether the decoded text consists of complete groups of four letters.
         package var isComplete: Bool { letterCount == 0 }
 
         /// Decodes groups of four letters, up to the first group with another character.

@@ -20,7 +20,7 @@ struct ChangesetStream {
 
     /// Returns the tables and the numbers of changes.
     ///
-    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset, or ``StorageError``.
     func outline() throws -> ChangesetOutline {
         guard let outline = try ChangesetStructure.outline(of: bytes) else { throw Self.error(SQLITE_CORRUPT) }
         return outline
@@ -28,7 +28,7 @@ struct ChangesetStream {
 
     /// Visits every change, grouped by table.
     ///
-    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset; ``StorageError``.
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset, or ``StorageError``.
     func forEach(_ body: (Changeset.Change) throws -> Void) throws {
         guard bytes.count > 0 else { return }
         let flags = CInt(isInverted ? PSQL_CHANGESET_START_INVERTED : 0)

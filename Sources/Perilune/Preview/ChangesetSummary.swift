@@ -6,7 +6,7 @@ struct ChangesetSummary {
     /// The tables, ordered by name.
     let tables: [TableChanges]
 
-    /// Reads a changeset.
+    /// Creates a summary of a changeset.
     ///
     /// - Parameters:
     ///   - rowLimit: The maximum number of rows of each kind to keep for a table. The rows with the smallest keys are kept.

@@ -15,12 +15,12 @@ struct KeyedTableComparison {
     private let key: [Int]
     private var count: Int { table.columns.count }
 
-    /// Prepares the comparison.
+    /// Creates a comparison.
     ///
     /// - Parameters:
     ///   - table: A table with the same columns in both states. Its key must not be NULL, and must distinguish all different
     ///     values.
-    ///   - changes: Receives the rows that differ.
+    ///   - changes: The writer that receives the rows that differ.
     init(_ db: Database, _ table: PreviewTable, rowLimit: Int, to changes: PlanChangesWriter) {
         (self.db, self.table, self.changes) = (db, table, changes)
         key = table.columns.indices.filter { table.columns[$0].keyPosition > 0 }

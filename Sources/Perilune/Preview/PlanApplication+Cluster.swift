@@ -106,7 +106,7 @@ struct ClusterPlanApplication {
             }
         }
 
-        /// Steps a statement once. Returns SQLite's code.
+        /// Executes one step of a statement. Returns SQLite's result code.
         private func run(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws -> CInt {
             let prepared = try cluster.prepare(sql, in: db)
             return try withExtendedLifetime(prepared) {

@@ -51,7 +51,7 @@ struct PlanFile {
     // MARK: - What is there
 
     private enum Kind {
-        /// Nothing.
+        /// No file exists at the path.
         case none
         /// A plan file or an empty file.
         case file

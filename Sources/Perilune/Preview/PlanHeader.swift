@@ -2,7 +2,7 @@ internal import Foundation
 
 /// The contents of a plan file, except for the row changes.
 struct PlanHeader: Codable {
-    /// The fields that plans of all versions have.
+    /// The fields in plan files of all versions.
     struct Version: Codable {
         let format: String
         let version: Int

@@ -10,7 +10,7 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     public package(set) var schema: [SchemaChange] = []
     /// The script's effects outside of the database, in order. The preview did not execute them.
     public package(set) var effects: [PreviewEffect] = []
-    /// Notes about the report for its reader.
+    /// Warnings about changes that the report may not contain.
     public package(set) var warnings: [String] = []
     /// The reasons why no plan can be made; empty if a plan can be made.
     public package(set) var obstacles: [String] = []

@@ -55,7 +55,7 @@ public final class ScriptPreview: Sendable {
     /// Used only on the queue of the copy.
     private nonisolated(unsafe) var found: (report: PreviewReport, changes: PlanChanges?)?
 
-    /// Copies the database and begins to record.
+    /// Creates a preview: copies the database, and begins to record changes.
     ///
     /// - Parameter configuration: The configuration of the host. Its database is not used.
     /// - Parameter source: The original; by default the default database of the dependency container. In a test, a file is used

@@ -17,7 +17,7 @@ struct SchemaSnapshot {
     /// The schema version in the file header, incremented by every schema change, even if undone later, and by VACUUM.
     let version: Int
 
-    /// Reads the schema of an attached database.
+    /// Creates a snapshot of the schema of an attached database.
     init(_ db: Database, schema: String = "main") throws {
         let stored = try Row.fetchAll(
             db,

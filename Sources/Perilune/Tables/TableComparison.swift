@@ -19,7 +19,7 @@ struct TableComparison {
     private let matching: Matching
     private var result: TableChanges
 
-    /// Prepares the comparison.
+    /// Creates a comparison.
     ///
     /// - Parameters:
     ///   - new: The current table; `nil` if the table was dropped.
