@@ -1,17 +1,17 @@
-/// Associations that mean one row although the keys allow several: `has_one` without a unique key. They mean the first row by the
-/// order of the association, then by the key, so no row comes twice. Rows of views and common tables, which have no key, are
-/// distinguished by all their columns.
+/// Associations that mean one row although the keys allow several: `has_one` without a unique key. The row is the first by the
+/// order of the association, then by the key, so no row comes twice. Rows of views and common tables have no key, so all their
+/// columns distinguish them.
 extension Association {
     /// A column of one of the tables along the association.
     typealias ChoiceColumn = (hop: Int, position: Int)
 
-    /// Whether several rows may exist, of which the first is meant.
+    /// Whether the association means the first of several rows that may exist.
     package var meansFirst: Bool { choosesFirst && !request.hasLimit && !request.parts.values.isDistinct }
 
-    /// Whether the keys allow several rows, of which one is meant.
+    /// Whether the keys allow several rows although the association means one.
     var choosesFirst: Bool { !isPlural && !columnsOfChoice.isEmpty }
 
-    /// The columns that identify the rows.
+    /// The columns that identify the associated rows.
     var columnsOfChoice: [ChoiceColumn] {
         hops.enumerated().flatMap { index, hop in isToOne(at: index) ? [] : hop.rowKey.map { (index, $0) } }
     }
@@ -40,14 +40,14 @@ extension Association {
 }
 
 extension Association.Hop {
-    /// The columns that distinguish its rows: the primary key, or the row id, which is not available from a join in parentheses;
-    /// all columns if neither exists.
+    /// The columns that distinguish the request's rows: the primary key, or the row id, which is not available from a join in
+    /// parentheses; all columns if neither exists.
     fileprivate var rowKey: [Int] {
         if isWithoutKey { return Array(table.columns.indices) }
         return table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
     }
 
-    /// Whether it reads a view, or rows that no table has.
+    /// Whether the request reads a view or rows that are in no table.
     fileprivate var isWithoutKey: Bool {
         guard case .table = request.source.body else { return true }
         return table.primaryKey.isEmpty && table.rowIDName == nil

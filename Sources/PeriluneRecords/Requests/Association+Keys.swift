@@ -1,14 +1,14 @@
-/// Comparing keys of an association as SQLite compares its columns.
+/// Comparison of an association's keys in the way that SQLite compares its columns.
 extension Association {
-    /// The common form of equal keys, by which they can be compared without SQLite.
+    /// A form of key values in which Swift can compare them without SQLite.
     package enum KeyForm: String, Sendable {
-        /// Texts that look like numbers equal these numbers.
+        /// Numbers: texts that look like numbers equal these numbers.
         case number
-        /// Numbers equal their texts.
+        /// Texts: numbers equal their texts.
         case text
-        /// Texts are equal if they differ only in the case of ASCII letters, or only in trailing spaces.
+        /// Texts without regard to the case of ASCII letters, or to trailing spaces.
         case textNoCase, textTrimmed
-        /// Values equal only themselves.
+        /// Unchanged values, which equal only themselves.
         case same
     }
 
@@ -25,12 +25,12 @@ extension Association {
     private func form(_ origin: DeclaredType.Affinity, _ position: Int, _ collation: String) -> KeyForm? {
         let table = hops[0].table
         let target = table.type(ofColumn: position).affinity
-        // Texts in numeric columns are compared by the collation.
+        // Texts in numeric columns compare by the collation.
         if target.isNumeric { return collation == "BINARY" ? .number : nil }
         if origin.isNumeric, target == .blob || hops[0].columns.count == 1 { return nil }
         switch (target, collation) {
         case (.blob, "BINARY"): return .same
-        // A number in a column without a type equals no text.
+        // A number in a column without a type does not equal any text.
         case (.text, "BINARY"): return origin == .blob ? .same : .text
         case (.text, "NOCASE"): return .textNoCase
         case (.text, "RTRIM"): return .textTrimmed
@@ -41,8 +41,8 @@ extension Association {
     /// The anchor for rows whose keys are given when the request runs.
     var openAnchor: Reach.Anchor { keyForms == nil ? .openNumbered : .open }
 
-    /// Whether numbers can meet texts that look like them, which SQLite treats as equal when it compares a numeric column with one
-    /// without a type.
+    /// Whether a numeric column is compared with a column without a type. SQLite then treats numbers and texts that look like
+    /// them as equal.
     var comparesNumbersWithAnything: Bool { comparesNumbers(with: .blob) }
 
     /// Whether texts that look like numbers are compared as numbers: `01` equals 1 when a numeric column is compared with a text
@@ -55,7 +55,7 @@ extension Association {
         case plain
         /// Texts that look like numbers are compared as numbers.
         case asNumber
-        /// Numbers equal no text.
+        /// Numbers do not equal any text.
         case textsOnly
 
         init(of origin: DeclaredType.Affinity, with target: DeclaredType.Affinity) {
@@ -63,7 +63,7 @@ extension Association {
         }
     }
 
-    /// The comparisons of the origin's stored values with the columns of the first table, and in the other direction.
+    /// The comparisons for stored values of the origin with columns of the first table, and for the opposite direction.
     package var keyComparisons: (ofOrigin: [KeyComparison], ofTarget: [KeyComparison]) {
         let affinities = hops[0].columns.map { (origin.type(ofColumn: $0.from).affinity, hops[0].table.type(ofColumn: $0.to).affinity) }
         return (affinities.map { KeyComparison(of: $0, with: $1) }, affinities.map { KeyComparison(of: $1, with: $0) })

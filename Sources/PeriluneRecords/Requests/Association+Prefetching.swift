@@ -1,4 +1,4 @@
-/// The statement that fetches the associated rows of many rows at once.
+/// The choice of the statement that fetches the associated rows of many rows at once.
 extension Association {
     /// Returns whether the associated rows of a request are all rows of the other table: the request returns all rows of its table, and
     /// the other table refers to them by an integer foreign key. Then all rows can be fetched without passing keys, which is cheaper for

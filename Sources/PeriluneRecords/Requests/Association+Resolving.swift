@@ -1,6 +1,6 @@
 /// Finding the columns of an association from the foreign keys of the schema.
 extension Association {
-    /// Makes the association to the rows to which rows of the origin belong, by a foreign key of the origin.
+    /// Creates the association from rows of the origin to the rows that they refer to by a foreign key.
     ///
     /// - Parameters:
     ///   - columns: The columns of the foreign key, if the schema has several or none.
@@ -16,7 +16,7 @@ extension Association {
             number: number, singularName: singularName)
     }
 
-    /// Makes the association to the rows, one or several, that belong to rows of the origin by their foreign key.
+    /// Creates the association from rows of the origin to the row or rows that refer to them by a foreign key.
     package static func has(
         _ name: String, many isPlural: Bool, from origin: TableSchema, to request: Request, columns: [String]? = nil,
         referenced: [String]? = nil, tag: Int = 0, number: Int = 0, singularName: String? = nil
@@ -70,7 +70,7 @@ private struct ForeignKeySearch {
             fields: ["table": holder.name, "name": name])
     }
 
-    /// Returns the column pairs of a foreign key, which has the names of the database.
+    /// Returns the column pairs of a foreign key, whose column names are those in the database.
     private func pairs(of key: TableSchema.ForeignKey) throws -> Pairs {
         try pairs(fields(key.columns, of: holder), fields(key.referencedColumns, of: other))
     }

@@ -1,18 +1,18 @@
-/// The relation between the rows of two tables: pairs of columns, with any number of tables in between. It is derived like a
-/// request: ``map(_:)`` changes the condition, order, selection and associations of the associated rows.
+/// The relation between the rows of two tables: pairs of columns, with any number of tables in between. Associations are derived
+/// like requests: ``map(_:)`` changes the condition, order, selection and associations of the associated rows.
 package final class Association: Sendable {
-    /// The name of the field with associated rows.
+    /// The name of the field that contains the associated rows.
     package let name: String
     /// Whether a row can have several associated rows.
     package let isPlural: Bool
     package let origin: TableSchema
     /// The tables along the association. The last one contains the associated rows.
     let hops: [Hop]
-    /// A number of the caller, returned in the plan.
+    /// A number for the caller, which the plan returns.
     package let tag: Int
     /// The base of names of aggregates: `book` in `book_count`.
     let singularName: String
-    /// The number that identifies its columns.
+    /// The number that identifies the association's columns; see ``AssociationIdentity/number``.
     let number: Int
 
     /// One step from table to table.
@@ -24,7 +24,7 @@ package final class Association: Sendable {
         var identities: [AssociationIdentity] = []
         /// For each pair, the collation for comparing the column of this table, if it is not the column's own.
         var collations: [String?]
-        /// The associations that end at this hop and mean the first of several rows.
+        /// The associations that end at this hop and mean only the first of several rows.
         var firsts: [Association] = []
 
         var table: TableSchema { request.table }
@@ -74,7 +74,7 @@ package final class Association: Sendable {
             name: name, isPlural: isPlural, origin: origin, hops: hops, tag: tag, number: number, singularName: singularName)
     }
 
-    // MARK: - Making
+    // MARK: - Creating
 
     /// - Parameters:
     ///   - columns: Pairs of positions in the origin and in the table of the request. At least one.
@@ -101,7 +101,7 @@ package final class Association: Sendable {
             name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, number: number, singularName: singularName)
     }
 
-    /// Makes an association through another one, such as the publishers of an author's books.
+    /// Creates an association through another one, such as the publishers of an author's books.
     package static func through(
         _ first: Association, _ second: Association, name: String, isPlural: Bool? = nil, tag: Int? = nil, number: Int = 0,
         singularName: String? = nil
@@ -123,7 +123,7 @@ package final class Association: Sendable {
             tag: tag ?? second.tag, number: number, singularName: singularName)
     }
 
-    /// Checks that its rows can be joined one by one.
+    /// Checks that the association's rows can be joined one by one.
     func checkIsJoinable(for place: String) throws {
         let parts = request.parts.values
         let obstacle =
@@ -149,7 +149,7 @@ package final class Association: Sendable {
 }
 
 extension Request {
-    /// Throws if the change to an association's request is ambiguous about the rows that it refers to.
+    /// Throws if the change to an association's request is ambiguous about the rows to which it refers.
     fileprivate func checkIsClear(to identities: [AssociationIdentity], _ origin: TableSchema, after former: Request) throws {
         guard source.alias == nil, self !== former else { return }
         let added = expressions
@@ -179,7 +179,7 @@ extension Request {
 extension TableSchema {
     func collation(of column: Int) -> String { column < 0 ? "BINARY" : columns[column].collation ?? "BINARY" }
 
-    /// Returns whether it is the same table of the database, perhaps from another time.
+    /// Returns whether both are the same table of the database, perhaps in different versions of the schema.
     func isSameTable(as other: TableSchema) -> Bool {
         self === other
             || (kind != .request && other.kind != .request && databaseName == other.databaseName

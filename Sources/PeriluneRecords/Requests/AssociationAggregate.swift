@@ -1,4 +1,4 @@
-/// A number that is computed from the rows associated with each row: how many there are, the greatest of an expression.
+/// A number computed from the rows associated with each row, such as their count or the maximum of an expression.
 package final class AssociationAggregate: Sendable {
     package enum Function: String, Sendable {
         case count, isEmpty, exists, minimum, maximum, sum, average, total
@@ -17,7 +17,7 @@ package final class AssociationAggregate: Sendable {
 
     let function: Function
     let association: Association
-    /// An expression over the associated rows; `nil` for the rows themselves.
+    /// The expression over the associated rows; `nil` for the rows themselves.
     let expression: Expression?
 
     init(_ function: Function, of association: Association, _ expression: Expression?) {
@@ -26,7 +26,7 @@ package final class AssociationAggregate: Sendable {
         self.expression = expression
     }
 
-    /// Swaps "is empty" and "exists"; `nil` for other aggregates.
+    /// The negation of "is empty" or "exists"; `nil` for other aggregates.
     var negated: AssociationAggregate? {
         switch function {
         case .isEmpty: AssociationAggregate(.exists, of: association, nil)
@@ -35,7 +35,7 @@ package final class AssociationAggregate: Sendable {
         }
     }
 
-    /// `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
+    /// The name of the result column: `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
     var defaultName: String? {
         let name = association.singularName
         switch function {
@@ -57,9 +57,9 @@ package final class AssociationAggregate: Sendable {
 }
 
 extension Association {
-    /// An aggregate as an expression of a request of the origin: for `annotated`, `having`, `order` and any arithmetic.
+    /// Returns an aggregate as an expression of a request of the origin, for `annotated`, `having`, `order` and any arithmetic.
     ///
-    /// - Parameter expression: What `minimum`, `maximum`, `sum`, `average` and `total` are of, in the associated rows.
+    /// - Parameter expression: The expression over the associated rows, for `minimum`, `maximum`, `sum`, `average` and `total`.
     package func aggregate(_ function: AssociationAggregate.Function, _ expression: Expression? = nil) throws -> Expression {
         if function != .count, function != .isEmpty, function != .exists, expression == nil {
             throw RequestError.argument("`\(name)`: \(function.rawValue) needs a column or an expression")

@@ -1,4 +1,4 @@
-/// The source of a table that a column refers to.
+/// The kind of reference from a column to a source of its table.
 enum ColumnPlace: Sendable {
     /// The source of the request or association that uses the column, or otherwise the only source of the table.
     case nearest
@@ -8,9 +8,10 @@ enum ColumnPlace: Sendable {
     case association(AssociationIdentity)
 }
 
-/// The identity of an association's rows among other rows of their table. Derived associations share it, except renamed ones.
+/// The identity of an association's rows, which distinguishes them from other rows of their table. Derived associations share the
+/// identity, except renamed ones.
 package final class AssociationIdentity: Sendable {
-    /// A number of the caller; 0 for an association whose columns are not distinguished from others of the table.
+    /// A number for the caller; 0 for an association whose columns are not distinguished from others of the table.
     let number: Int
     let name: String
 
@@ -36,7 +37,7 @@ extension Expression {
     /// The expression without a binding to a source.
     var unbound: Expression { if case .bound(let expression) = kind { expression } else { self } }
 
-    /// Returns whether it is a column of that source, at least where the source uses it.
+    /// Returns whether the expression is a column of a source, at least where that source uses it.
     func isColumn(_ position: Int, of source: RequestSource) -> Bool {
         guard case .column(let table, position, let place) = kind, table.isSameTable(as: source.table) else { return false }
         switch place {
@@ -46,7 +47,7 @@ extension Expression {
         }
     }
 
-    /// The expressions and requests that this one contains.
+    /// The expressions and requests inside this expression.
     var parts: (expressions: [Expression], requests: [Request]) {
         switch kind {
         case .value, .parameter, .column, .resultColumn, .excluded: ([], [])
@@ -71,7 +72,7 @@ extension Expression {
         }
     }
 
-    /// Returns whether this expression, or one inside it but outside of subrequests, fulfills a condition.
+    /// Returns whether this expression, or one inside it but outside of subrequests, meets a condition.
     ///
     /// - Parameter former: Expressions that are not searched.
     func contains(except former: [Expression] = [], _ condition: (Expression) -> Bool) -> Bool {

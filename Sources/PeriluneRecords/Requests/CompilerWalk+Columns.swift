@@ -3,12 +3,7 @@
 /// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
 /// association leads to.
 /// 2. Any other column refers to the source that uses it: the request's source or the derived association's. An association with an alias
-/// uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong to, if that row
-/// is from the same table.
-/// 3. Otherwise it refers to the only source of its table: inside an association, first among the rows that the associated rows
-/// belong to and those joined to them; then in the SELECT that contains it; then in the surrounding ones.
-///
-/// If several sources remain, the column is ambiguous.
+/// Writes a column of the source to which it refers.
 extension CompilerWalk {
     /// Writes a column of its source.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
@@ -31,7 +26,8 @@ extension CompilerWalk {
                 + "condition on `\(group.name)` itself, or make that required")
     }
 
-    /// Returns a position in the current version of a table for a position from the time when the expression was made.
+    /// Returns the position of a column in the current version of a table. The given position is from the time when the
+    /// expression was created.
     func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
         let found = sources[number].table
         if found === table || position == TableSchema.rowID { return position }
@@ -40,8 +36,8 @@ extension CompilerWalk {
         return position
     }
 
-    /// Throws if a condition of an association refers to its rows by columns of the association and of their table, and the latter
-    /// could also be columns of a row that they belong to.
+    /// Throws if a condition of an association refers to the association's rows both by columns of the association and by columns
+    /// of their table, and the latter could also be columns of a row that the associated rows belong to.
     func checkIsClear(_ expression: Expression, of number: Int) throws {
         let placed = sources[number]
         guard placed.source.alias == nil, !placed.identities.isEmpty else { return }
@@ -59,7 +55,7 @@ extension CompilerWalk {
 }
 
 extension Expression {
-    /// Throws if it refers to an association's rows both by columns of the association and by columns of their table.
+    /// Throws if the expression refers to an association's rows both by columns of the association and by columns of their table.
     func checkIsClear(_ identity: AssociationIdentity, _ table: TableSchema, except former: [Expression] = []) throws {
         guard identity.number != 0, contains(except: former, { $0.isColumn(of: identity) }) else { return }
         var name: String?
@@ -130,8 +126,8 @@ private struct ColumnMeaning {
         throw ambiguous(found)
     }
 
-    /// Finds the source of a column inside an association when the column belongs to another table: the rows that the associated
-    /// rows belong to, or rows joined to them, before other joins of the request.
+    /// Returns the source of a column inside an association when the column belongs to another table. The rows that the
+    /// associated rows belong to, and rows joined to them, come before other joins of the request.
     private func findAlong(_ level: CompilerWalk.Level) throws -> Int? {
         guard level.own >= 0, sources[level.own].parent != nil, !matches(level.own) else { return nil }
         let found = ancestors(of: level.own) + level.numbers.filter { ancestors(of: $0).contains(level.own) }
@@ -155,7 +151,8 @@ private struct ColumnMeaning {
 
     private func isAliased(_ number: Int) -> Bool { sources[number].source.alias != nil }
 
-    /// Finds the source for a table without alias inside a source with an alias: the source of that table that its rows belong to.
+    /// Returns the source for a table without an alias, used inside a source of that table that has one: the ancestor of the same
+    /// table.
     private func around(_ number: Int, _ outer: ArraySlice<CompilerWalk.Level>) throws -> Int? {
         let ancestors = ancestors(of: number)
         let found = ancestors.filter { !isAliased($0) && matches($0) }

@@ -1,6 +1,6 @@
-/// The SQL of expressions.
+/// Writing of expressions.
 extension CompilerWalk {
-    /// Writes an expression, in parentheses if it binds less tightly than its place requires.
+    /// Writes an expression, in parentheses if it binds less tightly than its context requires.
     mutating func expression(_ expression: Expression, _ least: UInt8 = Precedence.any) throws {
         switch expression.kind {
         case .value(let value): self.value(value)
@@ -64,7 +64,7 @@ extension CompilerWalk {
     private mutating func binary(_ operation: BinaryOperator, _ a: Expression, _ b: Expression, _ least: UInt8) throws {
         let precedence = operation.precedence
         if least > precedence { tokens.add(.open) }
-        // A comparison of a comparison gets parentheses for readability.
+        // Parentheses around an operand that is a comparison improve readability.
         try expression(a, operation.isCondition ? Precedence.bits : precedence)
         tokens.add(operation)
         try expression(b, operation.isCondition ? Precedence.bits : precedence + 1)
@@ -94,7 +94,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes AND and OR with any number of operands in balanced groups, because SQLite's parser would otherwise stack them up.
+    /// Writes AND and OR with any number of operands in balanced groups, because a long chain would overflow SQLite's parser
+    /// stack.
     private mutating func logical(_ expression: Expression, _ isAnd: Bool, _ least: UInt8) throws {
         if case .logical(_, let a, let b) = expression.kind, !a.isLogical(isAnd: isAnd), !b.isLogical(isAnd: isAnd) {
             return try group([a, b], isAnd, least)
@@ -117,7 +118,7 @@ extension CompilerWalk {
         }
     }
 
-    /// With this size, 100,000 operands need three levels.
+    /// The number of operands in a group. With this size, 100,000 operands need three levels.
     private static let groupSize = 50
 
     // MARK: - Functions

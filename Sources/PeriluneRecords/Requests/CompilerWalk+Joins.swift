@@ -1,9 +1,9 @@
-/// FROM: the request's own source, the tables of an association, joined associations, common tables.
+/// Writing of FROM: the request's own source, the tables of an association, joined associations, and common tables.
 extension CompilerWalk {
     /// A joined association with the numbers of its sources.
     struct JoinNode {
         let join: Join
-        /// The hops from the origin on. The last one leads to the associated rows.
+        /// The hops from the origin to the associated rows.
         let hops: [JoinedHop]
         var destination: JoinedHop { hops[hops.count - 1] }
     }
@@ -86,7 +86,7 @@ extension CompilerWalk {
     }
 
     private mutating func rows(of source: RequestSource) throws {
-        // Requests derived from whole rows may refer to any of their columns.
+        // Requests derived from whole rows may refer to any of the rows' columns.
         let before = wantsLazyColumns
         wantsLazyColumns = source.table.hasLazyColumns
         defer { wantsLazyColumns = before }
@@ -105,7 +105,7 @@ extension CompilerWalk {
         tokens.add(.note, (source.alias ?? "").utf8)
     }
 
-    /// Identifies a table that only requests have by its columns, because it is made for each of them.
+    /// Identifies a table that only requests have by its columns, because it is created for each of them.
     private mutating func noteRequestTable(_ table: TableSchema) {
         guard table.kind == .request else {
             withUnsafeBytes(of: table.id) { tokens.add(.note, $0) }
@@ -131,8 +131,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether an optional association must be joined as a whole, because a row on the way without the rest is not an
-    /// associated row.
+    /// Returns whether an optional association must be joined as a whole, because a row of a table in between counts only with
+    /// the rest of the association.
     private func isGroup(_ node: JoinNode) -> Bool {
         if node.join.isRequired { return false }
         if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
@@ -180,7 +180,7 @@ extension CompilerWalk {
         try chooseFirst(of: association, node.hops.map(\.number), anchor: .outer, parent)
     }
 
-    /// Adds this condition for associations on the way that mean one row each.
+    /// Adds this condition for associations that mean one row each and end at intermediate hops.
     private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int) throws {
         for association in node.join.association.hops[end].firsts where !isRecursive(association) {
             tokens.add(.and)
@@ -188,13 +188,13 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether an association leads to the common table that is being defined. SQLite allows one reference to it, so its
-    /// first row cannot be looked up.
+    /// Returns whether an association leads to the common table that is being defined. SQLite allows only one reference to that
+    /// table, so its first row cannot be looked up.
     private func isRecursive(_ association: Association) -> Bool {
         association.hops.contains { hop in defining.contains { $0 === hop.table } }
     }
 
-    /// - Parameter numbers: The sources of the association's rows, which are compared with those of the first row.
+    /// - Parameter numbers: The sources of the association's rows, to be compared with those of the first row.
     mutating func chooseFirst(of association: Association, _ numbers: [Int]) throws {
         try chooseFirst(of: association, numbers, anchor: .sibling, numbers[0])
     }
@@ -222,7 +222,7 @@ extension CompilerWalk {
         list(reach.association.columnsOfChoice) { walk, column in walk.column(column.position, of: frame.reach[column.hop]) }
     }
 
-    /// Writes the condition that joins a row to its parent.
+    /// Writes the condition that joins a row to the row it belongs to.
     private mutating func link(_ hop: JoinedHop, to parent: Int) throws {
         try equality(hop.hop, hop.number, parent)
         try condition(of: hop.request, hop.number)
@@ -237,7 +237,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes a column of a hop's table in the form in which it is compared with the previous table.
+    /// Writes a column of a hop's table in the form in which it is compared with the previous table's column.
     mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
         column(hop.columns[index].to, of: number)
         guard let collation = hop.collations[index] else { return }
@@ -256,7 +256,7 @@ extension CompilerWalk {
 
     // MARK: - The rows of an association
 
-    /// Joins the tables between the associated rows and the rows that they belong to.
+    /// Joins the tables between the associated rows and the rows that they belong to, in reverse order.
     private mutating func wayBack(_ reach: Reach, _ frame: Frame) throws {
         let hops = reach.association.hops
         for index in stride(from: hops.count - 1, to: 0, by: -1) {
@@ -270,7 +270,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Writes the condition that ties the rows to rows of the origin.
+    /// Writes the condition that connects the rows to rows of the origin.
     mutating func anchor(_ reach: Reach, _ number: Int) throws {
         let hop = reach.association.hops[0]
         let pairs = hop.columns

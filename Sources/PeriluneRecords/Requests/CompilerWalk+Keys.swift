@@ -1,5 +1,5 @@
-/// The keys of rows whose associated rows are fetched, as a joined table. The number of the key shows which row an associated row
-/// belongs to. The column names never collide with a script's SQL text.
+/// Writing of the keys of rows whose associated rows are fetched, as a joined table. The number of the key shows the row that an
+/// associated row belongs to. The column names never collide with a script's SQL text.
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let hop = reach.association.hops[0]
@@ -28,8 +28,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether the keys are numbers that are compared with texts as numbers. An index on the texts cannot be used then:
-    /// each text is looked up among the keys.
+    /// Returns whether the keys are numbers that SQLite compares with texts as numbers. An index on the texts cannot be used
+    /// then: each text is looked up among the keys.
     private func meetsTexts(_ reach: Reach) -> Bool {
         guard case .numberedKeys(let rows) = reach.anchor else { return reach.association.comparesTextsAsNumbers }
         let mayMeet = reach.association.comparesTextsAsNumbers || reach.association.comparesNumbersWithAnything
@@ -59,7 +59,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes the keys themselves, each after its number.
+    /// Writes the keys themselves, each preceded by its number.
     private mutating func valueKeys(_ rows: [[Value]], _ count: Int, areNumbers: Bool) {
         tokens.add(.select)
         list(0...count) { walk, index in

@@ -1,4 +1,4 @@
-/// Membership in lists, keys and subrequests.
+/// Writing of membership in lists, keys and subrequests.
 extension CompilerWalk {
     mutating func membership(_ expression: Expression, _ least: UInt8) throws {
         switch expression.kind {
@@ -35,7 +35,7 @@ extension CompilerWalk {
                 walk.list(list.singles) { walk, value in walk.value(value) }
             }
         }
-        // (x IN (json) OR x IN (singles)), or (x NOT IN (json) AND x NOT IN (singles)).
+        // The SQL is (x IN (json) OR x IN (singles)), or (x NOT IN (json) AND x NOT IN (singles)).
         let isSplit = !list.singles.isEmpty
         if isSplit { tokens.add(.open) }
         try membership(of: part, isNegated, isSplit ? Precedence.any : least) { walk in
@@ -51,8 +51,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// Writes the values of a one-column request without NULL, because with an unknown value nothing is known to be outside of the
-    /// list.
+    /// Writes the values of a one-column request without NULL, because `NOT IN` is never true for a list with an unknown value.
     private mutating func selectNotNull(_ request: Request) throws {
         if request.canFilterColumn, let column = request.selectedColumns.first {
             return try select(request.filter(column.expression.unary(.isNotNull)))
@@ -106,7 +105,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    // MARK: - Sub-requests
+    // MARK: - Subrequests
 
     mutating func subrequest(_ request: Request) throws {
         tokens.add(.open)
@@ -128,7 +127,7 @@ extension CompilerWalk {
         if isParenthesized { tokens.add(.close) }
     }
 
-    /// Wraps the request in a SELECT: directly inside EXISTS, SQLite ignores DISTINCT even with an OFFSET.
+    /// Wraps the request in a SELECT, because SQLite ignores DISTINCT directly inside EXISTS, even with an OFFSET.
     private mutating func selectAnyRow(of request: Request) throws {
         tokens.add(.selectStarFrom)
         tokens.add(.open)
@@ -138,7 +137,8 @@ extension CompilerWalk {
 }
 
 extension Request {
-    /// Whether existence depends on the selected columns: aggregates of no rows are a row, and an offset skips distinct rows.
+    /// Whether existence depends on the selected columns: aggregates return a row even without rows, and an offset skips distinct
+    /// rows.
     fileprivate var existenceNeedsRows: Bool {
         let parts = parts.values
         return parts.groups.isEmpty && selectsAggregates || parts.isDistinct && offset > 0

@@ -1,18 +1,18 @@
-/// The SQL of selections.
+/// Writing of SELECT.
 extension CompilerWalk {
-    /// The purpose of a SELECT.
+    /// The result columns of a SELECT.
     enum Output {
         case columns
-        /// Only whether there are rows.
+        /// The constant 1, which shows only whether rows exist.
         case one
         case countRows
         /// An aggregate of an expression, or of rows.
         case aggregate(String, Expression, isDistinct: Bool)
-        /// An expression, by the name `value`.
+        /// An expression with the name `value`.
         case value(Expression)
-        /// The key of its table.
+        /// The key of the table.
         case key
-        /// The key of its table, and values, with generated names.
+        /// The key of the table, and values, with generated names.
         case keyAndValues([Expression])
         /// The key and the values, followed by all columns of the rows.
         case keyValuesAndColumns([Expression])
@@ -25,8 +25,8 @@ extension CompilerWalk {
     /// Writes a SELECT.
     ///
     /// - Parameters:
-    ///   - isFirst: At most one row.
-    ///   - isOrdered: False where the order of rows makes no difference.
+    ///   - isFirst: Whether at most one row is fetched.
+    ///   - isOrdered: Whether the order of rows matters.
     mutating func select(
         _ request: Request, _ output: Output = .columns, isFirst: Bool = false, isOrdered: Bool = true
     ) throws {
@@ -56,9 +56,9 @@ extension CompilerWalk {
     struct Frame {
         let own: Int
         var joins: [JoinNode] = []
-        /// The sources of tables that are joined on any condition.
+        /// The sources of tables that are joined on arbitrary conditions.
         var tableJoins: [Int] = []
-        /// The sources of tables along an association, from the origin on; the last one is `own`.
+        /// The sources of tables along an association, from the origin on. The last one is `own`.
         var reach: [Int] = []
         var reachJoins: [[JoinNode]] = []
     }
@@ -74,7 +74,7 @@ extension CompilerWalk {
         return frame
     }
 
-    /// Places the tables between the rows of an association and those they belong to.
+    /// Places the tables between the rows of an association and the rows that they belong to.
     private mutating func place(_ reach: Reach, _ number: Int, _ frame: inout Frame) throws {
         let hops = reach.association.hops
         var parent: Int? = if case .outer = reach.anchor { outerOwn } else { nil }
@@ -179,7 +179,7 @@ extension CompilerWalk {
     mutating func selected(_ column: SelectedColumn) throws {
         if column.expression.isBoolean { tokens.add(.boolean) }
         try expression(column.expression)
-        // SQLite calls the row id "rowid" in results, by whichever name it was asked for.
+        // SQLite names the row id "rowid" in results, even if the SQL uses another name.
         let isRowID = column.expression.columnPosition?.position == TableSchema.rowID
         let given: String? = isRowID ? "rowid" : column.expression.sqlColumnName
         guard let name = column.name, namesColumns || name != given else { return }
@@ -187,7 +187,7 @@ extension CompilerWalk {
         tokens.add(.name, name.utf8)
     }
 
-    // MARK: - What comes after FROM
+    // MARK: - After FROM
 
     private mutating func restrict(_ request: Request, _ frame: Frame) throws {
         let parts = request.parts.values
@@ -232,12 +232,12 @@ extension CompilerWalk {
         }
     }
 
-    /// - Parameter isNamed: Whether the columns of the result can be ordered by their names.
+    /// - Parameter isNamed: Whether ORDER BY can use the names of result columns.
     private mutating func order(_ request: Request, _ frame: Frame, isNamed: Bool) throws {
         var isFirst = true
         try order(of: request, frame.own, frame.joins, isNamed: isNamed, &isFirst)
         let reach = request.parts.values.reach
-        // Rows that are found through other tables follow the order of these tables.
+        // Rows reached through other tables follow the order of these tables.
         for (index, hop) in (reach?.association.hops.dropLast() ?? []).enumerated() {
             try order(of: hop.request, frame.reach[index], frame.reachJoins[index], isNamed: false, &isFirst)
         }
@@ -250,7 +250,7 @@ extension CompilerWalk {
         }
     }
 
-    /// The order of joined associations follows the request's own order.
+    /// Writes the order of joined associations, which follows the request's own order.
     private mutating func order(of joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool) throws {
         for node in joins {
             for (index, hop) in node.hops.enumerated() {
@@ -261,7 +261,7 @@ extension CompilerWalk {
         }
     }
 
-    /// The order that a request itself has, of the rows of a source.
+    /// Writes the request's own order, for the rows of a source.
     private mutating func order(
         of request: Request, _ number: Int, _ joins: [JoinNode], isNamed: Bool, _ isFirst: inout Bool
     ) throws {
@@ -273,7 +273,8 @@ extension CompilerWalk {
         }
     }
 
-    /// The expression of a result column, and the source to which its columns refer first; `nil` for any other expression.
+    /// Returns the expression of a result column, and the source to which its columns refer first; `nil` for any other
+    /// expression.
     private func resultColumn(
         _ expression: Expression, of request: Request, _ number: Int, _ joins: [JoinNode]
     ) -> (expression: Expression, number: Int)? {
@@ -306,7 +307,7 @@ extension CompilerWalk {
         value(.integer(request.offset))
     }
 
-    /// The limit of an association counts for each of the rows that others are fetched for.
+    /// Writes a SELECT in which an association's limit applies to each of the rows for which associated rows are fetched.
     private mutating func selectLimitedForEach(_ request: Request) throws {
         tokens.add(.selectStarFrom)
         tokens.add(.open)
@@ -358,7 +359,7 @@ extension CompilerWalk {
         tokens.add(.rowNumberName)
     }
 
-    // MARK: - UNION and the like
+    // MARK: - Set operations
 
     private mutating func compound(_ compound: Compound) throws {
         let before = isInside
@@ -376,7 +377,8 @@ extension CompilerWalk {
         }
     }
 
-    /// SQL allows no order, limit, WITH or other compound there, except inside a nested SELECT.
+    /// Writes a member of a set operation. Order, limit, WITH or another set operation are allowed there only inside a nested
+    /// SELECT.
     private mutating func member(_ request: Request) throws {
         let isCompound = if case .compound = request.source.body { request.isBare } else { false }
         let isPlain =

@@ -1,4 +1,4 @@
-/// The reaction of an UPDATE to a row that would break a constraint.
+/// The reaction of an UPDATE or INSERT to a row that violates a constraint.
 package enum ConflictPolicy: String, Sendable, CaseIterable {
     case abort, fail, ignore, replace, rollback
 }
@@ -14,7 +14,7 @@ package struct Assignment: Sendable {
     }
 }
 
-/// The values of each row that an UPDATE or DELETE returns.
+/// The values that an UPDATE or DELETE returns for each row.
 package enum Returning: Sendable {
     case nothing
     case allColumns
@@ -66,7 +66,8 @@ extension Request {
         }
     }
 
-    /// The rows of a sub-request as rows of the table that it reads, found by their keys; `nil` if they do not come from one table.
+    /// Returns the rows of a subrequest as rows of the table that it reads, found by their keys; `nil` if they do not come from
+    /// one table.
     private func rowsOfTable() throws -> Request? {
         guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else { return nil }
         var source = inner.source
@@ -75,11 +76,11 @@ extension Request {
         return Request(source: source, filter: try isAmong(keysOfRows(table.primaryKey), table.primaryKey.map(source.column)))
     }
 
-    /// The rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not rows of a join. The joins
-    /// remain for the values that an update takes from them.
+    /// Returns the rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not rows of a
+    /// join. The joins remain for the values that an update takes from them.
     private func rowsOfDistinct(_ verb: String) throws -> Request? {
         guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else { return nil }
-        // Rows with NULL in their key, which no key identifies, are not written.
+        // Rows with NULL in their key cannot be identified, so they are not written.
         let key = table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
         guard !table.primaryKey.isEmpty || rowIDAnnotation != nil else {
             throw RequestError.argument(
@@ -108,9 +109,9 @@ extension Request {
         parts.values.annotations.first { $0.expression.isColumn(TableSchema.rowID, of: source) }
     }
 
-    /// The keys of exactly the rows that the request fetches.
+    /// Returns the keys of exactly the rows that the request fetches.
     ///
-    /// - Parameter key: Positions in the table.
+    /// - Parameter key: The positions of the key's columns in the table.
     private func keysOfRows(_ key: [Int]) throws -> Request {
         guard countsDistinctRows else {
             return try withoutColumns.with { $0.annotations = [] }.select(key.map { SelectedColumn(source.column($0)) })
@@ -178,7 +179,7 @@ extension Request {
         }
     }
 
-    /// The written rows as a request, whose columns are given back.
+    /// Returns the written rows as a request with the columns to return.
     func returned(_ returning: Returning) throws -> Request? {
         let plain = Request(source: source)
         switch returning {
@@ -192,15 +193,15 @@ extension Request {
         }
     }
 
-    /// Whether WHERE is sufficient for an UPDATE or DELETE to find its rows. SQLite evaluates it while it writes: if it reads the written
-    /// table, the keys must be collected first.
+    /// Whether WHERE is sufficient for an UPDATE or DELETE to find its rows. SQLite evaluates WHERE while it writes: if the
+    /// condition reads the written table, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
         return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
-    /// Whether its order leaves no two rows of the table equal.
+    /// Whether the order makes all rows of the table different.
     fileprivate var isOrderedByKey: Bool {
         table.containsUniqueKey(
             orders.compactMap { order in
@@ -235,10 +236,10 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// The rows to write: their keys, and values for them, by the names `made_0`, `made_1`...
+    /// Writes a SELECT of the rows to write: their keys and the new values, with the names `made_0`, `made_1`...
     ///
     /// If the order does not determine which rows a limit keeps, the result depends on the index that SQLite reads, and so on the
-    /// selected columns. Then all columns are selected, like when the rows are fetched, by a common table that SQLite keeps unchanged.
+    /// selected columns. Then all columns are selected, as when rows are fetched, in a common table that SQLite materializes.
     private mutating func keysAndValues(of request: Request, _ values: [Expression], else output: Output) throws {
         let rows = request.withoutColumns
         guard request.hasLimit, !request.isOrderedByKey else { return try select(rows, output, isOrdered: request.hasLimit) }
@@ -254,7 +255,8 @@ extension CompilerWalk {
         tokens.add(.name, "perilune_rows".utf8)
     }
 
-    /// The values, and the rows that they are for, before any is written: `SET a = v.a FROM (SELECT key, values ...) AS v WHERE ...`.
+    /// Writes assignments whose values are computed for all rows before the first row is written: `SET a = v.a FROM (SELECT key,
+    /// values ...) AS v WHERE ...`.
     fileprivate mutating func assignFrom(_ request: Request, _ assignments: [Assignment], _ number: Int) throws {
         let table = sources[number].table
         let key = try request.tellingColumns()

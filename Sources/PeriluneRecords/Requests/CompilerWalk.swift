@@ -1,21 +1,21 @@
-/// A walk over a request that writes its shape, collects its bound values in the order of their parameters, and finds the source of
-/// each column. It makes no SQL text.
+/// A walk over a request. It writes the request's shape, collects the bound values in the order of their parameters, and finds
+/// the source of each column. It creates no SQL text.
 struct CompilerWalk {
     var tokens = Tokens()
     var values: [Value] = []
-    /// Every source of the statement, by number.
+    /// All sources of the statement. Their indexes are their numbers.
     private(set) var sources: [PlacedSource] = []
-    /// The sources that columns may use here, the innermost last, and the start of each SELECT's sources.
+    /// The sources that columns may use here, the innermost last.
     private var visible: [Int] = []
     private(set) var scopes: [Scope] = []
     private var scopeCount = 0
-    /// Sources that columns inside other SELECTs refer to, so sources there must not have the same names.
+    /// The sources that columns inside other SELECTs refer to, with those SELECTs. Sources there must have different names.
     private(set) var outerUses: [(source: Int, scope: Int)] = []
-    /// The source whose columns have precedence.
+    /// The number of the source whose columns have precedence.
     private(set) var own = -1
-    /// Whether its table refers to it although it has an alias.
+    /// Whether columns without an alias refer to the source with precedence although it has one.
     private var isBound = false
-    /// Whether columns are written without their table, for standalone SQL.
+    /// Whether columns are written without their table, for SQL outside of a statement.
     var isInline = false
     /// The common tables that may be read here.
     var declared: [TableSchema] = []
@@ -23,28 +23,28 @@ struct CompilerWalk {
     var declaredNames: Set<String> = []
     /// The common tables whose definitions are being written, the innermost last.
     var defining: [TableSchema] = []
-    /// Whether every result column gets a name, because SQLite renames columns of a join in parentheses.
+    /// Whether every result column needs a name, because SQLite renames columns of a join in parentheses.
     var namesColumns = false
-    /// Whether a SELECT of whole rows includes lazy columns, because another SELECT reads it.
+    /// Whether a SELECT of whole rows includes lazy columns, because an outer SELECT reads them.
     var wantsLazyColumns = false
     /// Whether the condition being written is negated as a whole.
     var isInsideNot = false
     let compiler: RequestCompiler
-    /// Whether the result columns of the outermost SELECT are described even if they are simple, for a new shape.
+    /// Whether the result columns of the outermost SELECT are described even if they are simple, because the shape is new.
     var isDescribing = false
     /// The layout of the result columns.
     var layout: RowLayout?
     /// Whether the next SELECT is not the outermost one.
     var isInside = false
-    /// The joins in parentheses being written. In SQL their conditions cannot refer to tables outside.
+    /// The joins in parentheses that are being written. SQL does not allow their conditions to refer to tables outside.
     var group: JoinGroup?
 
     struct JoinGroup {
-        /// The name of the association joined as a whole.
+        /// The name of the association that is joined as a whole.
         let name: String
-        /// The numbers of its sources.
+        /// The numbers of the association's sources.
         let members: Set<Int>
-        /// Sources placed later belong to an inner SELECT.
+        /// The number from which on sources belong to an inner SELECT.
         let end: Int
     }
 
@@ -52,18 +52,19 @@ struct CompilerWalk {
         let source: RequestSource
         /// The table in the schema of the compilation.
         let table: TableSchema
-        /// Whether it is the target of a write, which is called by its own name even if it has an alias.
+        /// Whether the source is the target of a write. A target is referred to by the table's own name even if it has an alias.
         let isTarget: Bool
-        /// The SELECT that contains it.
+        /// The id of the SELECT that contains the source.
         let scope: Int
-        /// The associations that lead to it.
+        /// The associations that lead to the source.
         var identities: [AssociationIdentity] = []
-        /// The source whose rows it belongs to through these associations, if that is in the statement, and its table.
+        /// The number of the source that the rows belong to through the associations, if it is in the statement, and the table of
+        /// that source.
         var parent: Int?
         var origin: TableSchema?
     }
 
-    /// A SELECT being written, with the state to restore after it.
+    /// A SELECT that is being written, with the state to restore after it.
     struct Scope {
         let id: Int
         let start: Int
@@ -75,7 +76,7 @@ struct CompilerWalk {
 
     // MARK: - Sources
 
-    /// Numbers a source.
+    /// Adds a source and returns its number.
     mutating func place(_ source: RequestSource, isTarget: Bool = false) throws -> Int {
         var table = source.table
         if let schema = source.schema, schema !== compiler.schema { table = try compiler.current(table) }
@@ -90,7 +91,7 @@ struct CompilerWalk {
         return sources.count - 1
     }
 
-    /// Records the association that leads to a source, and its parent.
+    /// Records the association that leads to a source, and the source's parent.
     mutating func note(_ number: Int, reachedBy hop: Association.Hop, from parent: Int?, _ origin: TableSchema? = nil) {
         sources[number].identities += hop.identities
         sources[number].parent = parent
@@ -106,7 +107,7 @@ struct CompilerWalk {
         }
     }
 
-    /// Starts a SELECT.
+    /// Begins a SELECT.
     mutating func enterScope() {
         scopeCount += 1
         scopes.append(Scope(id: scopeCount, start: visible.count, own: own, isBound: isBound))
@@ -120,14 +121,14 @@ struct CompilerWalk {
         isBound = scope.isBound
     }
 
-    /// Gives a source precedence and returns the previous one.
+    /// Gives a source precedence. Returns the previous one.
     @discardableResult
     mutating func setOwn(_ number: Int) -> Int {
         defer { own = number }
         return own
     }
 
-    /// Writes expressions from the time before the source got its alias.
+    /// Writes expressions that were created before their source got an alias.
     mutating func bound(_ body: (inout CompilerWalk) throws -> Void) rethrows {
         let before = isBound
         isBound = true
@@ -156,7 +157,7 @@ struct CompilerWalk {
         }
     }
 
-    /// The sources that may be used here, with the one that has precedence, SELECT by SELECT from the innermost.
+    /// The sources that may be used here, grouped by SELECT from the innermost, each with the source that has precedence.
     var levels: [Level] {
         var end = visible.count
         var result: [Level] = []
@@ -175,7 +176,7 @@ struct CompilerWalk {
         let isBound: Bool
     }
 
-    /// Returns whether the source with precedence is that table and no other source can be meant.
+    /// Returns whether the source with precedence is that table and the reference is unambiguous.
     @inline(__always)
     func isPlainlyOwn(_ table: TableSchema) -> Bool {
         own >= 0 && sources[own].table === table && sources[own].source.alias == nil

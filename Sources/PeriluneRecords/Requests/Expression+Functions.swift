@@ -2,14 +2,14 @@
 package final class FunctionCall: Sendable {
     let name: String
     let arguments: [Expression]
-    /// `COUNT(*)`
+    /// Whether the call is `COUNT(*)`.
     let isOfRows: Bool
     let isDistinct: Bool
-    /// `FILTER (WHERE ...)`: which rows an aggregate takes.
+    /// The condition of `FILTER (WHERE ...)`, which selects the rows of an aggregate.
     let filter: Expression?
-    /// The order in which an aggregate takes its rows.
+    /// The order in which an aggregate processes its rows.
     let orders: [Ordering]
-    /// `OVER (...)`
+    /// The window of `OVER (...)`.
     let window: Window?
 
     init(
@@ -25,12 +25,12 @@ package final class FunctionCall: Sendable {
         self.window = window
     }
 
-    /// All expressions that it is made of.
+    /// All expressions inside the call.
     var parts: [Expression] {
         arguments + (filter.map { [$0] } ?? []) + orders.map(\.expression) + (window?.parts ?? [])
     }
 
-    /// Aggregates of SQLite; `min` and `max` are aggregates of one argument, and functions of several.
+    /// The names of SQLite's aggregates. `min` and `max` are aggregates with one argument, and functions with several.
     static let aggregates: Set<String> = [
         "count", "sum", "avg", "total", "group_concat", "json_group_array", "json_group_object", "min", "max",
     ]
@@ -41,23 +41,23 @@ package final class FunctionCall: Sendable {
     }
 
     private static let booleanFunctions: Set<String> = ["json_valid", "like", "glob"]
-    /// Functions that have the value of one of their arguments, which may be any of them.
+    /// The functions that return one of their arguments, which may be any of them.
     private static let choosingFunctions: Set<String> = ["min", "max", "coalesce", "ifnull"]
-    /// Functions that have the value of their first argument, in some row.
+    /// The functions that return their first argument's value in some row.
     private static let keepingFunctions: Set<String> = ["first_value", "last_value", "nth_value", "lag", "lead", "nullif"]
 
-    /// Whether its value is true, false or NULL.
+    /// Whether the call's value is true, false or NULL.
     var isBoolean: Bool {
         let name = name.foldedName
         if Self.booleanFunctions.contains(name) { return true }
         if Self.keepingFunctions.contains(name) { return arguments.first?.isBoolean ?? false }
         guard Self.choosingFunctions.contains(name), arguments.contains(where: \.isBoolean) else { return false }
-        // The values of parameters are not known here: integers other than 0 and 1 remain unchanged.
+        // The values of parameters are unknown here: integers other than 0 and 1 remain unchanged.
         return arguments.allSatisfy { $0.isBoolean || $0.isNull || $0.isParameter }
     }
 }
 
-/// `CASE`.
+/// A `CASE` expression.
 package final class Choice: Sendable {
     let base: Expression?
     let branches: [(condition: Expression, result: Expression)]
@@ -71,11 +71,11 @@ package final class Choice: Sendable {
 }
 
 extension Expression {
-    /// Any function, from SQLite, the host or the script: `lower`, `json_extract`, `strftime`, `my_function`.
+    /// Returns a call of any function of SQLite, the host or the script: `lower`, `json_extract`, `strftime`, `my_function`.
     ///
     /// - Parameters:
-    ///   - isAggregate: For aggregates that SQLite does not have itself.
-    ///   - getsWindow: Whether a window is given to it next, which functions such as `rank` need.
+    ///   - isAggregate: Whether the function is an aggregate that SQLite itself does not have.
+    ///   - getsWindow: Whether a window will be added, which functions such as `rank` need.
     package static func function(
         _ name: String, _ arguments: [Expression], isDistinct: Bool = false, filter: Expression? = nil,
         isAggregate: Bool? = nil, getsWindow: Bool = false
@@ -87,7 +87,7 @@ extension Expression {
             throw RequestError.argument("\(name) requires a window; use :over{ order_by = ... }")
         }
         let isAggregate = isAggregate ?? call.isAggregate
-        // Over a window it is computed of the groups: a running total of their sums.
+        // Over a window, an aggregate is computed from the groups: a running total of their sums, for example.
         if isAggregate, !getsWindow, arguments.contains(where: { $0.traits.contains(.aggregate) }) {
             throw RequestError.argument(
                 "an aggregate cannot be nested in another one: \(name); for totals of groups use :over{...} behind it")
@@ -95,17 +95,17 @@ extension Expression {
         return try make(call, isAggregate: isAggregate)
     }
 
-    /// `COUNT(*)`
+    /// Returns `COUNT(*)`.
     package static func countOfRows(filter: Expression? = nil) throws -> Expression {
         try make(FunctionCall("count", [], isOfRows: true, filter: filter), isAggregate: true)
     }
 
-    /// An aggregate of SQLite of this expression: `count`, `sum`, `avg`, `total`, `min`, `max`, `group_concat`.
+    /// Returns an SQLite aggregate of this expression: `count`, `sum`, `avg`, `total`, `min`, `max`, `group_concat`.
     package func aggregate(_ name: String, isDistinct: Bool = false, filter: Expression? = nil) throws -> Expression {
         try .function(name, [self], isDistinct: isDistinct, filter: filter, isAggregate: true)
     }
 
-    /// Restricts the aggregate to rows that fulfil a condition.
+    /// Restricts the aggregate to rows that meet a condition.
     package func filteringAggregate(_ condition: Expression) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can have a condition on its rows")
@@ -147,7 +147,7 @@ extension Expression {
         }
     }
 
-    /// `CASE [base] WHEN condition THEN result ... ELSE otherwise END`
+    /// Returns `CASE [base] WHEN condition THEN result ... ELSE otherwise END`.
     package static func choice(
         base: Expression? = nil, _ branches: [(condition: Expression, result: Expression)], otherwise: Expression? = nil
     ) throws -> Expression {

@@ -1,12 +1,12 @@
 /// Conditions on lists, keys and subrequests.
 extension Expression {
-    /// Returns whether the value is in a list. An empty list contains nothing; a null in the list is an error.
+    /// Returns the condition that the value is in a list. An empty list contains nothing; a null in the list is an error.
     package func isIn(values: [Value]) throws -> Expression {
         try checkSingleValue()
         return try .make(.inValues(self, ValueList(values), isNegated: false), .boolean, cost: 5, over: self)
     }
 
-    /// Returns whether the value is in a list of expressions.
+    /// Returns the condition that the value is in a list of expressions.
     package func isIn(members: [Expression]) throws -> Expression {
         try checkSingleValue()
         let values = members.compactMap { if case .value(let value) = $0.kind { value } else { nil } }
@@ -15,7 +15,8 @@ extension Expression {
         return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
     }
 
-    /// Returns whether the value is among the values of a request. Several columns are compared with as many columns of the request.
+    /// Returns the condition that the value is among the values of a request. Several columns are compared with as many columns
+    /// of the request.
     package func isIn(_ request: Request) throws -> Expression {
         let count = if case .row(let parts) = kind { parts.count } else { 1 }
         try request.checkColumnCount(count, for: "is_in")
@@ -23,12 +24,12 @@ extension Expression {
             .inRequest(self, request, isNegated: false), .boolean, cost: 10, overAll: [self], requests: [request])
     }
 
-    /// Returns whether a request has rows.
+    /// Returns the condition that a request has rows.
     package static func exists(_ request: Request) throws -> Expression {
         try .make(.exists(request, isNegated: false), .boolean, cost: 10, overAll: [], requests: [request])
     }
 
-    /// Returns the value of the first row of a one-column request; NULL without rows.
+    /// Returns an expression for the value in the first row of a one-column request; NULL without rows.
     package static func request(_ request: Request) throws -> Expression {
         try request.checkColumnCount(1, for: "a request that stands for a value")
         return try .make(.request(request), cost: 8, overAll: [], requests: [request])
@@ -46,12 +47,12 @@ extension Expression {
     }
 }
 
-/// The condition that a key of one or several columns is in a list.
+/// A condition that a key of one or several columns is in a list.
 struct KeyList: Sendable {
     let columns: [Expression]
     /// A JSON array of values, or of arrays for keys of several columns.
     let json: [UInt8]?
-    /// Keys that JSON cannot carry, with one parameter per value.
+    /// Keys that JSON cannot represent, with one parameter for each value.
     let rows: [[Value]]
 
     init(columns: [Expression], rows: [[Value]]) throws {

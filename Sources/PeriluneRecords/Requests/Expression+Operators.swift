@@ -76,7 +76,7 @@ package enum LikeOperator: UInt8, Sendable {
 }
 
 extension Expression {
-    /// `self operator other`. Comparisons with null follow the intention: `= NULL` becomes `IS NULL`.
+    /// Returns `self operator other`. Comparisons with null use the intended meaning: `= NULL` becomes `IS NULL`.
     package func binary(_ operation: BinaryOperator, _ other: Expression) throws -> Expression {
         if operation.isCondition {
             if let result = try comparisonWithNull(operation, other) { return result }
@@ -87,7 +87,8 @@ extension Expression {
         return try .makeBinary(.binary(operation, self, other), [], cost: costOfOperands(operation, other), self, other)
     }
 
-    /// Only operands in parentheses need the parser's stack; operands of a chain `a + b + c` do not.
+    /// Returns the cost of the operands. Only operands in parentheses need the parser's stack; operands of a chain `a + b + c` do
+    /// not.
     private func costOfOperands(_ operation: BinaryOperator, _ other: Expression) -> Int {
         if case .binary(let inner, _, _) = kind, inner.precedence >= operation.precedence, !other.isCompound { return 0 }
         return isCompound || other.isCompound ? 3 : 1
@@ -110,7 +111,7 @@ extension Expression {
         }
     }
 
-    /// Returns the comparison with null on the left side.
+    /// Returns the comparison of null on the left side with this expression.
     private func comparisonFromNull(_ operation: BinaryOperator) throws -> Expression {
         switch operation {
         case .equal, .is: return try unary(.isNull)
@@ -172,7 +173,7 @@ extension Expression {
         return try parts.dropFirst().reduce(first) { try $0.logical(isAnd: isAnd, $1) }
     }
 
-    /// Checks that it can be used as a condition.
+    /// Checks that the expression can be used as a condition.
     func checkCondition(_ place: String) throws {
         if isValue {
             throw RequestError.argument("\(place): expected a condition, got a value, which is true or false for all rows")
@@ -186,9 +187,9 @@ extension Expression {
         return try .make(.between(self, low, high, isNegated: false), .boolean, cost: 5, over: self, low, high)
     }
 
-    /// `LIKE` or `GLOB`.
+    /// Returns a `LIKE` or `GLOB` condition.
     ///
-    /// - Parameter escape: A character that makes the next one of the pattern literal. Only for `LIKE`.
+    /// - Parameter escape: The character that makes the next one in the pattern literal. Only for `LIKE`.
     package func like(
         _ operation: LikeOperator = .like, _ pattern: Expression, escape: Expression? = nil
     ) throws -> Expression {

@@ -1,8 +1,8 @@
 /// Expressions from SQL text.
 extension Expression {
-    /// SQL text with its arguments, in parentheses.
+    /// Returns SQL text with its arguments, in parentheses.
     ///
-    /// - Throws: ``RequestError`` if it cannot be part of other SQL, or its arguments do not match.
+    /// - Throws: ``RequestError`` if the text cannot be part of other SQL, or its arguments do not match.
     package static func sql(_ text: [UInt8], _ arguments: SQLFragment.Arguments = .none) throws -> Expression {
         try fragment(SQLFragment(text, arguments))
     }
@@ -16,11 +16,11 @@ extension Expression {
     }
 }
 
-/// One term of ORDER BY.
+/// A term of ORDER BY.
 package struct Ordering: Sendable {
     let expression: Expression
     let isDescending: Bool
-    /// The place of NULLs; `nil` means first in ascending order, as in SQLite.
+    /// Whether NULLs come first; `nil` means SQLite's default, which is first in ascending order.
     let nullsFirst: Bool?
 
     package init(_ expression: Expression, isDescending: Bool = false, nullsFirst: Bool? = nil) {

@@ -1,34 +1,34 @@
-/// A piece of SQL that has a value: a column, a bound value, an operation, a function, a sub-request. Immutable.
+/// A piece of SQL that has a value: a column, a bound value, an operation, a function, or a subrequest. Immutable.
 ///
-/// - Columns come from ``Request/column(_:)``; values from ``value(_:)``; everything else is made of other expressions: operators
-///   in `Expression+Operators.swift`, lists and sub-requests in `Expression+Lists.swift`, functions in
-///   `Expression+Functions.swift`, SQL text in `Expression+Text.swift`.
-/// - Whatever makes an expression throws ``RequestError`` if it cannot work.
+/// - Columns come from ``Request/column(_:)``, values from ``value(_:)``. All other expressions consist of these: operators in
+///   `Expression+Operators.swift`, lists and subrequests in `Expression+Lists.swift`, functions in `Expression+Functions.swift`,
+///   SQL text in `Expression+Text.swift`.
+/// - Functions that create an expression throw ``RequestError`` if it is not valid.
 ///
-/// `@unchecked Sendable`: `kind` changes only in the deinitialiser.
+/// `@unchecked Sendable`: `kind` changes only in the deinitializer.
 package final class Expression: @unchecked Sendable {
     private(set) var kind: Kind
-    /// How deep SQLite's tree of it is.
+    /// The height of the expression's tree in SQLite.
     let height: Int
-    /// How much of SQLite's parser stack it needs.
+    /// The space that the expression needs on the stack of SQLite's parser.
     let nesting: Int
     let traits: Traits
 
     enum Kind {
         case value(Value)
-        /// Filled in when a prepared request runs.
+        /// A parameter whose value is given when a prepared request runs.
         case parameter(String)
         /// A column, or the row id (``TableSchema/rowID``), of a source of that table.
         case column(TableSchema, Int, ColumnPlace)
-        /// An expression for a source before it got its alias: the table in it refers to that source.
+        /// An expression for a source before it got its alias: the table inside the expression refers to that source.
         case bound(Expression)
         /// A column of the result, in ORDER BY.
         case resultColumn(String)
-        /// `excluded.column`, in upserts.
+        /// A column of the row to insert in upserts: `excluded.column`.
         case excluded(TableSchema, Int)
         case unary(UnaryOperator, Expression)
         case binary(BinaryOperator, Expression, Expression)
-        /// AND or OR. Chains of thousands lean to one side, and are walked without recursion.
+        /// An AND or OR. Chains of thousands lean to one side, and are walked without recursion.
         case logical(isAnd: Bool, Expression, Expression)
         case between(Expression, Expression, Expression, isNegated: Bool)
         case like(LikeOperator, Expression, Expression, escape: Expression?, isNegated: Bool)
@@ -49,22 +49,22 @@ package final class Expression: @unchecked Sendable {
 
     struct Traits: OptionSet {
         let rawValue: UInt16
-        /// Its value is true, false or NULL.
+        /// The value is true, false or NULL.
         static let boolean = Traits(rawValue: 1)
-        /// It contains an SQL aggregate, outside of sub-requests.
+        /// The expression contains an SQL aggregate, outside of subrequests.
         static let aggregate = Traits(rawValue: 2)
         static let excluded = Traits(rawValue: 4)
         static let resultColumn = Traits(rawValue: 8)
         static let row = Traits(rawValue: 16)
-        /// It contains a sub-request.
+        /// The expression contains a subrequest.
         static let request = Traits(rawValue: 32)
-        /// It contains a value over a window of rows, outside of sub-requests.
+        /// The expression contains a value over a window of rows, outside of subrequests.
         static let window = Traits(rawValue: 64)
         /// The traits that containing expressions inherit.
         static let inherited: Traits = [.aggregate, .excluded, .resultColumn, .request, .window]
     }
 
-    /// An expression without others in it.
+    /// Creates an expression without inner expressions.
     init(_ kind: Kind, _ traits: Traits = []) {
         self.kind = kind
         self.traits = traits
@@ -79,15 +79,15 @@ package final class Expression: @unchecked Sendable {
         self.nesting = nesting
     }
 
-    /// An expression of the same parts.
+    /// Creates an expression with the same inner expressions.
     convenience init(copying other: Expression, _ kind: Kind) {
         self.init(kind, other.traits, height: other.height, nesting: other.nesting)
     }
 
-    /// An expression with others in it.
+    /// Returns an expression with inner expressions.
     ///
-    /// - Parameter cost: What it adds to the stack of SQLite's parser.
-    /// - Throws: ``RequestError`` if it is nested more deeply than SQLite can parse.
+    /// - Parameter cost: The additional space on the stack of SQLite's parser.
+    /// - Throws: ``RequestError`` if the expression is nested more deeply than SQLite can parse.
     static func make(
         _ kind: Kind, _ traits: Traits = [], cost: Int, over parts: Expression...
     ) throws -> Expression {
@@ -113,7 +113,7 @@ package final class Expression: @unchecked Sendable {
         return try checked(Expression(kind, traits, height: height + 1, nesting: nesting + cost))
     }
 
-    /// An operation on two parts; as `make`, but without an array of them.
+    /// Returns an operation on two parts, like `make` but without creating an array.
     @inline(__always)
     static func makeBinary(
         _ kind: Kind, _ traits: Traits, cost: Int, _ a: Expression, _ b: Expression
@@ -123,7 +123,7 @@ package final class Expression: @unchecked Sendable {
             Expression(kind, traits, height: max(a.height, b.height) + 1, nesting: max(a.nesting, b.nesting) + cost))
     }
 
-    /// AND or OR: its members may be thousands, and cost no height each.
+    /// Returns an AND or OR. A chain may have thousands of members, and they add no height.
     static func makeLogical(isAnd: Bool, _ a: Expression, _ b: Expression) throws -> Expression {
         func height(_ part: Expression) -> Int { part.isLogical(isAnd: isAnd) ? part.height : part.height + Self.groupHeight }
         return try checked(
@@ -140,11 +140,11 @@ package final class Expression: @unchecked Sendable {
         if case .logical(isAnd, _, _) = kind { true } else { false }
     }
 
-    /// The height that a chain of AND or OR of any length may add: it is written in balanced groups.
+    /// The height that a chain of AND or OR of any length may add, because it is written in balanced groups.
     static let groupHeight = 100
-    /// SQLite has 1000.
+    /// The maximum height. SQLite's limit is 1000.
     static let greatestHeight = 800
-    /// SQLite's parser has a stack of 100; a statement around needs some.
+    /// The maximum space on the parser's stack. SQLite has 100, of which the surrounding statement needs some.
     static let greatestNesting = 80
 
     private static func checked(_ expression: Expression) throws -> Expression {
@@ -162,7 +162,7 @@ package final class Expression: @unchecked Sendable {
         releaseChain()
     }
 
-    /// Releases long chains one by one: each inside the other would need a stack as deep as the chain is long.
+    /// Releases long chains iteratively, because recursion would need a stack as deep as the chain is long.
     private func releaseChain() {
         var pending: [Expression] = []
         if case .logical(_, let a, let b) = kind { pending = [a, b] }
@@ -181,65 +181,66 @@ package final class Expression: @unchecked Sendable {
 extension Expression {
     static let nanMessage = "NaN cannot be compared or stored: SQLite would convert it to NULL"
 
-    /// A value, which is bound to the statement. `null` is an expression like others here; comparisons treat it.
+    /// Returns a value, which is bound to the statement. `null` is an ordinary expression here; comparisons give it special
+    /// treatment.
     package static func value(_ value: Value) throws -> Expression {
         if case .real(let number) = value, number.isNaN { throw RequestError.argument(nanMessage) }
         if case .boolean = value { return Expression(.value(value), .boolean) }
         return Expression(.value(value))
     }
 
-    /// A value that is passed when a prepared request runs.
+    /// Returns a parameter, whose value is passed when a prepared request runs.
     package static func parameter(_ name: String) throws -> Expression {
         try checkName(name, of: "a parameter")
         return Expression(.parameter(name))
     }
 
-    /// `excluded.column`: the value that a conflicting insert would have written.
+    /// Returns `excluded.column`: the value that a conflicting insert would have written.
     package static func excluded(_ column: Int, of table: TableSchema) -> Expression {
         Expression(.excluded(table, column), .excluded)
     }
 
-    /// A column of a table in a request: it belongs to the request's own table, or to the only joined table of that name, or else to a
-    /// surrounding request. With an alias, it belongs to the source that has it.
+    /// Returns a column of a table in a request. The column belongs to the request's own table, or to the only joined table of
+    /// that name, or else to a surrounding request. With an alias, it belongs to the source that has the alias.
     package static func column(_ position: Int, of table: TableSchema, alias: String? = nil) -> Expression {
         Expression(.column(table, position, alias.map { .alias($0) } ?? .nearest))
     }
 
-    /// A column of the rows that an association leads to.
+    /// Returns a column of the rows that an association leads to.
     package static func column(_ position: Int, of table: TableSchema, of association: AssociationIdentity) -> Expression {
         Expression(.column(table, position, .association(association)))
     }
 
     var isNull: Bool { if case .value(.null) = kind { true } else { false } }
 
-    /// Whether it is a plain value.
+    /// Whether the expression is a plain value.
     package var isValue: Bool { if case .value = kind { true } else { false } }
 
-    /// Whether its value is true, false or NULL, though SQLite has numbers.
+    /// Whether the value is true, false or NULL, although SQLite represents booleans as numbers.
     package var isBoolean: Bool {
         traits.contains(.boolean) || declaredType.content == .boolean
     }
 
     var isParameter: Bool { if case .parameter = kind { true } else { false } }
 
-    /// The table and position if it is a column.
+    /// The table and the position if the expression is a column.
     package var columnPosition: (table: TableSchema, position: Int)? {
         if case .column(let table, let position, _) = unbound.kind { (table, position) } else { nil }
     }
 
-    /// The name of a result column with this expression, if the expression has a name.
+    /// The name of a result column with this expression; `nil` if the expression has no name.
     package var columnName: String? {
         guard let (table, position) = columnPosition else { return nil }
         return position >= 0 ? table.columns[position].name : table.rowIDName
     }
 
-    /// The name that SQLite gives to a result column of this expression, if it is a column.
+    /// The name that SQLite gives to a result column with this expression, if the expression is a column.
     var sqlColumnName: String? {
         guard let (table, position) = columnPosition else { return nil }
         return position >= 0 ? table.columns[position].sqlName : table.rowIDName
     }
 
-    /// Names of aliases, parameters and results: anything that SQL can quote.
+    /// Checks the name of an alias, parameter or result. Anything that SQL can quote is allowed.
     static func checkName(_ name: String, of what: String) throws {
         if name.isEmpty { throw RequestError.argument("the name of \(what) cannot be empty") }
         if name.utf8.contains(0) { throw RequestError.argument("the name of \(what) cannot contain a NUL byte") }

@@ -1,8 +1,9 @@
-/// `OVER (...)`: the rows that a function sees with each row.
+/// The window of `OVER (...)`: the rows that a function processes for each row.
 package struct Window: Sendable {
     let partitions: [Expression]
     let orders: [Ordering]
-    /// The frame as SQL: `ROWS BETWEEN 2 PRECEDING AND CURRENT ROW`. `nil`: up to the current row and its peers, or, without an order, all.
+    /// The frame as SQL: `ROWS BETWEEN 2 PRECEDING AND CURRENT ROW`. `nil` means up to the current row and its peers, or all rows
+    /// if there is no order.
     let frame: String?
 
     package init(partitions: [Expression] = [], orders: [Ordering] = [], frame: String? = nil) {
@@ -15,12 +16,12 @@ package struct Window: Sendable {
 }
 
 extension FunctionCall {
-    /// Functions that have a value only over a window.
+    /// The functions that have a value only over a window.
     static let windowFunctions: Set<String> = [
         "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value",
     ]
 
-    /// Functions of SQLite that see one row.
+    /// The SQLite functions that process a single row.
     private static let rowFunctions: Set<String> = [
         "abs", "coalesce", "date", "datetime", "glob", "hex", "ifnull", "iif", "instr", "json_extract", "julianday", "length", "like",
         "lower", "ltrim", "nullif", "printf", "quote", "random", "replace", "round", "rtrim", "strftime", "substr", "time", "trim",
@@ -36,7 +37,7 @@ extension FunctionCall {
 }
 
 extension Expression {
-    /// The value that a function has over a window of rows: an aggregate, or a function such as `rank`.
+    /// Returns the value of a function over a window of rows: an aggregate, or a function such as `rank`.
     package func over(_ window: Window) throws -> Expression {
         guard case .function(let call) = kind, call.window == nil else {
             throw RequestError.argument("only an aggregate or a window function can have a window")
@@ -60,7 +61,7 @@ extension Expression {
             FunctionCall(name, call.arguments, isOfRows: call.isOfRows, filter: call.filter, window: window), isAggregate: false)
     }
 
-    /// Makes the aggregate read its rows in an order.
+    /// Makes the aggregate process its rows in an order.
     package func ordered(by orders: [Ordering]) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
             throw RequestError.argument("only an aggregate can order its rows")
@@ -107,7 +108,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// SQLite supports an order inside aggregates since 3.44. Older versions use Perilune's own aggregate.
+    /// Writes an aggregate with an order. SQLite supports this since 3.44; older versions use Perilune's own aggregate.
     mutating func orderedAggregate(_ call: FunctionCall) throws {
         guard !OrderedAggregate.isBuiltIn else {
             tokens.add(.function, call.name.utf8)

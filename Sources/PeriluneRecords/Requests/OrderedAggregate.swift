@@ -1,9 +1,10 @@
 internal import GRDBSQLite
 
-/// Aggregates that take their rows in an order: `group_concat(name, ', ' ORDER BY born DESC)`.
+/// Aggregates that process their rows in an order: `group_concat(name, ', ' ORDER BY born DESC)`.
 ///
-/// SQLite has them from 3.44 on. Before, the SQL function ``functionName`` replaces them: it is given the directions of the order, the text,
-/// the separator, and the values to order by; it keeps all rows of a group, and puts them in order at last.
+/// SQLite supports them since 3.44. In older versions, the SQL function ``functionName`` replaces them. Its arguments are the
+/// directions of the order, the text, the separator, and the values to order by. It stores all rows of a group and sorts them at
+/// the end.
 package enum OrderedAggregate {
     static let names: Set<String> = ["group_concat", "json_group_array"]
     static let isBuiltIn = sqlite3_libversion_number() >= 3_044_000
@@ -19,7 +20,7 @@ package enum OrderedAggregate {
 
     // MARK: - The order
 
-    /// Three letters for each term: the direction, where NULLs come, and the collation.
+    /// Returns three letters for each term: the direction, the position of NULLs, and the collation.
     static func directions(of orders: [Ordering]) throws -> String {
         try orders.map { order in
             let nullsFirst = order.nullsFirst ?? !order.isDescending
@@ -41,15 +42,15 @@ package enum OrderedAggregate {
 
     // MARK: - Rows
 
-    /// The rows of a group so far. They are copies that SQLite has allocated, so that they count as memory of the script.
+    /// The rows of a group so far. SQLite allocates the copies, so that they count as memory of the script.
     private final class Group {
         let terms: [Term]
-        /// For each row: the text, the separator, and the values to order by.
+        /// The values of all rows: for each row the text, the separator, and the values to order by.
         var values: [OpaquePointer] = []
         let width: Int
 
         init(terms: [Term], width: Int) {
-            // SQL that calls the function itself may give it fewer values than directions.
+            // SQL that calls the function directly may pass fewer values than directions.
             self.terms = Array(terms.prefix(width - 2))
             self.width = width
         }
@@ -60,7 +61,7 @@ package enum OrderedAggregate {
 
         var rowCount: Int { values.count / width }
 
-        /// Returns false without memory.
+        /// Adds a row. Returns false if memory runs out.
         func append(_ row: UnsafeBufferPointer<OpaquePointer?>) -> Bool {
             let former = values.count
             for value in row {
@@ -77,7 +78,7 @@ package enum OrderedAggregate {
     private static func step(
         _ context: OpaquePointer?, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?
     ) {
-        // The memory is SQLite's, which gives it zeroed for a new group, and takes it back after `finish`.
+        // The memory belongs to SQLite, which zeroes it for a new group and frees it after `finish`.
         guard let values, count >= 4, let memory = sqlite3_aggregate_context(context, CInt(MemoryLayout<UnsafeRawPointer?>.size))
         else { return sqlite3_result_error_nomem(context) }
         let slot = memory.assumingMemoryBound(to: UnsafeRawPointer?.self)
@@ -100,12 +101,12 @@ package enum OrderedAggregate {
         let group = Unmanaged<Group>.fromOpaque(known).takeRetainedValue()
         slot.pointee = nil
         if group.rowCount == 0 { return sqlite3_result_null(context) }
-        // Rows that are equal in the order stay as they came.
+        // Rows that are equal in the order keep their original order.
         let rows = (0..<group.rowCount).sorted { a, b in
             let result = compare(a, b, in: group)
             return result == 0 ? a < b : result < 0
         }
-        // Uses a single block of SQLite's memory, which becomes the result.
+        // Uses a single block of memory allocated by SQLite, which becomes the result.
         let length = rows.dropFirst().reduce(bytes(group.values[rows[0] * group.width]).count) { length, row in
             length + bytes(group.values[row * group.width]).count + bytes(group.values[row * group.width + 1]).count
         }
@@ -139,7 +140,7 @@ package enum OrderedAggregate {
         return Array(UnsafeBufferPointer(start: start, count: Int(sqlite3_value_bytes(value))))
     }
 
-    /// The text of a value, or a BLOB. Valid as long as the value.
+    /// Returns the bytes of a value as text or BLOB. They are valid as long as the value.
     private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
         let start: UnsafeRawPointer? = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
@@ -209,7 +210,7 @@ package enum OrderedAggregate {
 }
 
 extension Expression {
-    /// The collation that it is ordered by.
+    /// The collation by which the expression is ordered.
     fileprivate var collationName: String {
         switch unbound.kind {
         case .collation(_, let name): name

@@ -1,44 +1,44 @@
-/// The compiled form of a request: SQL, parameters, and the meaning of the result columns. Shared by all requests of one shape.
+/// The compiled form of a request: SQL, parameters, and the meaning of the result columns. All requests of one shape share it.
 package final class Plan: Sendable {
     package let sql: String
-    /// The source of each parameter of the SQL, in order.
+    /// The source of each parameter in the SQL, in order.
     package let slots: [Slot]
     /// The meaning of the columns; `nil` for statements that fetch no rows (counts, updates).
     package let root: Segment?
-    /// The columns with booleans that their declared types do not show: conditions.
+    /// The columns that contain booleans although their declared types do not show this: conditions.
     package let booleanColumns: [Int]
-    /// For prefetched rows: the columns with the key of the row that each belongs to.
+    /// The columns with the key of the row that each prefetched row belongs to.
     package let keyColumns: [Int]
-    /// Whether this is one column with the number of the key, from 1.
+    /// Whether ``keyColumns`` is one column with the number of the key, from 1.
     package let numbersKeys: Bool
 
     package enum Slot: Sendable, Equatable {
-        /// The value at that position of ``CompiledRequest/values``.
+        /// The value at this position of ``CompiledRequest/values``.
         case value(Int)
         /// A value given by name when a prepared request runs.
         case parameter(String)
-        /// The keys of the rows for which others are fetched: a JSON array of values or of arrays.
+        /// The keys of the rows whose associated rows are fetched: a JSON array of values or of arrays.
         case keys
     }
 
-    /// The columns of one row of a table. Rows of included associations are segments inside it.
+    /// The columns of one row of a table. Rows of included associations are inner segments.
     package final class Segment: Sendable {
-        /// The field of the surrounding row; empty for the row itself.
+        /// The name of the field in the surrounding row; empty for the row itself.
         package let name: String
         package let table: TableSchema
         /// The tag of the association.
         package let tag: Int
-        /// The number of the segment in the plan, from 0, outer before inner.
+        /// The number of the segment in the plan, from 0. Outer segments come before inner ones.
         package let index: Int
-        /// The range of its own columns in the result.
+        /// The range of the segment's own columns in the result.
         package let columns: Range<Int>
-        /// The names of the columns; `nil` for SQLite's name.
+        /// The names of the columns; `nil` means the name that SQLite returns.
         package let names: [String?]
-        /// Whether these are all columns of the table, so that the row is a record.
+        /// Whether the segment has all columns of the table, so that the row is a record.
         package let isWhole: Bool
-        /// Added columns, by name.
+        /// The additional columns, with their names.
         package let extras: [(name: String, column: Int)]
-        /// Whether the row may be missing, which a NULL in the column ``presence`` shows.
+        /// Whether the row may be missing, which a NULL in the column ``presence`` indicates.
         package let isOptional: Bool
         package let presence: Int?
         package let children: [Segment]
@@ -50,7 +50,7 @@ package final class Plan: Sendable {
             self.index = index
             columns = builder.start..<builder.start + builder.names.count
             names = builder.names
-            // Rows of several requests that selected columns look like no table.
+            // Rows of combined requests with selected columns do not belong to a table.
             isWhole = builder.request.parts.values.selection == nil && builder.table.kind != .request
             extras = builder.extras.map { ($0.name ?? "", $0.column) }
             isOptional = builder.isOptional
@@ -77,9 +77,9 @@ package final class Plan: Sendable {
 /// A request that is ready to run.
 package final class CompiledRequest: Sendable {
     package let plan: Plan
-    /// The values of the slots `.value`.
+    /// The values for the slots `.value`.
     package let values: [Value]
-    /// Further requests for the rows that are fetched with these.
+    /// The further requests for rows that are fetched with the rows of this one.
     package let prefetches: [CompiledPrefetch]
     /// The schema for which it was compiled.
     let schema: DatabaseSchema
@@ -94,19 +94,18 @@ package final class CompiledRequest: Sendable {
 
 /// A request for the rows associated with fetched rows.
 ///
-/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with NULL) and run ``child``
-/// with them in its slots `.keys` if ``canBindAsJSON(_:)``, otherwise the request of ``request(forKeys:by:)``. The columns
-/// `plan.keyColumns` identify the key of each row: by its number if the plan `numbersKeys`, otherwise by a key that is equal by
-/// ``keyForms``.
-/// equal to it by ``keyForms``.
+/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with NULL) and run
+/// ``child`` with them in its slots `.keys` if ``canBindAsJSON(_:)``, otherwise the request of ``request(forKeys:by:)``. The
+/// columns `plan.keyColumns` identify the key of each row: by its number if the plan `numbersKeys`, otherwise by a key that is
+/// equal by ``keyForms``.
 package final class CompiledPrefetch: Sendable {
-    /// The name of the field.
+    /// The name of the field with the rows.
     package let name: String
     package let isPlural: Bool
     package let tag: Int
-    /// The ``Plan/Segment/index`` of the rows that they belong to.
+    /// The ``Plan/Segment/index`` of the rows that the fetched rows belong to.
     package let segmentIndex: Int
-    /// The columns of these rows' keys in the parent's result.
+    /// The columns of the parent rows' keys in the parent's result.
     package let parentKeyColumns: [Int]
     package let child: CompiledRequest
     private let association: Association
@@ -121,20 +120,20 @@ package final class CompiledPrefetch: Sendable {
         self.association = association
     }
 
-    /// Returns whether a key value passes through JSON unchanged: integers and texts do.
+    /// Returns whether JSON carries a key value unchanged, which is true for integers and texts.
     package static func canBindAsJSON(_ value: Value) -> Bool { ValueList.isCarriedByJSON(value) }
 
-    /// Returns the JSON array for the slot `.keys`. All values must pass through JSON unchanged.
+    /// Returns the JSON array for the slot `.keys`. JSON must carry all values unchanged.
     package static func json(_ keys: [[Value]]) -> [UInt8] {
         keys.first?.count == 1 ? ValueList.jsonArray(keys.lazy.map { $0[0] }) : ValueList.jsonArray(rows: keys)
     }
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Whether numeric keys and text keys need separate statements. ``child`` is for numbers then.
+    /// Whether numeric keys and text keys need separate statements. ``child`` is then the statement for numbers.
     package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
 
-    /// Returns the request for any keys, at least one, each with its own parameters.
+    /// Returns the request for one or more keys of any values, each with its own parameters.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
         try compiler.compile(association, keyForms == nil ? .numberedKeys(keys) : .keys(keys))
     }

@@ -1,17 +1,18 @@
 internal import Synchronization
 
-/// The plans of recently compiled shapes. Shapes contain table ids that are never reused, so the cache can outlive schema changes.
+/// A cache of the plans of recently compiled shapes. Shapes contain table ids that are never reused, so the cache can outlive
+/// schema changes.
 package final class PlanCache: Sendable {
     private let plans = Mutex(Generations())
     private let capacity: Int
 
-    /// Recently used plans, and those used before, which are dropped when the recent ones become too many.
+    /// The recently used plans, and older plans, which are dropped when the recent ones become too many.
     private struct Generations {
         var young: [PlanKey: Plan] = [:]
         var old: [PlanKey: Plan] = [:]
     }
 
-    /// - Parameter capacity: About half of the largest number of plans.
+    /// - Parameter capacity: About half of the maximum number of plans.
     package init(capacity: Int = 500) { self.capacity = capacity }
 
     func plan(for key: PlanKey) -> Plan? {

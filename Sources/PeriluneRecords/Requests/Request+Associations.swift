@@ -1,20 +1,20 @@
 /// An association that a request joins.
 struct Join: Sendable {
     let association: Association
-    /// Whether rows without an associated row are left out.
+    /// Whether rows without an associated row are excluded.
     let isRequired: Bool
     let role: Role
 
     enum Role: UInt8, Sendable {
-        /// Used in conditions and orders only.
+        /// The rows are used only in conditions and orders.
         case joined
-        /// Its columns are added to the row's columns.
+        /// The columns are added to the row's columns.
         case annotated
-        /// Its rows become tables in fields.
+        /// The rows become tables in fields.
         case included
     }
 
-    /// Whether rows of associations are fetched with it.
+    /// Whether rows of associations are fetched with the joined row.
     var hasInclusion: Bool {
         role == .included || association.request.parts.values.joins.contains(where: \.hasInclusion)
             || !association.request.parts.values.prefetches.isEmpty
@@ -26,28 +26,29 @@ struct Prefetch: Sendable {
     let association: Association
 }
 
-/// The rows of an association's table that a request means: those associated with some row.
+/// The rows of an association's table that are associated with certain rows.
 struct Reach: Sendable {
     let association: Association
     let anchor: Anchor
-    /// Whether the rows are finally ordered by their key, because only the first is meant.
+    /// Whether the last order is by the rows' key, because only the first row is meant.
     var isOrderedByKey = false
 
     enum Anchor: Sendable {
-        /// Associated with the row of the surrounding request.
+        /// The row of the surrounding request.
         case outer
-        /// Associated with the row that has these values in the columns of the association.
+        /// The row that has these values in the columns of the association.
         case values([Expression])
-        /// Associated with rows whose keys are given when the request runs. The key is fetched with each row.
+        /// The rows whose keys are given when the request runs. The key is fetched with each associated row.
         case open
-        /// Associated with the rows of these keys. The key is fetched with each row.
+        /// The rows with these keys. The key is fetched with each associated row.
         case keys([[Value]])
-        /// Like `open` and `keys`, for keys that only SQLite can compare: the number of the key, from 1, is fetched with each row.
+        /// The rows of `open` or `keys`, for keys that only SQLite can compare: the number of the key, from 1, is fetched with
+        /// each associated row.
         case openNumbered
         case numberedKeys([[Value]])
-        /// Associated with any row, because all rows are fetched. The key is fetched with each row.
+        /// Any row, because all rows are fetched. The key is fetched with each associated row.
         case all
-        /// Associated with the row that a row of the surrounding request, which is one of them, belongs to.
+        /// The parent of a row in the surrounding request. That row is itself one of the associated rows.
         case sibling
     }
 
@@ -67,12 +68,14 @@ struct Reach: Sendable {
 }
 
 extension Request {
-    /// Rows that have an associated row, which conditions and orders may use. Rows with several associated rows come several times.
+    /// Returns the rows that have an associated row, which conditions and orders may use. Rows with several associated rows come
+    /// several times.
     package func joining(_ association: Association, required: Bool) throws -> Request {
         try adding(Join(association: association, isRequired: required, role: .joined), "joining")
     }
 
-    /// Rows with the associated row in a field. Only for associations to one row; for others see ``includingAll(_:depth:)``.
+    /// Returns the rows with the associated row in a field. Only for associations to one row; for others see
+    /// ``includingAll(_:depth:)``.
     package func including(_ association: Association, required: Bool) throws -> Request {
         if association.isPlural {
             throw RequestError.argument("`\(association.name)` may have several rows; use including_all")
@@ -81,7 +84,7 @@ extension Request {
         return try adding(Join(association: association, isRequired: required, role: .included), "including")
     }
 
-    /// Rows with the selected columns of the associated row in addition to their own.
+    /// Returns the rows with the selected columns of the associated row in addition to their own.
     package func annotated(withJoined association: Association, required: Bool) throws -> Request {
         let result = try adding(Join(association: association, isRequired: required, role: .annotated), "annotated_with")
         var seen = Set<String>()
@@ -91,8 +94,8 @@ extension Request {
         return result
     }
 
-    /// Rows with the list of their associated rows in a field (or the row itself, for associations to one row), fetched by one more
-    /// request. A limit of the association applies to each row.
+    /// Returns the rows with the list of their associated rows in a field (or the row itself, for associations to one row),
+    /// fetched by one additional request. A limit of the association applies to each row.
     ///
     /// - Parameter depth: For an association of a table to itself, the number of levels to follow.
     package func includingAll(_ association: Association, depth: Int? = nil) throws -> Request {
@@ -193,7 +196,7 @@ extension Request {
 }
 
 extension SelectedColumn {
-    /// Selects a column, which has a name.
+    /// Creates a selected column from a column with a name.
     init(_ column: Expression) {
         expression = column
         name = column.columnName
@@ -205,10 +208,11 @@ extension Association {
     /// The columns of the origin that determine the associated rows.
     package var originColumns: [Int] { hops[0].columns.map(\.from) }
 
-    /// For each column of the first table that these are equal to, the collation of the comparison if it is not the column's own.
+    /// For each column of the first table that corresponds to ``originColumns``, the collation of the comparison if it is not the
+    /// column's own.
     package var collations: [String?] { hops[0].collations }
 
-    /// The names of the columns of the origin, and of the columns of the first table that they are equal to.
+    /// The names of the columns of the origin, and of the columns of the first table that correspond to them.
     package var columnNames: (origin: [String], first: [String]) {
         let columns = hops[0].columns
         return (
@@ -229,7 +233,7 @@ extension Association {
 }
 
 extension [Join] {
-    /// Returns the list with one more join, merged with the same join if that is in the list.
+    /// Returns the list with one more join, merged with an equal join of the list.
     func adding(_ join: Join) throws -> [Join] {
         let association = join.association
         guard
@@ -251,7 +255,7 @@ extension [Join] {
 }
 
 extension Association {
-    /// Combines both conditions. Everything else comes from the other association.
+    /// Returns the association with the conditions of both. Everything else comes from the other association.
     fileprivate func merging(_ other: Association) throws -> Association {
         let pairs = try zip(hops, other.hops).map { a, b in
             Hop(

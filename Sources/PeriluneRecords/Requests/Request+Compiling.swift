@@ -3,11 +3,11 @@ package enum RequestForm: Sendable {
     case rows
     /// At most one row.
     case first
-    /// How many rows: one integer.
+    /// The number of rows: one integer.
     case count
-    /// Whether there is any row: one boolean.
+    /// Whether the request has rows: one boolean.
     case exists
-    /// An aggregate of SQL (`SUM`, `MIN`, ...) of an expression over all rows: one value.
+    /// An SQL aggregate (`SUM`, `MIN`, ...) of an expression over all rows: one value.
     case aggregate(String, Expression, isDistinct: Bool)
 }
 
@@ -32,7 +32,7 @@ extension Request {
         return compiled
     }
 
-    /// Raises where a column may mean several sources. What is missing so far is not yet an error.
+    /// Throws if a column could refer to several sources. Missing parts of an unfinished request are not an error yet.
     package func checkMeaning(by compiler: RequestCompiler) throws {
         guard !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
         var walk = CompilerWalk(compiler)
@@ -60,18 +60,18 @@ extension Request {
 
     var hasLimit: Bool { limit != nil || offset > 0 }
 
-    /// Whether the rows must be made to count them.
+    /// Whether counting requires selecting the rows.
     private var countNeedsRows: Bool {
         let parts = parts.values
         return hasLimit || parts.isDistinct || !parts.groups.isEmpty || parts.having != nil || selectsAggregates
     }
 
-    /// Whether aggregates are selected: without groups, of all rows.
+    /// Whether aggregates are selected. Without groups, they apply to all rows.
     var selectsAggregates: Bool {
         (selectedColumns + joinedAnnotations).contains { $0.expression.traits.contains(.aggregate) }
     }
 
-    /// Without rows of associations in fields.
+    /// The request without rows of associations in fields.
     var withoutIncluded: Request {
         let values = parts.values
         if values.prefetches.isEmpty, !values.joins.contains(where: { $0.role == .included }) { return self }
@@ -120,11 +120,11 @@ extension Request {
     }
 }
 
-// MARK: - Expressions by themselves
+// MARK: - Standalone expressions
 
 extension RequestCompiler {
-    /// An expression as SQL text with its values as literals, its columns without their table: for the definition of tables,
-    /// indexes and views.
+    /// Returns an expression as SQL text with its values as literals and its columns without their table, for the definition of
+    /// tables, indexes and views.
     package func inlineSQL(_ expression: Expression) throws -> String {
         var walk = CompilerWalk(self)
         walk.isInline = true
@@ -134,8 +134,8 @@ extension RequestCompiler {
         return text.sql
     }
 
-    /// An expression as SQL text with parameters, its columns with the name of their table: for the assignments and conditions of
-    /// an upsert.
+    /// Returns an expression as SQL text with parameters, and with the name of the table before its columns, for the assignments
+    /// and conditions of an upsert.
     package func sql(of expression: Expression, in request: Request) throws -> CompiledRequest {
         try compileSingle { walk in
             walk.enterScope()

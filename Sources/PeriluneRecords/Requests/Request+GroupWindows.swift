@@ -1,7 +1,8 @@
-/// Windows in requests with groups see one row per group. A column that differs within the group has the value of any of its rows
-/// there.
+/// The check of windows in requests with groups. These windows have one row per group, in which a column that differs within the
+/// group has the value of any of the group's rows.
 extension Request {
-    /// Checks windows of a request with groups. Columns of joined tables, which may depend on grouped columns, are not checked.
+    /// Returns the request after checking its windows, if it has groups. Columns of joined tables, which may depend on grouped
+    /// columns, are not checked.
     ///
     /// - Throws: ``RequestError`` for a window, or an argument of a window function, with a column of the table that is not
     ///   grouped.
@@ -29,7 +30,8 @@ extension Request {
                 + "\(example), or group by it")
     }
 
-    /// Returns a column of the table outside of aggregates that is not grouped. Grouped expressions are allowed as a whole.
+    /// Returns a column of the table outside of aggregates that is not grouped; `nil` if none exists. Grouped expressions are
+    /// allowed as a whole.
     private func columnBesideGroups(in argument: Expression) -> Expression? {
         let groups = parts.values.groups
         if argument.traits.contains(.aggregate) || argument.columnPosition == nil && !groups.allSatisfy({ $0.columnPosition != nil }) { return nil }
@@ -44,7 +46,7 @@ extension Request {
         return found
     }
 
-    /// Whether each group is one row of the table.
+    /// Whether each group consists of one row of the table.
     var groupsAreRows: Bool {
         table.containsUniqueKey(
             parts.values.groups.compactMap { group in

@@ -1,8 +1,8 @@
-/// The action of an INSERT whose row conflicts with an existing one.
+/// The action of an INSERT for a row that conflicts with an existing one.
 package struct Upsert: Sendable {
-    /// The columns of the unique key; empty for any key.
+    /// The columns of the unique key; empty means any key.
     let target: [Int]
-    /// The assignments; empty to do nothing.
+    /// The assignments; empty means doing nothing.
     let assignments: [Assignment]
     let condition: Expression?
 
@@ -14,11 +14,11 @@ package struct Upsert: Sendable {
 }
 
 extension Request {
-    /// Compiles an INSERT of the rows of another request into the table of this one, which is a plain table.
+    /// Compiles an INSERT of the rows of another request into the table of this one, which must be a plain table.
     ///
     /// - Parameters:
-    ///   - columns: The columns of the table for the columns of the rows, in order.
-    ///   - upsert: The action for conflicts; excludes a policy.
+    ///   - columns: The columns of the table that receive the columns of the rows, in order.
+    ///   - upsert: The action for conflicts, which excludes a policy.
     package func compiledInsert(
         _ columns: [Int], from rows: Request, onConflict policy: ConflictPolicy? = nil, upsert: Upsert? = nil,
         returning: Returning = .nothing, by compiler: RequestCompiler
@@ -37,7 +37,7 @@ extension Request {
             walk.isInside = true
             walk.tokens.add(policy.map(\.insertWord) ?? .insertInto)
             walk.tokens.add(.name, table.name.utf8)
-            // In a table named `excluded`, that name would mean the existing row.
+            // If the table's name is `excluded`, that name would refer to the existing row.
             if upsert != nil, table.name.foldedName == "excluded" { walk.tokens.add(.text, " AS \"perilune_target\"".utf8) }
             walk.tokens.add(.text, " (".utf8)
             walk.list(columns) { walk, column in walk.tokens.add(.name, table.columns[column].sqlName.utf8) }
@@ -45,7 +45,7 @@ extension Request {
             if upsert == nil {
                 try walk.select(rows)
             } else {
-                // After a SELECT without WHERE, ON would belong to a join.
+                // Without a WHERE, ON after the SELECT would belong to a join.
                 walk.tokens.add(.selectStarFrom)
                 walk.tokens.add(.open)
                 try walk.select(rows)

@@ -1,13 +1,13 @@
 /// Requests for rows with given keys.
 extension Request {
-    /// The columns that identify rows: the primary key, or the row id.
+    /// Returns the columns that identify rows: the primary key, or the row id.
     func keyColumns() throws -> [Expression] {
         if !table.primaryKey.isEmpty { return table.primaryKey.map(source.column) }
         if case .table = source.body, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
         throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
     }
 
-    /// The columns that distinguish all rows: the primary key, or the row id if several rows may have NULL in their key.
+    /// Returns the columns that distinguish all rows: the primary key, or the row id if several rows may have NULL in their key.
     func tellingColumns() throws -> [Expression] {
         if case .table = source.body, table.rowIDName != nil, table.keyMayBeNull { return [source.column(TableSchema.rowID)] }
         return try keyColumns()
@@ -35,7 +35,7 @@ extension Request {
         if values.contains(where: \.isNull) { throw RequestError.argument("a key of `\(table.name)` cannot be null") }
     }
 
-    /// Returns the request for the rows with some primary keys, without an order.
+    /// Returns the request for the rows with the given primary keys, without an order.
     package func filterKeys(_ keys: [[Value]]) throws -> Request {
         let columns = try keyColumns()
         for key in keys { try checkKey(key, columns) }

@@ -1,7 +1,7 @@
-/// Combining the conditions of two requests over one table by OR.
+/// Combination of the conditions of two requests for one table by OR.
 extension Request {
-    /// The rows of this request and of another one, if both differ only in their conditions and orders. The caller has compared the rest
-    /// of their derivations (either.lua).
+    /// Returns a request for the rows of this request and of another one. The requests must differ only in their conditions and
+    /// orders. The caller (either.lua) has compared their other derivations.
     package func or(_ other: Request) throws -> Request {
         guard table.isSameTable(as: other.table), source.alias?.foldedName == other.source.alias?.foldedName else {
             throw RequestError.argument(
@@ -21,7 +21,7 @@ extension Request {
 }
 
 extension RequestSource {
-    /// Whether it has the rows of other requests.
+    /// Whether the source is the rows of other requests.
     fileprivate var isDerived: Bool {
         switch body {
         case .compound, .request: true

@@ -2,22 +2,22 @@
 extension Request {
     // MARK: - Columns
 
-    /// These columns only. Rows are then no records.
+    /// Returns the request with these columns only. The rows are then plain rows instead of records.
     package func select(_ columns: [SelectedColumn]) throws -> Request {
         guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
         try checkSelected(columns)
         return try withColumns(columns, beside: parts.values.annotations.filter { !$0.belongsToRecord }).checkingWindowsOfGroups()
     }
 
-    /// All columns, and the row id: rows are records that have it for their key.
+    /// Returns the request with all columns and the row id: rows are records that have the row id as their key.
     package func withRowID(named name: String) throws -> Request {
         try annotated(with: [SelectedColumn(source.column(TableSchema.rowID), name: name, belongsToRecord: true)])
     }
 
-    /// Selects all columns again, without added columns.
+    /// Returns the request with all columns, and without added columns.
     package func selectAll() -> Request { withColumns(nil, beside: []) }
 
-    /// Replaces the columns in the same order: an order by the name of a selected column keeps its meaning.
+    /// Replaces the columns and keeps the order. An order by the name of a selected column keeps its meaning.
     private func withColumns(_ selection: [SelectedColumn]?, beside annotations: [SelectedColumn]) -> Request {
         let stay = Set(annotations.compactMap { $0.name?.foldedName })
         let orders = orders.map { order in
@@ -31,7 +31,7 @@ extension Request {
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Adds these columns to the existing ones.
+    /// Returns the request with these columns in addition to the existing ones.
     package func annotated(with columns: [SelectedColumn]) throws -> Request {
         try checkSelected(columns)
         var names = Set(outputNames.compactMap { $0?.foldedName })
@@ -55,19 +55,20 @@ extension Request {
         }
     }
 
-    /// The expression that was added by that name, or selected by it.
+    /// Returns the expression that was added or selected with a name.
     package func annotation(named name: String) -> Expression? {
         let folded = name.foldedName
         return (parts.values.annotations + (parts.values.selection ?? [])).first { $0.name?.foldedName == folded }?.expression
     }
 
-    /// Whether the result has a column of that name.
+    /// Returns whether the result has a column with a name.
     package func hasResultColumn(_ name: String) -> Bool {
         let folded = name.foldedName
         return outputNames.contains { $0?.foldedName == folded }
     }
 
-    /// The meaning of `order("name")`: a selected expression of that name, as in SQL; a column of the table; or an added column.
+    /// Returns the meaning of `order("name")`: a selected expression with that name, as in SQL; a column of the table; or an
+    /// added column.
     package func orderColumn(_ name: String) throws -> Expression {
         if parts.values.selection?.contains(where: { $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName }) == true {
             return Expression(.resultColumn(name), .resultColumn)
@@ -80,7 +81,7 @@ extension Request {
         throw error
     }
 
-    /// No row of the result twice.
+    /// Returns the request without duplicate rows.
     package func distinct() -> Request { with { $0.isDistinct = true } }
 
     // MARK: - Groups
@@ -96,8 +97,8 @@ extension Request {
         return try with { $0.groups = expressions }.checkingWindowsOfGroups()
     }
 
-    /// Keeps only groups that fulfil a condition. Without groups, conditions without SQL aggregates act like `filter`: for example
-    /// aggregates of associations.
+    /// Keeps only groups that meet a condition. Without groups, conditions without SQL aggregates act like `filter`, for example
+    /// those on aggregates of associations.
     package func having(_ condition: Expression) throws -> Request {
         try condition.checkCondition("having")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -119,7 +120,7 @@ extension Request {
         return base + (parts.values.annotations + joinedAnnotations).map { ($0.name, $0.expression.declaredType) }
     }
 
-    /// Whether its rows are whole rows of its table, and nothing more.
+    /// Whether the result consists of whole rows of the table, without additional columns.
     var isWhole: Bool {
         parts.values.selection == nil && parts.values.annotations.isEmpty && joinedAnnotations.isEmpty
     }
@@ -134,7 +135,7 @@ extension Request {
         try checkIsPlain(place)
     }
 
-    /// Whether it can stand inside another request: without rows of associations.
+    /// Throws if the request includes rows of associations, which cannot be part of another request.
     func checkIsPlain(_ place: String) throws {
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
             throw RequestError.argument(
@@ -177,7 +178,7 @@ extension Request {
 }
 
 extension Expression {
-    /// The declared type of a column or a condition.
+    /// The declared type of the value, for a column or a condition.
     var declaredType: DeclaredType {
         if let (table, position) = columnPosition { return table.type(ofColumn: position) }
         return traits.contains(.boolean) ? .condition : .none

@@ -1,4 +1,4 @@
-/// Filtering by window functions, for which SQL has no clause: their values are computed in a subrequest for the rows so far.
+/// Filtering by window functions. SQL has no clause for it, so the functions are computed in a subrequest for the rows so far.
 extension Request {
     private static let holds = "perilune_holds"
     private static let kept = "perilune_window_"
@@ -23,8 +23,8 @@ extension Request {
         }
     }
 
-    /// Filters with values. Selected window functions keep the values that the condition tests, because the subrequest computes
-    /// both.
+    /// Returns the rows filtered by values that a subrequest computes. Selected window functions keep the values that the
+    /// condition tests, because the subrequest computes both.
     private func filterWithValues(_ condition: Expression) throws -> Request {
         let parts = parts.values
         if !parts.tableJoins.isEmpty || !parts.joins.isEmpty || parts.reach != nil {
@@ -53,7 +53,7 @@ extension Request {
             filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders, limit: limit, offset: offset, parts: outer)
     }
 
-    /// Returns the rows whose keys are among those for which the condition holds.
+    /// Returns the rows whose keys are among the keys for which the condition holds.
     private func filterByKeys(of condition: Expression, _ key: [Expression]) throws -> Request {
         let parts = parts.values
         let multiplies = parts.joins.contains { join in join.association.isPlural }
@@ -74,7 +74,7 @@ extension Request {
             source: source, filter: try own.isIn(kept), orders: orders, limit: limit, offset: offset, parts: self.parts)
     }
 
-    /// Returns the rows themselves as a table, for groups and for rows without a key.
+    /// Filters the rows as a separate table, for groups and for rows without a key.
     private func filterNested(_ condition: Expression) throws -> Request {
         if hasLimit { throw RequestError.argument("filter: a condition with a window function must come before the limit") }
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {

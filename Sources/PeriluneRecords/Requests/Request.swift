@@ -25,10 +25,10 @@ package final class Request: @unchecked Sendable {
     package let offset: Int64
     /// The rarely used parts, shared when unchanged.
     let parts: RequestParts
-    /// The results of compiling it.
+    /// The results of compiling the request.
     let memo = RequestMemo()
 
-    /// All rows of a table or view.
+    /// Creates a request for all rows of a table or view.
     package convenience init(_ table: TableSchema, alias: String? = nil, schema: DatabaseSchema) {
         self.init(source: RequestSource(table, alias: alias, schema: schema))
     }
@@ -47,7 +47,7 @@ package final class Request: @unchecked Sendable {
 
     package var table: TableSchema { source.table }
 
-    /// Returns the column with a name, in any case.
+    /// Returns the column with a name, regardless of case.
     package func column(_ name: String) throws -> Expression { try source.column(named: name) }
 
     func with(_ change: (inout RequestParts.Values) throws -> Void) rethrows -> Request {
@@ -57,7 +57,7 @@ package final class Request: @unchecked Sendable {
 
     // MARK: - Rows
 
-    /// Returns the rows so far for which a condition holds.
+    /// Returns the rows of this request for which a condition holds.
     package func filter(_ condition: Expression) throws -> Request {
         try condition.checkCondition("filter")
         if condition.traits.contains(.window) { return try filterByWindow(condition) }
@@ -78,7 +78,7 @@ package final class Request: @unchecked Sendable {
         return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts).checkingWindowsOfGroups()
     }
 
-    /// Returns the rows in this order where the previous order leaves them equal.
+    /// Returns the rows ordered by additional terms, which apply to rows that are equal in the previous order.
     package func thenOrder(_ orders: [Ordering]) throws -> Request { try order(self.orders + orders) }
 
     private func checkOrder(_ expression: Expression) throws {
@@ -100,15 +100,15 @@ package final class Request: @unchecked Sendable {
         Request(source: source, filter: filter, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Returns at most `limit` rows, after skipping some.
+    /// Returns at most `limit` rows, after skipping `offset` rows.
     package func limit(_ limit: Int64?, offset: Int64 = 0) throws -> Request {
         guard limit ?? 0 >= 0 else { throw RequestError.argument("a limit cannot be negative: \(limit!)") }
         guard offset >= 0 else { throw RequestError.argument("an offset cannot be negative: \(offset)") }
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// Returns the request with an alias for its table in SQL text and in columns of the alias. Expressions made for the table
-    /// before now refer to the alias.
+    /// Returns the request with an alias for its table, for SQL text and for columns with the alias. Expressions that were
+    /// created for the table before also refer to the alias.
     package func aliased(_ alias: String) throws -> Request {
         try Expression.checkName(alias, of: "an alias")
         func bound(_ expression: Expression) -> Expression { expression.bound(to: table, alias) }
@@ -125,9 +125,9 @@ package final class Request: @unchecked Sendable {
     }
 
     /// Returns the request for rows that an association leads to from a known row. Columns of the association refer to the
-    /// request's own.
+    /// request's own columns.
     ///
-    /// - Parameter fromItself: Whether that row is from the same table.
+    /// - Parameter fromItself: Whether the known row is from the same table.
     package func reached(by identity: AssociationIdentity, fromItself: Bool) -> Request {
         Request(
             source: source.reached(by: identity, fromItself: fromItself), filter: filter, orders: orders, limit: limit,

@@ -4,7 +4,7 @@
 package struct RequestCompiler {
     package let schema: DatabaseSchema
     package let plans: PlanCache
-    /// Reads a table that the schema does not contain yet.
+    /// Reads a table that is not in the schema yet.
     private let findTable: (String) throws -> TableSchema?
 
     /// - Parameter findTable: Called for tables of requests built on an earlier schema. By default it finds none.
@@ -16,7 +16,7 @@ package struct RequestCompiler {
         self.findTable = findTable
     }
 
-    /// Returns the table in this schema.
+    /// Returns the version of a table in this schema.
     func current(_ table: TableSchema) throws -> TableSchema {
         if table.kind == .request { return table }
         if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known.named(by: table.fieldNames) }
@@ -26,7 +26,7 @@ package struct RequestCompiler {
 
     // MARK: - Compiling
 
-    /// Compiles the output of a walk.
+    /// Compiles the result of a walk.
     func compile(
         _ describe: (CompilerWalk, RowLayout?) -> Description = { _, _ in Description() },
         _ write: (inout CompilerWalk) throws -> Void
@@ -57,7 +57,7 @@ package struct RequestCompiler {
             self.booleanColumns = booleanColumns
         }
 
-        /// - Parameter layout: `nil` for rows of several requests, which look like those of the first.
+        /// - Parameter layout: The layout; `nil` for rows of several requests, which have the layout of the first.
         init(_ request: Request, _ layout: RowLayout?) {
             var index = 0
             if let layout {
@@ -112,7 +112,7 @@ package struct RequestCompiler {
 }
 
 extension RowLayout {
-    /// The columns with booleans.
+    /// The columns that contain booleans.
     var booleanColumns: [Int] {
         items.indices.filter { index in
             switch items[index] {

@@ -1,11 +1,11 @@
 internal import Synchronization
 
-/// Parts that few requests have, so that deriving the others copies none of them.
+/// The rarely used parts of a request. Requests share them when unchanged, so that deriving a request copies nothing.
 final class RequestParts: Sendable {
     let values: Values
 
     struct Values: Sendable {
-        /// `nil`: all columns.
+        /// The selected columns; `nil` means all columns.
         var selection: [SelectedColumn]?
         /// Columns in addition to the selection.
         var annotations: [SelectedColumn] = []
@@ -13,14 +13,14 @@ final class RequestParts: Sendable {
         var groups: [Expression] = []
         var having: Expression?
         var joins: [Join] = []
-        /// Joins on any condition.
+        /// The joins on arbitrary conditions.
         var tableJoins: [TableJoin] = []
         var prefetches: [Prefetch] = []
         var commonTables: [CommonTable] = []
-        /// For the rows of an association.
+        /// The association whose rows the request fetches.
         var reach: Reach?
 
-        /// Whether its rows come from one table, each once.
+        /// Whether the rows come from one table, each once.
         var isOfOneTable: Bool { joins.isEmpty && tableJoins.isEmpty && reach == nil }
 
         mutating func mapExpressions(_ change: (Expression) -> Expression) {
@@ -45,15 +45,15 @@ final class RequestParts: Sendable {
     var isNone: Bool { self === Self.none }
 }
 
-/// A column of the result: an expression, and the name it is given.
+/// A column of the result: an expression and its name.
 package struct SelectedColumn: Sendable {
     let expression: Expression
-    /// `nil` for an expression without a name.
+    /// The name; `nil` for an expression without one.
     let name: String?
-    /// Whether only whole records have it: a selection of columns leaves it out.
+    /// Whether only whole records have the column: a selection of columns omits it.
     let belongsToRecord: Bool
 
-    /// - Parameter name: By default that of a column.
+    /// - Parameter name: The name; by default the name of the column.
     package init(_ expression: Expression, name: String? = nil, belongsToRecord: Bool = false) throws {
         if let name { try Expression.checkName(name, of: "a result column") }
         self.expression = expression
@@ -74,7 +74,7 @@ package struct SelectedColumn: Sendable {
     }
 }
 
-/// The newest compilations of a request.
+/// The most recent results of compiling a request.
 final class RequestMemo: Sendable {
     private let kept = Mutex(Kept())
 

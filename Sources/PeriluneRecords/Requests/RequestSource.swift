@@ -1,14 +1,14 @@
 /// The source of a request's rows: a table, a view, a common table expression, or other requests. It may have an alias.
 package final class RequestSource: Sendable {
-    /// The columns. For rows of other requests: their common table, or one that only the request has.
+    /// The columns of the source. For rows of other requests, this is their common table, or a table that only the request has.
     package let table: TableSchema
     package let alias: String?
     let body: Body
-    /// For rows that belong to a row outside of the statement: the association, and whether that row is from the same table.
+    /// The association, for rows that belong to a row outside of the statement, and whether that row is from the same table.
     let reached: (identity: AssociationIdentity, fromItself: Bool)?
     /// The schema in which the table was found, if it is in the database.
     let schema: DatabaseSchema?
-    /// Made in advance, because most expressions consist of them.
+    /// The expressions of the columns. They are created in advance, because most expressions contain them.
     private let columns: [Expression]
     private let rowIDColumn: Expression
 
@@ -34,7 +34,7 @@ package final class RequestSource: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    /// Whether `*` would return more columns than its table has.
+    /// Whether `*` would return more columns than the table has.
     var hidesColumns: Bool {
         if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
     }
@@ -54,14 +54,14 @@ package final class RequestSource: Sendable {
         position == TableSchema.rowID ? rowIDColumn : columns[position]
     }
 
-    /// Returns the column with a name, in any case.
+    /// Returns the column with a name, regardless of case.
     package func column(named name: String) throws -> Expression {
         guard let position = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
         return column(position)
     }
 }
 
-/// Requests combined by UNION and the other set operators.
+/// Requests combined by set operators such as UNION.
 struct Compound: Sendable {
     let first: Request
     let others: [(operation: CompoundOperator, request: Request)]

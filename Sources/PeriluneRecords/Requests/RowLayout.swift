@@ -1,19 +1,19 @@
-/// The columns that a SELECT fetches and their meaning, with rows inside rows. Used for all but the simplest requests.
+/// The columns that a SELECT fetches and their meaning, including rows inside rows. Used for all but the simplest requests.
 struct RowLayout {
     enum Item {
-        /// A source and a position in its table.
+        /// A source and a position in the source's table.
         case column(Int, Int)
-        /// A selected column, and the source that has precedence in it.
+        /// A selected column, and the source whose columns have precedence in it.
         case selected(SelectedColumn, Int)
-        /// The number of the key by which the row was found.
+        /// The number of the key by which the row was found, from 1.
         case keyNumber
     }
 
     private(set) var items: [Item] = []
     let root: SegmentBuilder
-    /// The columns with the keys of parents, for prefetched rows.
+    /// The columns with the keys of parent rows, for prefetched rows.
     private(set) var keyColumns: [Int] = []
-    /// Whether these contain numbers of keys.
+    /// Whether ``keyColumns`` contain numbers of keys.
     private(set) var numbersKeys = false
     private let isDistinct: Bool
 
@@ -64,7 +64,7 @@ struct RowLayout {
         for node in joins where node.join.role == .included { try add(node, to: segment, walk) }
     }
 
-    /// Adds the columns that a joined association adds to its parent's columns.
+    /// Adds the columns that a joined association contributes to its parent's columns.
     private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentBuilder, _ walk: CompilerWalk) {
         if node.join.role == .annotated {
             let columns = node.destination.request.selectedColumns
@@ -90,7 +90,7 @@ struct RowLayout {
 
     // MARK: - Hidden columns
 
-    /// Adds the columns that only decoding needs, after all others.
+    /// Adds the columns that are needed only for decoding, after all others.
     private mutating func addKeys(of segment: SegmentBuilder, _ walk: CompilerWalk) throws {
         if segment.isOptional {
             let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
@@ -107,7 +107,7 @@ struct RowLayout {
         for child in segment.children { try addKeys(of: child, walk) }
     }
 
-    /// - Parameter isSame: Whether it is equal in all rows that distinct() merges.
+    /// - Parameter isSame: Whether the column is equal in all rows that distinct() merges.
     private mutating func hidden(_ position: Int, _ number: Int, of source: RequestSource, isSame: Bool = false) throws -> Int {
         for (index, item) in items.enumerated() {
             switch item {
@@ -128,7 +128,7 @@ struct RowLayout {
 
     // MARK: - The shape
 
-    /// Records everything that the plan depends on and that is not in the SQL text.
+    /// Writes everything that affects the plan but is not part of the SQL text.
     func note(in tokens: inout Tokens) {
         note(root, in: &tokens)
     }
@@ -145,7 +145,7 @@ struct RowLayout {
     }
 }
 
-/// A segment of a plan under construction.
+/// A segment of a plan that is being built.
 final class SegmentBuilder {
     let name: String
     let request: Request
@@ -156,7 +156,7 @@ final class SegmentBuilder {
     var names: [String?] = []
     var extras: [(name: String?, column: Int)] = []
     var isOptional = false
-    /// The position in the table, and then in the result.
+    /// The position in the table, which later becomes the position in the result.
     var presenceColumn = 0
     var presence: Int?
     var association: Association?

@@ -8,14 +8,14 @@ package struct SQLFragment: Sendable {
     }
 
     let pieces: [Piece]
-    /// The depth of its nested parentheses.
+    /// The depth of the nested parentheses.
     let depth: Int
 
-    /// The arguments for the placeholders of a text.
+    /// The arguments for the placeholders in a text.
     package enum Arguments: Sendable {
-        /// For `?` and `?NNN`.
+        /// The arguments for `?` and `?NNN`.
         case positional([Expression])
-        /// For `:name`, `@name` and `$name`, without the sign.
+        /// The arguments for `:name`, `@name` and `$name`, without the sign.
         case named([String: Expression])
 
         package static var none: Arguments { .positional([]) }
@@ -105,7 +105,7 @@ package struct SQLFragment: Sendable {
 
     var arguments: [Expression] { pieces.compactMap { if case .argument(let value) = $0 { value } else { nil } } }
 
-    /// Whether it consists of spaces only.
+    /// Whether the fragment consists of spaces only.
     var isBlank: Bool {
         pieces.allSatisfy { piece in
             if case .text(let text) = piece { text.allSatisfy(\.isSQLSpace) } else { false }
@@ -118,7 +118,7 @@ package struct SQLFragment: Sendable {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Removes words from the end, ignoring case; returns `nil` if it does not end with them.
+    /// Returns the fragment without words at its end, ignoring case; `nil` if it does not end with them.
     func removingSuffix(_ words: [String]) -> SQLFragment? {
         guard case .text(let text)? = pieces.last else { return nil }
         var rest = text[...]

@@ -4,9 +4,9 @@ struct SQLWriter {
     private let sources: [CompilerWalk.PlacedSource]
     /// The name of each source in the statement.
     private let names: [String]
-    /// The folded names of common tables, which hide tables of the database.
+    /// The folded names of common tables, which hide tables of the database with the same name.
     private let declared: Set<String>
-    /// The values to write into the text, for SQL without parameters.
+    /// The values that are written into the text, for SQL without parameters.
     private let literals: [Value]?
     private var position = 0
     private var sql: [UInt8] = []
@@ -18,7 +18,7 @@ struct SQLWriter {
         let slots: [Plan.Slot]
     }
 
-    /// - Parameter literals: The values in order, if they are written instead of bound.
+    /// - Parameter literals: The values in order, if they are to be written instead of bound.
     static func write(_ walk: CompilerWalk, literals: [Value]? = nil) -> Result {
         var text = SQLWriter(walk, literals)
         while text.position < text.bytes.count { text.writeNext() }
@@ -34,8 +34,8 @@ struct SQLWriter {
         sql.reserveCapacity(bytes.count * 4)
     }
 
-    /// Returns the names of the sources. An alias is used unchanged. Other sources are named after their table, with a number if
-    /// another source of the same SELECT has that name, or a source of a surrounding SELECT that is used inside.
+    /// Returns the names of the sources. An alias is used unchanged. Other sources get the name of their table, with a number if
+    /// another source of the same SELECT has that name, or a source of an outer SELECT that is used inside.
     private static func chooseNames(_ walk: CompilerWalk) -> [String] {
         let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })
         var names: [String] = []
@@ -107,7 +107,7 @@ struct SQLWriter {
     private mutating func source(_ number: Int) {
         _ = readBytes(4)
         let table = sources[number].table
-        // Otherwise a common table of the same name would be read.
+        // Without the schema name, a common table with the same name would be read.
         if table.kind != .request, declared.contains(table.name.foldedName) {
             quote(table.databaseName)
             sql.append(UInt8(ascii: "."))
@@ -122,7 +122,7 @@ struct SQLWriter {
         defer { valueCount += 1 }
         if let literals {
             let literal = literals[valueCount].literal
-            // A preceding minus must not make `--`.
+            // Parentheses prevent a preceding minus from becoming `--`.
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: "(".utf8) }
             sql.append(contentsOf: literal)
             if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: ")".utf8) }
@@ -148,7 +148,7 @@ struct SQLWriter {
         "total", "trim", "typeof", "unixepoch", "upper",
     ]
 
-    // MARK: - Reading and writing
+    // MARK: - Reading and writing tokens
 
     private mutating func readNumber() -> Int {
         defer { position += 2 }

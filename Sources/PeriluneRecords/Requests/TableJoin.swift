@@ -1,8 +1,8 @@
-/// A table, or the rows of a request, joined on any condition.
+/// A table, or the rows of a request, joined on an arbitrary condition.
 struct TableJoin: Sendable {
     let kind: TableJoinKind
     let source: RequestSource
-    /// `nil` for a cross join.
+    /// The condition; `nil` for a cross join.
     let condition: Expression?
 
     init(_ kind: TableJoinKind, _ source: RequestSource, _ condition: Expression?) {
@@ -25,7 +25,7 @@ package enum TableJoinKind: String, Sendable {
         }
     }
 
-    /// Whether the join returns rows without a row of the request itself.
+    /// Whether the join can return rows without a row of the request itself.
     fileprivate var addsRows: Bool { self == .right || self == .full }
 }
 
@@ -57,14 +57,14 @@ extension Request {
         }
     }
 
-    /// Its source if it contains all rows, otherwise the request as a source.
+    /// The source of the request if the request contains all rows, otherwise the request as a source.
     private var joinedSource: RequestSource {
         let isAll = filter == nil && orders.isEmpty && limit == nil && offset == 0
         if isAll, parts.hasOnlyCommonTables { return source }
         return RequestSource(table, alias: source.alias, body: .request(self), schema: source.schema)
     }
 
-    /// Throws if whole rows are required but some result rows have none.
+    /// Throws if whole rows are required but some result rows have no row of the request's own table.
     func checkHasOwnRows() throws {
         let parts = parts.values
         guard parts.selection == nil, let join = parts.tableJoins.first(where: { $0.kind.addsRows }) else { return }

@@ -1,13 +1,13 @@
-/// Determining whether a written value reads the table that is being written.
+/// The check for written values that read the table that is being written.
 extension Expression {
-    /// Returns whether a subrequest may read rows of a table. SQL text and views are assumed to read any table.
+    /// Returns whether a subrequest may read rows of a table. SQL text and views are treated as reading any table.
     func mayRead(_ table: TableSchema) -> Bool {
         if case .fragment(let fragment) = kind, fragment.mayReadTables { return true }
         let parts = parts
         return parts.requests.contains { $0.mayRead(table) } || parts.expressions.contains { $0.mayRead(table) }
     }
 
-    /// Returns whether its value depends on more than the written row: on rows of the written table, a window, or joined columns.
+    /// Returns whether the value depends on more than the written row: on rows of the written table, a window, or joined columns.
     func needsRow(of request: Request) -> Bool {
         mayRead(request.table) || traits.contains(.window)
             || contains { part in
@@ -55,7 +55,7 @@ extension CommonTable {
 }
 
 extension SQLFragment {
-    /// Whether it contains the word SELECT.
+    /// Whether the text contains the word SELECT.
     fileprivate var mayReadTables: Bool {
         pieces.contains { piece in
             if case .text(let text) = piece { String(decoding: text, as: UTF8.self).foldedName.contains("select") } else { false }

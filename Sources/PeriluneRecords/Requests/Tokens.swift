@@ -9,7 +9,7 @@ struct Tokens {
     @inline(__always) mutating func add(_ mark: Mark) { bytes.append(mark.rawValue) }
     @inline(__always) mutating func add(_ operation: BinaryOperator) { bytes.append(Self.operators + operation.rawValue) }
 
-    /// From this value on, tokens are ``BinaryOperator``s.
+    /// The value from which on tokens are ``BinaryOperator``s.
     static let operators: UInt8 = 0x80
 
     @inline(__always) mutating func add(number: Int) {
@@ -27,7 +27,7 @@ struct Tokens {
         bytes.append(contentsOf: text)
     }
 
-    /// Words of SQL that are always written the same way.
+    /// SQL words that are always written the same way.
     enum Word: UInt8 {
         case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
         case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst, nullsLast
@@ -43,22 +43,22 @@ struct Tokens {
         case over, partitionBy, windowOrderBy, aggregateOrderBy
     }
 
-    /// Tokens followed by data.
+    /// Tokens that are followed by data.
     enum Mark: UInt8 {
-        /// A column: the number of the source, the position.
+        /// A column: the number of the source and the position.
         case column = 0xC0
         /// A column without its table: the position.
         case bareColumn
-        /// A source in FROM with its alias: its number, the id of the table.
+        /// A source in FROM with its alias: the number of the source and the id of the table.
         case source
-        /// The alias of a source, after a parenthesis.
+        /// The alias of a source after a parenthesis.
         case sourceAlias
         /// The table of a source that is written to.
         case target
         case value
         /// The name of a prepared request's parameter.
         case parameter
-        /// The keys of prefetched rows as JSON.
+        /// The keys of prefetched rows, as JSON.
         case keys
         /// Text, written unchanged; a name, which is quoted; the name of a function.
         case text
@@ -68,9 +68,9 @@ struct Tokens {
         case excluded
         /// The position of an element in a JSON array.
         case element
-        /// Marks a result column as boolean.
+        /// A mark for a boolean result column.
         case boolean
-        /// Distinguishes plans without being written.
+        /// Data that distinguishes plans but is not written.
         case note
     }
 }
@@ -134,7 +134,7 @@ extension Tokens.Word {
         case .intersect: " INTERSECT "
         case .except: " EXCEPT "
         case .values: "VALUES "
-        // The + removes the affinity, so that the compared column's affinity counts.
+        // The + removes the affinity of the value, so that the compared column's affinity applies.
         case .jsonList: "SELECT +\"value\" FROM json_each("
         case .jsonExtract: "json_extract(\"value\", "
         case .fromJSON: " FROM json_each("
@@ -143,7 +143,7 @@ extension Tokens.Word {
         case .areNoTexts: ") WHERE \"type\" <> 'text'"
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
-        // Makes the joined table the inner loop, whatever order SQLite prefers.
+        // The joined table becomes the inner loop, regardless of the order that SQLite prefers.
         case .joinLast: " CROSS JOIN "
         case .numberKeyValue: "CAST(\"value\" AS NUMERIC)"
         case .asNumber: " AS NUMERIC)"

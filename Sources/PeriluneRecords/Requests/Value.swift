@@ -1,11 +1,11 @@
-/// An SQLite value that a request binds. Text is stored as bytes, like Lua strings.
+/// An SQLite value for a parameter of a request. Text is stored as bytes, like Lua strings.
 package enum Value: Sendable, Equatable {
     case null
     case integer(Int64)
     case real(Double)
     case text([UInt8])
     case blob([UInt8])
-    /// Bound as 1 or 0.
+    /// A boolean, which is bound as 1 or 0.
     case boolean(Bool)
 
     package static func text(_ text: String) -> Value { .text(Array(text.utf8)) }
@@ -21,14 +21,14 @@ extension Value {
         }
     }
 
-    /// The value as an SQL literal, for SQL that can bind none.
+    /// The value as an SQL literal, for SQL without parameters.
     var literal: [UInt8] {
         var bytes: [UInt8] = []
         appendLiteral(to: &bytes)
         return bytes
     }
 
-    /// Appends the value as an SQL literal, which reads back as the same.
+    /// Appends the value as an SQL literal, from which SQLite reads an equal value.
     package func appendLiteral(to output: inout [UInt8]) {
         switch self {
         case .null: output += "NULL".utf8
@@ -65,7 +65,7 @@ extension Value {
         }
     }
 
-    /// The value as messages show it: its type alone, since values bound to SQL are not shown.
+    /// The type of the value, for messages. They do not show the values that are bound to SQL.
     var typeName: String {
         switch self {
         case .null: "null"
@@ -79,7 +79,7 @@ extension Value {
 }
 
 extension [UInt8] {
-    /// Appends bytes in quotes; quotes among them are doubled.
+    /// Appends bytes in quotes. Quotes inside of the bytes are doubled.
     package mutating func append(_ bytes: [UInt8], inQuotes quote: UInt8) {
         append(quote)
         for byte in bytes {

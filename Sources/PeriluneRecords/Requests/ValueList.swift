@@ -1,14 +1,14 @@
-/// The values of an IN: values of a long list that JSON carries exactly, in one parameter (integers and texts), and all others,
-/// each in its own parameter.
+/// The values of an IN. In a long list, the values that JSON carries exactly (integers and texts) share one parameter. All other
+/// values have their own parameters.
 package struct ValueList: Sendable {
-    /// A JSON array, or `nil` without such values.
+    /// The JSON array; `nil` if there are no such values.
     let json: [UInt8]?
-    /// The values with their own parameters.
+    /// The values that have their own parameters.
     let singles: [Value]
 
-    /// The number of values from which a list is passed as JSON, so that its SQL is the same for every length.
+    /// The number of values from which on a list is passed as JSON, so that the SQL is the same for every length.
     static let jsonThreshold = 17
-    /// Debian's SQLite allows 250,000 parameters per statement.
+    /// The maximum number of values with their own parameters. Debian's SQLite allows 250,000 parameters per statement.
     static let mostSingles = 200_000
 
     package init(_ values: [Value]) throws {
