@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import Synchronization
 
-/// Notifies waiting callers of a host's cancellation, which may happen on any thread.
+/// The cancellations of a host, which any thread may request and of which waiting callers are notified.
 final class HostCancellation: Sendable {
     private let counts = Mutex((cancelled: 0, noticed: 0, waiting: 0))
     private let queue: LoopQueue

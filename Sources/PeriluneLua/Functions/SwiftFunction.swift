@@ -27,7 +27,7 @@ final class SwiftFunction {
     }
 }
 
-/// The entry point for the C trampoline.
+/// Calls a Swift function on behalf of the C trampoline.
 func callSwiftFunction(_ L: OpaquePointer?, _ function: UnsafeMutableRawPointer?) -> CInt {
     Unmanaged<SwiftFunction>.fromOpaque(function!).takeUnretainedValue().call(on: L!)
 }

@@ -1,8 +1,8 @@
 /// The conversions for userdata that represent plain values: null, blobs and dates. Database libraries define them.
 package struct LibraryValues {
-    /// Returns the value of a userdata, or `nil` if it has none.
+    /// A function that returns the value of a userdata, or `nil` if the userdata has none.
     let read: (LuaValue) -> ScriptValue?
-    /// Makes the placeholder for NULL.
+    /// A function that creates the placeholder for NULL.
     let makeNull: (LuaState) throws(LuaError) -> LuaValue
 
     package init(read: @escaping (LuaValue) -> ScriptValue?, makeNull: @escaping (LuaState) throws(LuaError) -> LuaValue) {

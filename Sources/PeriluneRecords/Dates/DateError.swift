@@ -77,7 +77,7 @@ extension DateError {
         return copy
     }
 
-    /// Returns the start of a text in readable form, whatever its bytes are.
+    /// Returns the start of a text in readable form, including bytes that are not text.
     private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {
         let limitInBytes = 40
         var result = "\""

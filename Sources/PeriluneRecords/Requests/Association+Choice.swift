@@ -21,7 +21,7 @@ extension Association {
         hops.enumerated().contains { index, hop in !isToOne(at: index) && hop.isWithoutKey }
     }
 
-    /// Whether a hop leads to at most one row: by its key, or because only the first row is meant.
+    /// Returns whether a hop leads to at most one row: by its key, or because only the first row is meant.
     private func isToOne(at index: Int) -> Bool {
         if hops[index].isToOne { return true }
         return hops.enumerated().contains { end, hop in

@@ -1,4 +1,4 @@
-/// Finding the source that a column refers to.
+/// The search for the source that a column refers to.
 ///
 /// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
 /// association leads to.

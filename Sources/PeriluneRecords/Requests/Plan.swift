@@ -13,9 +13,9 @@ package final class Plan: Sendable {
     package let numbersKeys: Bool
 
     package enum Slot: Sendable, Equatable {
-        /// The value at this position of ``CompiledRequest/values``.
+        /// The value at a position of ``CompiledRequest/values``.
         case value(Int)
-        /// A value given by name when a prepared request runs.
+        /// The value of a named parameter, given when a prepared request runs.
         case parameter(String)
         /// The keys of the rows whose associated rows are fetched: a JSON array of values or of arrays.
         case keys
@@ -81,7 +81,7 @@ package final class CompiledRequest: Sendable {
     package let values: [Value]
     /// The further requests for rows that are fetched with the rows of this one.
     package let prefetches: [CompiledPrefetch]
-    /// The schema for which it was compiled.
+    /// The schema for which the request was compiled.
     let schema: DatabaseSchema
 
     init(plan: Plan, values: [Value], prefetches: [CompiledPrefetch], schema: DatabaseSchema) {

@@ -117,7 +117,7 @@ package final class Request: @unchecked Sendable {
             offset: offset, parts: parts.isNone ? parts : parts.changed { $0.mapExpressions(bound) })
     }
 
-    /// Returns the request reading rows of SQL, which selects the columns of its table in order, instead of the table.
+    /// Returns the request with SQL as its source instead of the table. The SQL must select the columns of the table in order.
     package func reading(sql text: [UInt8], _ arguments: SQLFragment.Arguments) throws -> Request {
         Request(
             source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit, offset: offset,

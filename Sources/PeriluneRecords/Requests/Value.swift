@@ -53,7 +53,7 @@ extension Value {
         return result
     }
 
-    /// Whether the text may appear in SQL and JSON: UTF-8 without NULs.
+    /// Returns whether the text may appear in SQL and JSON, which requires UTF-8 without NULs.
     static func isPlain(_ text: [UInt8]) -> Bool {
         text.withUnsafeBufferPointer { bytes in
             var isASCII = true

@@ -123,7 +123,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
 
     // MARK: - Undelimited tokens
 
-    /// Reads a number. Letters that follow it belong to the token and make it invalid.
+    /// Reads a number. Letters directly after the number belong to the token and make it invalid.
     private mutating func takeNumber(_ first: UInt8) {
         if first == UInt8(ascii: "0"), byte(1) | 0x20 == UInt8(ascii: "x"), byte(2).isHexadecimal {
             position += 2

@@ -42,7 +42,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var seed: String?
     /// The effects outside of the database that the scenario's scripts may have.
     public var grants: [String] = []
-    /// How processes are ended while the scenario runs; `nil` without the option `crash`.
+    /// The option `crash`, which ends processes while the scenario runs; `nil` without the option.
     var crash: Crash?
     /// The reason why the scenario is skipped.
     public var skip: String?
@@ -50,7 +50,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var isTodo = false
     /// Whether the run contains only this scenario and others with the same mark.
     public var isOnly = false
-    /// The position in its file of the `scenario` call that defines it.
+    /// The position of the defining `scenario` call among those of the file.
     var ordinal: Int?
     /// Whether the file catches the error of a rejected definition: the scenario then exists only if all definitions of the file
     /// are loaded.

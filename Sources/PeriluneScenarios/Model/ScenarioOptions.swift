@@ -46,9 +46,9 @@ public struct ScenarioOptions: Sendable {
     public var bail: Int?
     /// The crash points to test in scenarios with the option `crash`, each in a separate run.
     public var crashes = CrashSelection.none
-    /// The greatest number of points to try in one scenario; the seed chooses them.
+    /// The maximum number of points to test in one scenario; the seed selects them.
     public var crashPoints = 200
-    /// The greatest number of crashes in one run: 2 also tries pairs of points.
+    /// The maximum number of crashes in one run: 2 also tests pairs of points.
     public var crashDepth = 1
     /// The time limit of scenarios that do not specify one.
     public var timeout = Duration.seconds(10)
@@ -85,7 +85,8 @@ public struct ScenarioOptions: Sendable {
     /// The command that runs scenarios again, for reports. The place and the seed are appended to it.
     public var command = "perilune test"
 
-    /// Makes the database of each scenario from its initial contents, unless it is in memory or in a file.
+    /// The function that makes the database of each scenario from its initial contents, except for databases in memory or in a
+    /// file.
     package var databaseMaker: (@Sendable (_ contents: DatabaseQueue, Configuration) throws -> DatabaseQueue)?
 
     /// Creates the default options.

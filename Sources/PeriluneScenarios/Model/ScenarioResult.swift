@@ -4,7 +4,7 @@ public import Perilune
 public struct ScenarioResult: Codable, Sendable {
     /// The scenario.
     public let scenario: Scenario
-    /// How the scenario ended.
+    /// The outcome of the scenario.
     public var outcome: ScenarioOutcome
     /// The reason why the scenario was skipped, or was expected to fail.
     public var reason: String?

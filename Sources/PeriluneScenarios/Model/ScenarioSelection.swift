@@ -27,7 +27,8 @@ public struct ScenarioSelection: Sendable {
             }
         }
 
-        /// Each name is also matched separately, so that `^` and `$` can match its ends.
+        /// Returns whether the expression matches one of the texts or all of them together. Each name is also matched separately,
+        /// so that `^` and `$` can match its ends.
         private static func finds(_ expression: String, in texts: [String]) -> Bool {
             guard let regex = try? Regex(expression) else { return false }
             return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
@@ -40,9 +41,9 @@ public struct ScenarioSelection: Sendable {
     public var skips: [Pattern] = []
     /// Tags of which the scenario must have at least one, if there are any.
     public var tags: [String] = []
-    /// The identifiers of the scenarios to run: the ones that failed last time.
+    /// The identifiers of the scenarios to run, for example those that failed last time; `nil` means all.
     public var identifiers: Set<String>?
-    /// The files to run, relative to the current folder: the changed ones.
+    /// The files to run, relative to the current folder, for example those that have changed; `nil` means all.
     public var files: Set<String>?
 
     /// Selects all scenarios.

@@ -14,7 +14,7 @@ struct CrashTrials {
     private var scenario: Scenario { performance.scenario }
     private var options: ScenarioOptions { performance.options }
 
-    /// The greatest number of failed runs that are reported in full.
+    /// The maximum number of failed runs that are reported in full.
     private static let mostReported = 3
 
     /// - Parameter number: The number of the attempt, if the scenario is tried again after failures.

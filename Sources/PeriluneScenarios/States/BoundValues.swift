@@ -1,6 +1,7 @@
 internal import PeriluneRecords
 
-/// Finds the values bound to a statement, by comparing its SQL with the SQL in which SQLite has replaced the parameters.
+/// The search for the values bound to a statement, which compares its SQL with the SQL in which SQLite has replaced the
+/// parameters.
 enum BoundValues {
     /// Returns the values as SQL literals, in the order of the text.
     static func values(in expanded: String, of sql: String) -> [String] {

@@ -2,8 +2,8 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 
-/// Recognizes statements that virtual tables, mainly for full-text search, run on a script's connection as part of the script's
-/// statement.
+/// The recognition of statements that virtual tables, mainly for full-text search, run on a script's connection as part of the
+/// script's statement.
 ///
 /// The script runs no statements at that time: its functions have no database while SQLite calls them.
 enum InnerStatements {
