@@ -96,7 +96,7 @@ extension ScriptHost {
             try await host.value(of: steps.adding(.init("fetch_all")))
         }
 
-        /// Fetches the first row; `nil` if there is none.
+        /// Fetches the first row; `nil` if the request has no rows.
         ///
         /// - Throws: `LuaError` if the row cannot be fetched, or does not decode as `Row`.
         public func fetchOne<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> Row? {

@@ -40,7 +40,7 @@ public struct LuaLibraries: OptionSet, Sendable {
 
     /// The libraries without effects outside of the state. This is the default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
-    /// All of Lua's libraries, as users of the command line expect.
+    /// All standard libraries, as users of the command line expect.
     public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files, .debug, .bytecode, .package]
 
     /// The names under which `require` returns library tables.

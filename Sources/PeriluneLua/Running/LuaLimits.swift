@@ -14,7 +14,7 @@ public struct LuaLimits: Sendable, Equatable {
     public var memoryInBytes: Int?
     /// The maximum time of a run, including the time in Swift functions; `nil` means no limit.
     public var time: Duration?
-    /// The maximum number of instructions of Lua's interpreter, counted in thousands. Work in library functions is charged, too.
+    /// The maximum number of interpreter instructions, rounded to thousands. Work in library functions is charged, too.
     /// `nil` means no limit.
     public var instructions: Int?
     /// The maximum number of bytes that SQLite may write to files during a run: to databases, their journals, and files in which

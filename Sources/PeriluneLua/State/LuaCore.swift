@@ -556,7 +556,7 @@ final class ThrownError {
     }
 }
 
-/// Splits `chunk:12: message`, the form of Lua's messages.
+/// Splits a message such as `chunk:12: message` into its parts.
 func splitPosition(_ message: String) -> (file: String?, line: Int?, message: String) {
     let text = message.utf8
     var searched = text.startIndex

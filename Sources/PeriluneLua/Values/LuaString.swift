@@ -1,5 +1,6 @@
 /// A Lua string: bytes that may contain NULs and need not be UTF-8.
 public struct LuaString: Hashable, Sendable {
+    /// The bytes of the string.
     public var bytes: [UInt8]
 
     /// Creates a string from bytes.

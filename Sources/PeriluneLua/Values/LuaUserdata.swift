@@ -361,7 +361,7 @@ extension LuaState {
         return type
     }
 
-    /// Returns the userdata type that was last created for a Swift type; `nil` if there is none.
+    /// Returns the userdata type that was last created for a Swift type; `nil` if none was created.
     public func userdataType<Value>(of type: Value.Type) -> LuaUserdataType<Value>? {
         userdataTypes[ObjectIdentifier(type)] as? LuaUserdataType<Value>
     }

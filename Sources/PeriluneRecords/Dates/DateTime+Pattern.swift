@@ -68,7 +68,7 @@ extension DateTime {
         }
     }
 
-    /// The Julian day with 16 digits and without trailing zeros, in the form of SQLite's `%J`.
+    /// The Julian day with 16 digits and without trailing zeros, like `%J` in SQLite.
     private var julianDayText: String {
         let number = julianDay
         // The places below count from a first digit before the point. Only Julian day 0 has none.

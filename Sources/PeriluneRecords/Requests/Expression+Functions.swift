@@ -30,7 +30,7 @@ package final class FunctionCall: Sendable {
         arguments + (filter.map { [$0] } ?? []) + orders.map(\.expression) + (window?.parts ?? [])
     }
 
-    /// The names of SQLite's aggregates. `min` and `max` are aggregates with one argument, and functions with several.
+    /// The names of the built-in aggregates. `min` and `max` are aggregates with one argument, and functions with several.
     static let aggregates: Set<String> = [
         "count", "sum", "avg", "total", "group_concat", "json_group_array", "json_group_object", "min", "max",
     ]
@@ -71,7 +71,8 @@ package final class Choice: Sendable {
 }
 
 extension Expression {
-    /// Returns a call of any function of SQLite, the host or the script: `lower`, `json_extract`, `strftime`, `my_function`.
+    /// Returns a call of any function that SQLite, the host or the script defines: `lower`, `json_extract`, `strftime`,
+    /// `my_function`.
     ///
     /// - Parameters:
     ///   - isAggregate: Whether the function is an aggregate that SQLite itself does not have.

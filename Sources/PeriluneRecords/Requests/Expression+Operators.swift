@@ -48,7 +48,7 @@ package enum BinaryOperator: UInt8, Sendable, CaseIterable {
     var isOrdering: Bool { precedence == Precedence.comparison }
 }
 
-/// The binding strengths of SQLite's operators, from the loosest.
+/// The binding strengths of operators in SQLite, from the loosest.
 enum Precedence {
     static let any: UInt8 = 0
     static let or: UInt8 = 1

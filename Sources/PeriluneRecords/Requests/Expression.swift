@@ -10,7 +10,7 @@ package final class Expression: @unchecked Sendable {
     private(set) var kind: Kind
     /// The height of the expression's tree in SQLite.
     let height: Int
-    /// The space that the expression needs on the stack of SQLite's parser.
+    /// The space that the expression needs on SQLite's parser stack.
     let nesting: Int
     let traits: Traits
 

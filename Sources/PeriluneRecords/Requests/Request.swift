@@ -93,7 +93,7 @@ package final class Request: @unchecked Sendable {
         return try order(key.orders.map(\.reversed))
     }
 
-    /// Returns the rows in the order of the primary key, or of the row id if there is none.
+    /// Returns the rows in the order of the primary key, or of the row id if the table has no primary key.
     package func orderByPrimaryKey() throws -> Request { try order(keyColumns().map { Ordering($0) }) }
 
     package func unordered() -> Request {

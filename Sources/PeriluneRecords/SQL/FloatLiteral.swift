@@ -12,7 +12,7 @@ package enum FloatLiteral {
         return isTiny(value) ? quotient(value) : decimal(value)
     }
 
-    /// Returns the shortest decimal that reads back as this float, also by SQLite, with a point or an exponent.
+    /// Returns the shortest decimal that Swift and SQLite read back as this float, with a point or an exponent.
     ///
     /// SQLite does not read all decimals below 1e-280 exactly.
     package static func decimal(_ value: Double) -> String {

@@ -50,7 +50,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
     public var isTodo = false
     /// Whether the run contains only this scenario and others with the same mark.
     public var isOnly = false
-    /// The position of the defining `scenario` call among those of the file.
+    /// The position of the defining `scenario` call among all `scenario` calls of the file.
     var ordinal: Int?
     /// Whether the file catches the error of a rejected definition: the scenario then exists only if all definitions of the file
     /// are loaded.

@@ -1,4 +1,4 @@
-/// The selection of scenarios to run, among those that were found.
+/// The criteria that select the scenarios to run.
 public struct ScenarioSelection: Sendable {
     /// A text, matched in any case of letters, or a regular expression.
     public enum Pattern: Sendable {
@@ -27,8 +27,8 @@ public struct ScenarioSelection: Sendable {
             }
         }
 
-        /// Returns whether the expression matches one of the texts or all of them together. Each name is also matched separately,
-        /// so that `^` and `$` can match its ends.
+        /// Returns whether the expression matches one of the texts. The name is also passed as a text of its own, so that `^` and
+        /// `$` can match its ends.
         private static func finds(_ expression: String, in texts: [String]) -> Bool {
             guard let regex = try? Regex(expression) else { return false }
             return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
@@ -41,9 +41,9 @@ public struct ScenarioSelection: Sendable {
     public var skips: [Pattern] = []
     /// Tags of which the scenario must have at least one, if there are any.
     public var tags: [String] = []
-    /// The identifiers of the scenarios to run, for example those that failed last time; `nil` means all.
+    /// The identifiers of the scenarios to run, such as the scenarios that failed last time; `nil` means all.
     public var identifiers: Set<String>?
-    /// The files to run, relative to the current folder, for example those that have changed; `nil` means all.
+    /// The files to run, relative to the current folder, such as the files that have changed; `nil` means all.
     public var files: Set<String>?
 
     /// Selects all scenarios.

@@ -133,7 +133,7 @@ struct CrashEvidence {
             guard found != expected else { continue }
             names.append("`\(name)`")
             generated += Self.generatedColumns(found, expected).map { "\"\(name).\($0)\"" }
-            // The signs are those of other comparisons: + for missing rows, - for unexpected ones.
+            // The signs are the same as in other comparisons: + for missing rows, - for unexpected ones.
             details += Self.difference(expected.texts, found.texts).map { "+ \(name): \($0)" }
             details += Self.difference(found.texts, expected.texts).map { "- \(name): \($0)" }
         }

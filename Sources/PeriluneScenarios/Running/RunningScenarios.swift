@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The running scenarios, for listing them, ending them, and noticing those that do not end.
+/// The running scenarios, which can be listed, ended, and checked for missed deadlines.
 final class RunningScenarios: Sendable {
     /// A job that has started.
     final class Token: Sendable {
