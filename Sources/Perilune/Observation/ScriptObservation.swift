@@ -2,7 +2,7 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
-/// The results of a script function for any number of loops. A program can pause it, or change the observed function.
+/// The results of a script function for any number of loops. A program can pause the observation or change the function.
 ///
 /// ```swift
 /// let observation = host.observation(of: "low_stock", as: [String].self)

@@ -56,7 +56,7 @@ public struct LuaLimits: Sendable, Equatable {
 
     /// Starts the limits of a run.
     ///
-    /// - Parameter isCountingOn: Whether SQLite's allocations and writes in the run count together with those of earlier runs.
+    /// - Parameter isCountingOn: Whether SQLite's allocations and writes in the run are added to the sums of earlier runs.
     func start(_ context: UnsafeMutablePointer<plua_context>, isCountingOn: Bool) {
         guard isLimited else { return }
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
