@@ -80,8 +80,8 @@ extension LuaFunction {
         try await callAsync(arguments, as: LuaRun(of: reference.core))
     }
 
-    /// Calls the function like the variant above. With `isCountingOn`, SQLite's allocations and writes count together with those
-    /// of earlier runs.
+    /// Calls the function like the variant above. With `isCountingOn`, SQLite's allocations and writes are added to the sums of
+    /// earlier runs.
     nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], isCountingOn: Bool) async throws(LuaError) {
         _ = try await callAsync(arguments, as: LuaRun(of: reference.core, isCountingOn: isCountingOn))
     }

@@ -29,8 +29,8 @@ package final class LuaRun: @unchecked Sendable {
     /// The number of calls that led to the run, each caused by the previous one, for libraries that count them. Used only on the
     /// thread of the state.
     package var chain: Int
-    /// Whether SQLite's allocations and writes in the run are added to the sums of earlier runs. Otherwise a script could avoid its
-    /// limits by starting runs.
+    /// Whether SQLite's allocations and writes in the run are added to the sums of earlier runs. Otherwise a script could avoid
+    /// its limits by starting runs.
     private let isCountingOn: Bool
 
     init(of core: LuaCore, isCountingOn: Bool = false) {
