@@ -12,8 +12,8 @@ internal import Synchronization
 /// try await observation.resume()
 /// ```
 ///
-/// The function is called once for all loops, and only while loops exist. A loop that begins later begins with the last value. In other
-/// respects it behaves like ``ScriptHost/values(of:as:removesDuplicates:)``.
+/// The function is called once for all loops, and only while loops exist. A loop that begins later begins with the last value. In
+/// other respects it behaves like ``ScriptHost/values(of:as:removesDuplicates:)``.
 public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     private typealias Continuation = AsyncStream<Result<Value, LuaError>>.Continuation
 
@@ -174,7 +174,8 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 
             /// Waits for the next value.
             ///
-            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return `nil`.
+            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls
+            ///   return `nil`.
             public mutating func next() async throws -> Value? {
                 do {
                     return try await base?.next()?.get()

@@ -14,9 +14,9 @@ internal import PeriluneLua
 /// }
 /// ```
 ///
-/// A value that equals the previous one is left out. While the loop is busy, only the latest value is kept. The function is called when
-/// no script runs in the host. The sequence ends when its task is cancelled, and after the first error. For a loop that continues after
-/// an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
+/// A value that equals the previous one is left out. While the loop is busy, only the latest value is kept. The function is
+/// called when no script runs in the host. The sequence ends when its task is cancelled, and after the first error. For a loop
+/// that continues after an error, use ``ScriptHost/results(of:as:removesDuplicates:)``.
 public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let results: ScriptResults<Value>
 
@@ -28,7 +28,8 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 
         /// Waits for the next value.
         ///
-        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return `nil`.
+        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return
+        ///   `nil`.
         public mutating func next() async throws -> Value? {
             do {
                 return try await base?.next()?.get()

@@ -33,7 +33,8 @@ extension LuaCore {
 extension LuaValue {
     /// Runs a closure that copies the value and its contents.
     ///
-    /// - Throws: Errors of the closure. Reading tables in it throws ``LuaError`` with code `conversion` once the bound is exceeded.
+    /// - Throws: Errors of the closure. Reading tables in it throws ``LuaError`` with code `conversion` once the bound is
+    ///   exceeded.
     package func copying<Result>(_ body: () throws(LuaError) -> Result) throws(LuaError) -> Result {
         guard case .table(let table) = self else { return try body() }
         return try table.reference.core.copying(body)

@@ -1,8 +1,8 @@
 /// A decoder that turns Lua values into `Decodable` Swift values, following the rules of ``LuaEncoder``.
 ///
-/// The requested type decides: an empty table is an empty list, an empty dictionary, or a structure whose fields are all optional.
-/// Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose nothing: 1.5 is not an
-/// integer, "1" is not a number, and a number out of range is an error.
+/// The requested type decides: an empty table is an empty list, an empty dictionary, or a structure whose fields are all
+/// optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose nothing: 1.5
+/// is not an integer, "1" is not a number, and a number out of range is an error.
 ///
 /// ```swift
 /// let order = try LuaDecoder().decode(Order.self, from: value)
@@ -16,8 +16,8 @@ public struct LuaDecoder {
 
     /// Decodes a Swift value.
     ///
-    /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: `orders[2].total: expected a
-    ///   number, got a string`.
+    /// - Throws: ``LuaError`` with code `conversion`, whose message begins with the path to the value: `orders[2].total: expected
+    ///   a number, got a string`.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from value: LuaValue) throws(LuaError) -> Value {
         try value.copying { () throws(LuaError) in
             do {

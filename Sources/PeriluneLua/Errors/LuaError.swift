@@ -131,8 +131,8 @@ public struct LuaError: Error {
     /// let columns = error.fields["columns"]?.array?.compactMap(\.string)
     /// ```
     ///
-    /// Functions and other values that are not plain are left out. So are values nested more than ten tables deep, and values in tables
-    /// after the first 1,000.
+    /// Functions and other values that are not plain are left out. So are values nested more than ten tables deep, and values in
+    /// tables after the first 1,000.
     public var fields: [String: ScriptValue] = [:]
     /// The error thrown by a Swift function.
     public var underlying: (any Error)?

@@ -164,8 +164,8 @@ extension LuaCore {
 
     /// Creates a function whose body reads typed arguments one after the other.
     ///
-    /// - Parameter result: Converts the result to a Lua value unless its type can be pushed directly; `nil` for functions without a
-    ///   result.
+    /// - Parameter result: Converts the result to a Lua value unless its type can be pushed directly; `nil` for functions without
+    ///   a result.
     func makeFunction<Result>(
         _ name: String, typed body: @escaping (inout TypedArguments) throws -> Result,
         result makeValue: ((LuaCore, Result) throws -> LuaValue)?

@@ -2,8 +2,8 @@ internal import CPeriluneShim
 
 // Access to the Lua stack for C functions that are written against Lua's own headers.
 //
-// They must not raise, because a Lua error would jump over Swift frames. They may call the Lua functions that the manual marks `-`,
-// and those marked `m`, because memory is not refused while Swift frames are on the stack.
+// They must not raise, because a Lua error would jump over Swift frames. They may call the Lua functions that the manual marks
+// `-`, and those marked `m`, because memory is not refused while Swift frames are on the stack.
 
 extension LuaState {
     /// Calls C functions that work on the stack of the state.
@@ -14,7 +14,8 @@ extension LuaState {
     ///   - values: Values to push first.
     ///   - body: Receives the `lua_State`, with room for 10 values, and the index of the first pushed value. It must not keep the
     ///     pointer or remove values that were on the stack before. Values that it leaves are removed.
-    /// - Throws: Errors of the closure; ``LuaError`` with code `usage` if the state is closed or a value belongs to another state.
+    /// - Throws: Errors of the closure; ``LuaError`` with code `usage` if the state is closed or a value belongs to another
+    ///   state.
     public func withUnsafeStack<Result>(
         _ values: [LuaValue] = [], _ body: (_ L: OpaquePointer, _ index: Int32) throws -> Result
     ) throws -> Result {

@@ -228,7 +228,8 @@ public final class LuaState {
 
     /// Makes runs of a state without limits cancellable in the middle of a loop.
     ///
-    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every state of the process. Its handler is replaced.
+    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every state of the process. Its handler
+    ///   is replaced.
     package func listen(for signal: Int32) {
         guard core.isOpen else { return }
         _ = plua_listen(core.context, signal)

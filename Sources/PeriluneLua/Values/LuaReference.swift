@@ -2,8 +2,8 @@ internal import CPeriluneShim
 
 /// A reference that keeps a Lua value alive for a Swift handle.
 ///
-/// `@unchecked Sendable`: immutable. The deinitializer may run on any thread and only adds the id to a list under a lock. The value
-/// itself is accessed only through ``LuaCore``, on the state's thread.
+/// `@unchecked Sendable`: immutable. The deinitializer may run on any thread and only adds the id to a list under a lock. The
+/// value itself is accessed only through ``LuaCore``, on the state's thread.
 final class LuaReference: @unchecked Sendable {
     let core: LuaCore
     private let id: CInt

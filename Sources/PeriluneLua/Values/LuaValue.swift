@@ -118,8 +118,8 @@ extension LuaValue {
 }
 
 extension LuaValue: Equatable {
-    /// Compares values without metamethods, as Lua does: handles are equal if they refer to the same object, integers and floats if
-    /// they are the same number.
+    /// Compares values without metamethods, as Lua does: handles are equal if they refer to the same object, integers and floats
+    /// if they are the same number.
     public static func == (left: LuaValue, right: LuaValue) -> Bool {
         switch (left, right) {
         case (.nil, .nil): true

@@ -1,7 +1,7 @@
 /// A parser of the texts that SQLite's date functions read.
 ///
-/// It works on bytes, because columns and scripts need not contain UTF-8. It rejects three things that SQLite reads: days that the
-/// month does not have (SQLite continues into the next month), the hour 24, and `now`.
+/// It works on bytes, because columns and scripts need not contain UTF-8. It rejects three things that SQLite reads: days that
+/// the month does not have (SQLite continues into the next month), the hour 24, and `now`.
 struct DateScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0

@@ -43,8 +43,8 @@ extension DateTime {
 
     /// Creates an instant from seconds since 1970-01-01 00:00:00 UTC.
     ///
-    /// The instant is rounded to microseconds, and beyond 2^33 seconds (in 2242) to milliseconds, because the number has no digits
-    /// for more.
+    /// The instant is rounded to microseconds, and beyond 2^33 seconds (in 2242) to milliseconds, because the number has no
+    /// digits for more.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the instant is out of range.
     public init(unixSeconds: Double) throws {

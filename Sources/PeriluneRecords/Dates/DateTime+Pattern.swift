@@ -2,8 +2,8 @@
 extension DateTime {
     /// Formats the instant by a pattern, as SQLite's `strftime` does.
     ///
-    /// The substitutions are SQLite 3.46's, even with an older SQLite: `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k` `%l` `%m`
-    /// `%M` `%p` `%P` `%R` `%s` `%S` `%T` `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`.
+    /// The substitutions are SQLite 3.46's, even with an older SQLite: `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k`
+    /// `%l` `%m` `%M` `%p` `%P` `%R` `%s` `%S` `%T` `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`.
     ///
     /// - Throws: ``DateError`` with code `pattern` for any other.
     public func text(pattern: some StringProtocol) throws -> String {

@@ -84,7 +84,8 @@ extension DateTime: CustomStringConvertible {
         }
     }
 
-    /// The instant as `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the stored text, which sorts by time and together with `CURRENT_TIMESTAMP`.
+    /// The instant as `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the stored text, which sorts by time and together with
+    /// `CURRENT_TIMESTAMP`.
     public var description: String { text() }
 
     /// Formats the instant in UTC. Parts that do not fit the format are cut off, so the text is never later.

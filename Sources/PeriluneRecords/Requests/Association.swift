@@ -49,8 +49,8 @@ package final class Association: Sendable {
 
     /// Returns the association with a changed request for its rows.
     ///
-    /// - Throws: ``RequestError`` if a new condition refers to the rows both by columns of the association and by columns of their
-    ///   table, which could also be the table of the rows that they belong to.
+    /// - Throws: ``RequestError`` if a new condition refers to the rows both by columns of the association and by columns of
+    ///   their table, which could also be the table of the rows that they belong to.
     package func map(_ change: (Request) throws -> Request) throws -> Association {
         let former = request
         let request = try change(former)

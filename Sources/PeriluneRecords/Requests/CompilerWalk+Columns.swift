@@ -2,10 +2,15 @@
 ///
 /// 1. A column with an alias refers to the source with that alias, and a column of an association to the source that the
 /// association leads to.
-/// 2. Any other column refers to the source that uses it: the request's source or the derived association's. An association with an alias
-/// Writes a column of the source to which it refers.
+/// 2. Any other column refers to the source that uses it: the request's source or the derived association's. An association with
+/// an alias uses its own columns by that alias, so its table without the alias refers to the row that the associated rows belong
+/// to, if that row is from the same table.
+/// 3. Otherwise it refers to the only source of its table: inside an association, first among the rows that the associated rows
+/// belong to and those joined to them; then in the SELECT that contains it; then in the surrounding ones.
+///
+/// If several sources remain, the column is ambiguous.
 extension CompilerWalk {
-    /// Writes a column of its source.
+    /// Writes a column of the source to which it refers.
     mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
         if isInline {
             tokens.add(.bareColumn, (position >= 0 ? table.columns[position].sqlName : table.rowIDName ?? "rowid").utf8)
@@ -194,8 +199,8 @@ private struct ColumnMeaning {
                 + "it from the request with the alias, and give the enclosing request an alias too", fields: ["table": table.name])
     }
 
-    /// Returns the error for a column of the row that associated rows belong to, in a statement that fetches only the associated
-    /// rows.
+    /// Returns the error for a column of the row that associated rows belong to, used in a statement that fetches only the
+    /// associated rows.
     private func notInStatement(_ number: Int) -> RequestError {
         RequestError(
             "not_joined",

@@ -12,8 +12,8 @@
 ///
 /// - Deriving: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; subrequests, UNION, common tables:
 ///   `Request+Compound.swift`; associations: `Request+Associations.swift`.
-/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`), `compiledUpdate`,
-///   `compiledDelete`, `inlineSQL` of expressions.
+/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
+///   `compiledUpdate`, `compiledDelete`, `inlineSQL` of expressions.
 /// - All errors are ``RequestError``s with a message for users.
 ///
 /// `@unchecked Sendable`: immutable except for `memo`, which a lock guards.

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// The text of floating-point numbers, for every place that shows values or writes them into SQL.
 ///
-/// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the shortest
-/// one can be, may therefore be read as the wrong float.
+/// SQLite computes decimals with only a few bits more than a float has. A decimal near the middle between two floats, as the
+/// shortest one can be, may therefore be read as the wrong float.
 package enum FloatLiteral {
     /// Returns the shortest SQL that SQLite reads as this float. SQLite has no NaN; it is written as NULL.
     package static func text(_ value: Double) -> String {

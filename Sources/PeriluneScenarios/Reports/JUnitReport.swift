@@ -2,9 +2,9 @@ internal import Foundation
 
 /// A report in JUnit's XML format, written at the end of the run: a file is a suite, a scenario a test case.
 ///
-/// The output is valid by the common schemas, which allow little: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's (`junit-10.xsd`
-/// of its xUnit plugin). An extended report adds details to each case, in attributes and elements that servers read beyond these: `file`,
-/// `line` and `system-out`, and attempts in the form of Maven Surefire.
+/// The output is valid by the common schemas, which allow little: Ant's (github.com/windyroad/JUnit-Schema) and Jenkins's
+/// (`junit-10.xsd` of its xUnit plugin). An extended report adds details to each case, in attributes and elements that servers
+/// read beyond these: `file`, `line` and `system-out`, and attempts in the form of Maven Surefire.
 final class JUnitReport: ScenarioReport {
     private let style: ScenarioReportStyle
     private let isExtended: Bool

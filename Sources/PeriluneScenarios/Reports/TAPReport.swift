@@ -2,8 +2,8 @@ internal import PeriluneRecords
 
 /// A report in the Test Anything Protocol. Steps are subtests, which version 14 defines and readers of version 13 may ignore.
 ///
-/// Programs that know only version 13, such as `prove` in Perl before 5.40, refuse output that announces a later version, but otherwise
-/// read the same lines. So the output announces version 13 unless 14 is requested.
+/// Programs that know only version 13, such as `prove` in Perl before 5.40, refuse output that announces a later version, but
+/// otherwise read the same lines. So the output announces version 13 unless 14 is requested.
 ///
 /// - SeeAlso: testanything.org/tap-version-13-specification.html and testanything.org/tap-version-14-specification.html
 final class TAPReport: ScenarioReport {

@@ -8,8 +8,9 @@ internal import PeriluneRecords
 /// The statements that the database of a scenario has run, each with its place in the calling script. Used on the thread that
 /// runs the scenario.
 ///
-/// Leaves out statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part of the
-/// script's own, and everything that runs while the trace is paused. It must live longer than the connections that it traces.
+/// Leaves out statements that begin and end transactions, PRAGMAs and schema queries, statements that virtual tables run as part
+/// of the script's own, and everything that runs while the trace is paused. It must live longer than the connections that it
+/// traces.
 final class StatementTrace {
     /// The number of statements that have ended.
     private(set) var count = 0
