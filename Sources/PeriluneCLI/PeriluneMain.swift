@@ -4,6 +4,7 @@ internal import Perilune
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
+/// The entry point of the command.
 @main
 enum Main {
     // Runs on the main thread before others exist: access to files can only be restricted for threads created later.

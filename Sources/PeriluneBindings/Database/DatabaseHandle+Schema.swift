@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneRecords
 
+/// The schema as scripts see it: reloaded after each change.
 extension DatabaseHandle {
     /// Returns the current table with a name.
     ///

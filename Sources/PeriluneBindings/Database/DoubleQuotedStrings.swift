@@ -27,7 +27,7 @@ package enum DoubleQuotedStrings {
     /// - Returns: Whether they have just been enabled.
     @discardableResult
     static func install(on connection: OpaquePointer) -> Bool {
-        guard psql_accept_double_quoted_strings(connection, -1) == 0, !isRefusing(connection), schemaHasString(connection) else { return false }
+        guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection), !isRefusing(connection) else { return false }
         _ = psql_accept_double_quoted_strings(connection, 1)
         return true
     }
@@ -44,14 +44,12 @@ package enum DoubleQuotedStrings {
             connection, mark, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
     }
 
-    private static let markSQL = OwnSQL.marked("SELECT 1 FROM pragma_function_list WHERE name = '\(mark)'")
-
-    private static func isRefusing(_ connection: OpaquePointer) -> Bool { areRefused || hasRow(connection, markSQL) }
-
-    private static func hasRow(_ connection: OpaquePointer, _ sql: String) -> Bool {
+    /// Returns whether a connection refuses the strings. Only compiles a statement, because traces would show one that runs.
+    private static func isRefusing(_ connection: OpaquePointer) -> Bool {
+        if areRefused { return true }
         var statement: OpaquePointer?
         defer { sqlite3_finalize(statement) }
-        return sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW
+        return sqlite3_prepare_v2(connection, "SELECT \(mark)()", -1, &statement, nil) == SQLITE_OK
     }
 
     // MARK: - Compiling

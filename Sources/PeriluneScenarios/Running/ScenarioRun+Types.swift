@@ -1,3 +1,4 @@
+/// The types of the tables that scenarios use, for editors.
 extension ScenarioRun {
     /// Finds the scenarios and returns their types for editors.
     ///

@@ -195,7 +195,7 @@ import Testing
               fails("argument", db[verb], perilune.null, print)
             end
             matches(fails("argument", db.in_transaction, db, "concurrent", print), "concurrent")
-            matches(fails("argument", db.in_transaction, db, "deferred"), "argument 1: expected a function")
+            matches(fails("argument", db.in_transaction, db, "deferred"), "argument 2: expected a function")
             """)
     }
 

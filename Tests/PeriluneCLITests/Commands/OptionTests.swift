@@ -6,14 +6,14 @@ import Testing
 @Suite struct OptionTests {
     @Test(arguments: [
         ("1.5", Duration.seconds(1.5)), ("500ms", .milliseconds(500)), ("2s", .seconds(2)), ("1m", .seconds(60)),
-        ("0.5h", .seconds(1800)), ("3", .seconds(3)),
+        ("0.5h", .seconds(1800)), ("3", .seconds(3)), ("1 s", .seconds(1)), ("1h30m", .seconds(5400)),
     ])
     func `valid times are parsed`(text: String, time: Duration) throws {
         #expect(try OptionValue.duration(text) == time)
     }
 
     @Test(arguments: [
-        "", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "1 s", "0.0001", "99999999999999",
+        "", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "0.0001", "99999999999999",
     ])
     func `invalid times are refused`(text: String) {
         #expect(throws: ValidationError.self) { try OptionValue.duration(text) }

@@ -154,6 +154,10 @@ function request.fetch_associated(...)
   return require("perilune.associations.fetching").fetch_all(...)
 end
 
+function request.iterate_associated(...)
+  return require("perilune.associations.fetching").rows(...)
+end
+
 local function name_of(self)
   return self.node.name or self.node.root.name or "?"
 end

@@ -74,7 +74,7 @@ function verbs:rows(db)
   local plan = plan_of(self, db, "rows")
   local class = plan.class
   if class then return decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
-  if plan.segments[2] or plan.prefetches[1] then return require("perilune.associations.fetching").rows(self, db, plan) end
+  if plan.segments[2] or plan.prefetches[1] then return request.iterate_associated(self, db, plan) end
   class = plan.segments[1].whole and self.node.root.source.class
   local next_row, state, control, closing
   if class then next_row, state, control, closing = decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan)))

@@ -30,6 +30,8 @@ local request = {
   class_methods = {},
   --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. Set by the associations modules.
   fetch_associated = nil,
+  --- Iterates over the rows of such requests. Set by the associations modules.
+  iterate_associated = nil,
   --- Returns the condition of a field that is not a column: `association_condition(request, name, value, path, place)`. Set by the
   -- associations modules.
   association_condition = nil,
