@@ -21,6 +21,12 @@ typedef struct {
     char separator; /* before the method, or 0 */
 } place;
 
+/* Whether text begins with parameters and a colon, as after `page` in `page(number, size): ...`. */
+static bool has_parameters(const char *text) {
+    size_t length = strcspn(text, ":");
+    return *text == '(' && text[length - 1] == ')' && strncmp(text + length, ": ", 2) == 0;
+}
+
 static place place_of(const char *message) {
     place found = {.method = message};
     const char *at = message;
@@ -33,7 +39,8 @@ static place place_of(const char *message) {
         found.separator = *at++;
     }
     found.length = (size_t)(at - message);
-    bool has_end = strncmp(at, ": ", 2) == 0 || strncmp(at, " on `", 5) == 0 || strncmp(at, "{}: ", 4) == 0 || strncmp(at, "{...}: ", 7) == 0;
+    bool has_end = strncmp(at, ": ", 2) == 0 || strncmp(at, " on `", 5) == 0 || strncmp(at, "{}: ", 4) == 0
+        || strncmp(at, "{...}: ", 7) == 0 || has_parameters(at);
     return has_end && found.length <= LONGEST_NAME ? found : (place){0};
 }
 
@@ -41,8 +48,9 @@ static place place_of(const char *message) {
 
 /* The call of a library function by a script: the outermost running function below the innermost function of the script. */
 typedef struct {
-    lua_Debug function, script;
-    const char *name; /* as called; NULL if unknown, as after a tail call */
+    lua_Debug function, inner, script; /* `inner`: the one that the function calls */
+    bool has_inner;
+    const char *name; /* as called; NULL if unknown, as after a tail call or in `object[verb](...)` */
     bool is_method;
 } call;
 
@@ -55,12 +63,15 @@ static bool is_protected_call(const lua_Debug *activation) {
 static bool find_call(lua_State *L, call *found) {
     bool has_function = false, has_script = false;
     lua_Debug activation;
+    found->has_inner = false;
     for (int level = 0; !has_script && lua_getstack(L, level, &activation); level++) {
         lua_getinfo(L, "Slntu", &activation);
         has_script = plua_is_of_script(&activation);
         if (has_script) {
             found->script = activation;
         } else if (!is_protected_call(&activation)) {
+            found->has_inner = has_function;
+            if (has_function) found->inner = found->function;
             found->function = activation;
             has_function = true;
         }
@@ -69,7 +80,8 @@ static bool find_call(lua_State *L, call *found) {
     const char *kind = found->function.namewhat;
     if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
     found->is_method = strcmp(kind, "method") == 0;
-    found->name = found->function.istailcall ? NULL : found->function.name;
+    const char *name = found->function.name;
+    found->name = found->function.istailcall || !name || !is_word(*name) ? NULL : name;
     return true;
 }
 
@@ -145,8 +157,7 @@ static bool has_word(lua_State *L, bool *is_database) {
 **
 ** It is the first argument of a function in Lua. A function in C may have moved its arguments, and one that was called last by the
 ** function that the script called has others: the first object among these is taken, and a database only if there is no other. */
-static bool push_receiver(lua_State *L, const call *call) {
-    const lua_Debug *function = &call->function;
+static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
     if (is_in_list) return lua_getlocal(L, function, -1) != NULL;
@@ -163,6 +174,12 @@ static bool push_receiver(lua_State *L, const call *call) {
         plua_pop(L, 1);
     }
     return database > 0 && lua_getlocal(L, function, database) != NULL;
+}
+
+/* The same; a function in C that has passed all its arguments on has none any more. */
+static bool push_receiver(lua_State *L, const call *call) {
+    if (push_receiver_of(L, &call->function)) return true;
+    return *call->function.what == 'C' && call->has_inner && push_receiver_of(L, &call->inner);
 }
 
 /* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
@@ -203,6 +220,9 @@ static bool write_name(lua_State *L, const char *message, bool is_argument_error
     if (!find_call(L, &call) || !choose_method(&call, is_argument_error, place) || place->method_length > LONGEST_NAME) return false;
     /* `m:register` names its object already, unless another function was called. */
     bool has_own_word = place->separator == ':' && place->method == written;
+    /* What is before the arguments is not the object, as in `task.wait(timer)`. */
+    static const char has_dot[] = ": call it with a colon";
+    if (has_own_word && strncmp(message + place->length, has_dot, sizeof has_dot - 1) == 0) return false;
     if (!push_receiver(L, &call)) return false;
     bool has_receiver = name_receiver(L, &call.script, !has_own_word, target);
     plua_pop(L, 1);

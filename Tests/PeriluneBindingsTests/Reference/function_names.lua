@@ -42,7 +42,7 @@ for _, name in ipairs(names) do
       if not ok and type(err) == "userdata" and err.kind == "argument" then
         is_checked = true
         local start = err.message:sub(1, #called)
-        if start ~= called or not err.message:sub(#called + 1):find("^[:{ ]") then found[#found + 1] = called .. " says: " .. err.message end
+        if start ~= called or not err.message:sub(#called + 1):find("^[:{( ]") then found[#found + 1] = called .. " says: " .. err.message end
       end
     end
   end
