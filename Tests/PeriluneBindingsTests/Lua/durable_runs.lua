@@ -513,7 +513,7 @@ test("invalid uses of steps are refused", function()
     "run:step: the run has used the name `one` already, as step 1; in a loop, add a number to the name",
     "run:wait_for: it cannot be used inside of a database block", "did you mean `undo`?",
     "run:step: it can be used only in the function of a durable run, while that runs",
-    "run:step: it can be used only in the function of a durable run, while that runs",
+    "kept:step: it can be used only in the function of a durable run, while that runs",
   }
   equal(#messages, #expected)
   for index, text in ipairs(expected) do matches(messages[index], text) end
