@@ -22,10 +22,7 @@ typedef struct {
 } place;
 
 /* Whether text begins with parameters and a colon, as after `page` in `page(number, size): ...`. */
-static bool has_parameters(const char *text) {
-    size_t length = strcspn(text, ":");
-    return *text == '(' && text[length - 1] == ')' && strncmp(text + length, ": ", 2) == 0;
-}
+static bool has_parameters(const char *text) { return *text == '(' && strstr(text, "): ") != NULL; }
 
 static place place_of(const char *message) {
     place found = {.method = message};

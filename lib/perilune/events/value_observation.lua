@@ -334,7 +334,8 @@ function value_observation.of_request(request, ...)
   local db, callback, options, surplus = ...
   if not records.is_database(db) then db, callback, options, surplus = records.default_database(), ... end
   if surplus ~= nil then require("perilune.runtime.arity").refuse("observe", 2, surplus) end
-  return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
+  local observation = observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
+  return observation
 end
 
 -- Sharing ----------------------------------------------------------------------------------------------------------------------------

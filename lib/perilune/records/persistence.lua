@@ -38,11 +38,14 @@ on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
 instance_verbs.update_changes = records.record_update_changes
 
+--- Returns its arguments: a call around another call keeps that from being a tail call, which would lose the name for messages.
+local function results(...) return ... end
+
 -- `Class:changes(record)` serves records with a column of that name.
 for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
   verbs[name] = function(first, ...)
-    if record.info(first) then return instance_verbs[name](...) end
-    return instance_verbs[name](first, ...)
+    if record.info(first) then return results(instance_verbs[name](...)) end
+    return results(instance_verbs[name](first, ...))
   end
 end
 
@@ -57,9 +60,9 @@ require "perilune.records.validation"
 --- `Class:draft(fields)`, `Class:draft(record)`: see drafts.lua.
 record.creators[#record.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
-    local surplus = ...
-    if rawequal(first, info.class) then first, surplus = ... end
+    local fields, surplus = first, ...
+    if rawequal(first, info.class) then fields, surplus = ... end
     if surplus ~= nil then arity.refuse("draft", 1, surplus) end
-    return require("perilune.records.drafts").new(info.class, first)
+    return require("perilune.records.drafts").new(info.class, fields)
   end
 end

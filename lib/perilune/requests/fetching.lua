@@ -202,6 +202,7 @@ local function pluck(self, db, ...)
 end
 
 function verbs:pluck(...)
+  if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "pluck", self) end
   local values = pluck(self, database_argument.take("pluck", math.huge, ...))
   return values
 end

@@ -341,7 +341,9 @@ end
 
 --- Adds columns to the table's columns; results are still records. Associations annotate with their columns or aggregates.
 function derivations:annotated_with(...)
-  return derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
+  check_receiver("annotated_with", self)
+  local result = derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
+  return result
 end
 
 function derivations:group(...)

@@ -205,7 +205,9 @@ local function names_of(...)
 end
 
 --- Common methods that check their receiver themselves if the row path cannot handle the call alone.
-local checked_by_themselves = { filter = true, order = true, limit = true, fetch_all = true, fetch_one = true }
+local checked_by_themselves = {
+  annotated_with = true, fetch_all = true, fetch_one = true, filter = true, limit = true, order = true, pluck = true,
+}
 
 --- Returns the members of requests of a source: methods of requests, then named requests of the class. Methods are cached in the
 -- table, so that later lookups need no call.
