@@ -41,7 +41,7 @@ bool pdb_crash_point(lua_State *L, const char *moment, const char *name) {
     pdb_state *rows = pdb_state_of(L);
     if (rows->crash_handler == NULL) return false;
     bool may_refuse = pdb_begin_host_call(rows);
-    bool is_end = rows->crash_handler(rows->crash_context, moment, name, rows->crash_label);
+    bool is_end = rows->crash_handler(L, rows->crash_context, moment, name, rows->crash_label);
     pdb_end_host_call(rows, may_refuse);
     return is_end;
 }

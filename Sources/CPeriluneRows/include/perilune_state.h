@@ -91,8 +91,8 @@ typedef void (*pdb_note)(void *context, const char *sql);
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
 /* Called at each crash point of a state, with the description that the library has given to the current transaction, or an empty
-** one. Returns whether the state ends here; its run is then cancelled. Must not raise. */
-typedef bool (*pdb_crash_handler)(void *context, const char *moment, const char *name, const char *label);
+** one; L is the calling coroutine. Returns whether the state ends here; its run is then cancelled. Must not raise. */
+typedef bool (*pdb_crash_handler)(lua_State *L, void *context, const char *moment, const char *name, const char *label);
 
 /* Sets the handler of a state; NULL removes it. [-0, +0, -] */
 void pdb_set_crash_handler(lua_State *L, pdb_crash_handler handler, void *context);

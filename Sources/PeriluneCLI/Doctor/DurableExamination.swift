@@ -72,7 +72,7 @@ struct DurableExamination {
     private func waitingJobs() throws -> [Finding] {
         guard try db.tableExists("perilune_job_queue") else { return [] }
         let sql = """
-            SELECT queue, owner, count(*) AS n FROM perilune_job LEFT JOIN perilune_job_queue USING (queue)
+            SELECT queue, perilune_job_queue.owner, count(*) AS n FROM perilune_job LEFT JOIN perilune_job_queue USING (queue)
             WHERE state IN ('ready', 'delayed', 'blocked') AND coalesce(is_paused, 0) = 0 GROUP BY queue ORDER BY queue
             """
         return try Row.fetchAll(db, sql: sql).filter { row in

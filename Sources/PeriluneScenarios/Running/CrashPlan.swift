@@ -52,17 +52,18 @@ final class CrashWatch {
         try state.withUnsafeStack { L, _ in
             pdb_set_crash_handler(
                 L,
-                { context, moment, name, label in
+                { L, context, moment, name, label in
                     let watch = Unmanaged<CrashWatch>.fromOpaque(context!).takeUnretainedValue()
-                    return watch.reach(String(cString: moment!), String(cString: name!), String(cString: label!))
+                    let place = StatementTrace.place(of: L!).map { "\($0.file):\($0.line)" }
+                    return watch.reach(String(cString: moment!), String(cString: name!), String(cString: label!), at: place)
                 }, context)
         }
     }
 
-    private func reach(_ moment: String, _ name: String, _ label: String) -> Bool {
+    private func reach(_ moment: String, _ name: String, _ label: String, at place: String?) -> Bool {
         let action =
             if name != "commit" { "the \(name)" } else if label.isEmpty { "a commit" } else { "the commit of \(label)" }
-        return reach(moment, action, at: state.scriptPlace)
+        return reach(moment, action, at: place)
     }
 
     /// Counts a point. Returns whether the state has ended, at this point or an earlier one.
@@ -80,12 +81,5 @@ final class CrashWatch {
         loop.kill()
         state.cancellation.cancel()
         onEnd()
-    }
-}
-
-extension LuaState {
-    /// The line of the calling script, as `FILE:LINE`; `nil` if no script is calling.
-    fileprivate var scriptPlace: String? {
-        callingPlace.map { place in "\(place.chunk.hasPrefix("@") ? String(place.chunk.dropFirst()) : place.chunk):\(place.line)" }
     }
 }

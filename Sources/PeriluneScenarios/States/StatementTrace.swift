@@ -149,7 +149,7 @@ private struct EndedStatement {
         let hasChanged = isWriting && former.map { sqlite3_total_changes64(db) != $0.changes } ?? false
         rows = hasChanged ? sqlite3_changes64(db) : former?.rows ?? 0
         expanded = Self.expanded(statement)
-        place = Self.place()
+        place = plua_running_context().flatMap { StatementTrace.place(of: $0.pointee.running) }
     }
 
     private static func expanded(_ statement: OpaquePointer) -> String? {
@@ -158,13 +158,14 @@ private struct EndedStatement {
         defer { sqlite3_free(text) }
         return String(cString: text)
     }
+}
 
-    /// Returns the name of the calling chunk, without Lua's prefix, and the line; `nil` if no script has called.
-    private static func place() -> (file: String, line: Int)? {
+extension StatementTrace {
+    /// Returns the name of the chunk that is calling in a coroutine, without Lua's prefix, and the line; `nil` if no script has
+    /// called.
+    static func place(of L: OpaquePointer) -> (file: String, line: Int)? {
         var activation = lua_Debug()
-        guard let context = plua_running_context(), plua_find_position(context.pointee.running, &activation),
-            let source = activation.source
-        else { return nil }
+        guard plua_find_position(L, &activation), let source = activation.source else { return nil }
         let isNamed = source[0] == CChar(UInt8(ascii: "@")) || source[0] == CChar(UInt8(ascii: "="))
         if isNamed { return (String(cString: source + 1), Int(activation.currentline)) }
         let short = withUnsafeBytes(of: activation.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }

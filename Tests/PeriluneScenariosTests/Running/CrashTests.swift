@@ -50,7 +50,20 @@ import Testing
             case 0: try await project.run(isVerbose: true, change)
             default: try await project.run(formats[0], isVerbose: true, change)
             }
-        return (try #require(outcome.summary.results.first), outcome)
+        var result = try #require(outcome.summary.results.first)
+        for index in result.failures.indices { result.failures[index].message = Self.shown(result.failures[index].message) }
+        return (result, outcome)
+    }
+
+    /// Returns a text without the folder of the service. Lua shortens a long path.
+    private static func shown(_ text: String) -> String {
+        text.replacing(/[^\s(]*\/service\.lua/, with: "service.lua")
+    }
+
+    /// Returns the first crash point of the undisturbed run whose text begins with a prefix.
+    private func point(_ prefix: String, of service: String, _ scenario: String = scenario) async throws -> CrashSelection {
+        let points = try #require(try await run(service, scenario, crashes: .none).result.crashes).points
+        return .at([try #require(points.first { $0.text.hasPrefix(prefix) }, "\(points.map(\.text))").number])
     }
 
     @Test func `a durable automation survives a crash at each point`() async throws {
@@ -61,17 +74,17 @@ import Testing
         #expect(crashes.count > 20)
         #expect(crashes.trials.map(\.numbers) == (1...crashes.count).map { [$0] })
         #expect(crashes.failed.isEmpty)
-        let texts = crashes.points.map(\.text)
+        let texts = crashes.points.map { Self.shown($0.text) }
         #expect(texts.contains("before the commit of step `reserve` (service.lua:5)"), "\(texts)")
         #expect(texts.contains { $0.hasPrefix("after payments.charge (service.lua:6)") }, "\(texts)")
         #expect(texts.contains { $0.hasPrefix("after the commit of sleep") }, "\(texts)")
     }
 
     @Test func `two crashes in one run are survived`() async throws {
-        let result = try await run(Self.service, depth: 2, points: 60).result
+        let result = try await run(Self.service, depth: 2, points: 6).result
         #expect(result.failures.map(\.message) == [])
         let pairs = try #require(result.crashes).trials.filter { $0.numbers.count == 2 }
-        #expect(pairs.count == 60)
+        #expect(pairs.count == 6)
         #expect(pairs.allSatisfy { $0.points.count == 2 })
     }
 
@@ -83,16 +96,20 @@ import Testing
     }
 
     @Test func `the seed chooses the points if there are many`() async throws {
-        let first = try await run(Self.service, points: 7).result, second = try await run(Self.service, points: 7).result
-        #expect(first.crashes?.trials.count == 7)
+        let first = try await run(Self.service, points: 3).result, second = try await run(Self.service, points: 3).result
+        #expect(first.crashes?.trials.count == 3)
         #expect(first.crashes?.trials.map(\.numbers) == second.crashes?.trials.map(\.numbers))
     }
 
     // MARK: - Planted faults
 
     /// Returns the failures of an automation that is not safe.
-    private func faults(_ service: String, _ scenario: String = scenario) async throws -> [ScenarioFailure] {
-        let result = try await run(service, scenario).result
+    ///
+    /// - Parameter prefix: The beginning of the text of the only point to test; `nil` for all points.
+    private func faults(_ service: String, _ scenario: String = scenario, at prefix: String? = nil) async throws -> [ScenarioFailure] {
+        var crashes = CrashSelection.all
+        if let prefix { crashes = try await point(prefix, of: service, scenario) }
+        let result = try await run(service, scenario, crashes: crashes).result
         #expect(result.outcome == .failed)
         let failed = try #require(result.crashes?.failed.first, "no crash was found to be harmful: \(result.failures.map(\.message))")
         // A single point repeats the failure.
@@ -129,7 +146,7 @@ import Testing
     }
 
     @Test func `a key made of the time is found`() async throws {
-        let failures = try await faults(Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())"))
+        let failures = try await faults(Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())"), at: "after payments.charge")
         #expect(failures.contains { $0.message.contains("payments.charge was called twice with different arguments") }, "\(failures.map(\.message))")
     }
 
@@ -208,11 +225,12 @@ import Testing
               run:step("touch", function(db) db:execute("INSERT OR REPLACE INTO memo VALUES (?)", tostring(perilune.now())) end)
             end }
             """
-        let failure = try #require(try await run(service, Self.plainScenario("true")).result.failures.first)
+        let crashes = try await point("before the commit of step", of: service, Self.plainScenario("true"))
+        let failure = try #require(try await run(service, Self.plainScenario("true"), crashes: crashes).result.failures.first)
         #expect(failure.message.contains("`memo` differs"))
         #expect(failure.details.first?.contains("ignore = { \"memo.name\" }") == true, "\(failure.details)")
         for option in ["{ ignore = \"memo.name\" }", "{ ignore = { \"memo\" } }", "{ down = 0 }"] {
-            let result = try await run(service, Self.plainScenario(option)).result
+            let result = try await run(service, Self.plainScenario(option), crashes: crashes).result
             #expect(result.outcome == .passed, "\(option): \(result.failures.map(\.message))")
         }
     }
@@ -286,7 +304,8 @@ import Testing
     @Test(arguments: [ScenarioReportFormat.junit, .tap, .html, .jsonl, .pretty])
     func `reports show the crash points`(_ format: ScenarioReportFormat) async throws {
         let service = Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())")
-        let text = try await run(service, Self.scenario, format).outcome[format]
+        let crashes = try await point("after payments.charge", of: service)
+        let text = try await run(service, Self.scenario, format, crashes: crashes).outcome[format]
         #expect(text.contains("crash at point"), "\(text)")
         #expect(text.contains("--crash-at"))
         if format == .html { #expect(text.contains("<ol class=\"timeline\">")) } else { #expect(text.contains("crash points") || text.contains("\"crashes\"")) }
