@@ -78,7 +78,7 @@ static bool find_call(lua_State *L, call *found) {
     if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
     found->is_method = strcmp(kind, "method") == 0;
     const char *name = found->function.name;
-    found->name = found->function.istailcall || !name || !is_word(*name) ? NULL : name;
+    found->name = found->function.istailcall || !name || strpbrk(name, "? ") ? NULL : name; /* "?", "integer index" */
     return true;
 }
 
