@@ -208,7 +208,7 @@ public final class LuaState {
         /// Ends the current run, or the next one if none is active, with code `cancelled`.
         ///
         /// A script in a loop ends only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or after
-        /// ``LuaState/listen(for:)``.
+        /// `listen(for:)`.
         public func cancel() {
             core.cancel()
         }
