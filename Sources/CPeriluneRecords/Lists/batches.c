@@ -171,7 +171,7 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
 }
 
 /* Reads the values of the record on top of the stack, and assigns its row id. Returns false, with any number of values pushed, if the
- ** record needs its own statement. */
+** record needs its own statement. */
 static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
     prec_table_layout *layout = batch->work.layout;
     int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
@@ -248,7 +248,7 @@ static int run_batch(lua_State *L) {
 }
 
 /* Returns whether the error on top of the stack may concern one of the rows. Neither SQLite nor a cluster that refuses a value
- ** identifies the row. */
+** identifies the row. */
 static bool is_about_row(lua_State *L) {
     if (!plua_is_error(L, -1)) return false;
     plua_push_error_fields(L, -1);

@@ -3,7 +3,7 @@
 
 /* MARK: - Reading */
 
-/* Returns the latest entry of the record; NULL if there is none. */
+/* Returns the latest entry of the record, or NULL. */
 static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
     if (chunk->found >= 0 && prec_chunk_entry(chunk, chunk->found)->record == record) {
         return prec_chunk_entry(chunk, chunk->found);
@@ -17,7 +17,7 @@ static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
     return NULL;
 }
 
-/* Pushes the chunk of a record and returns its entry. Returns NULL and pushes nothing if there is none. */
+/* Pushes the chunk of a record and returns its entry. Without a chunk, returns NULL and pushes nothing. */
 static prec_snapshot_entry *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
     lua_rawgeti(L, -1, 1);
@@ -80,7 +80,7 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
     }
 }
 
-/* snapshot(record) -> the values by column, the list of its columns; nothing if there is no snapshot. */
+/* snapshot(record) -> the values by column, the list of its columns; nothing without a snapshot. */
 static int push_snapshot(lua_State *L) {
     enum { column_set = 2, chunk, packed, layout_index, names, values, columns };
     lua_settop(L, 1);
@@ -250,7 +250,7 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
     return true;
 }
 
-/* changed_columns(record[, values]) -> list of the columns whose values differ from the snapshot; nil if there is no snapshot. */
+/* changed_columns(record[, values]) -> list of the columns whose values differ from the snapshot; nil without a snapshot. */
 static int changed_columns(lua_State *L) {
     enum { values = 2, column_set, chunk, packed, layout_index, names, columns, name, old, new };
     lua_settop(L, 2);

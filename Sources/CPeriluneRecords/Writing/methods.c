@@ -105,7 +105,7 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
 /* MARK: - A single write for the Lua part, which converts values before and after it */
 
 /* Stack indices. All values except the record may be nil: the database; a table of values that replaces the fields; a clause of the
- ** statement; the names of the columns to update; a table of key values that replaces the record's key; an additional argument. */
+** statement; the names of the columns to update; a table of key values that replaces the record's key; an additional argument. */
 enum { RAW_RECORD = 1, RAW_DATABASE, RAW_VALUES, RAW_CLAUSE, RAW_COLUMNS, RAW_KEY, RAW_DETAIL };
 
 typedef struct {
@@ -135,7 +135,7 @@ static int call_raw_verb(lua_State *L, const raw_verb *verb) {
     return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
 }
 
-/* Pushes true; false if a clause has left the row unchanged; nil if there is no row. */
+/* Pushes true; false if a clause has left the row unchanged; nil if no row has the key. */
 static int push_outcome(lua_State *L, prec_outcome outcome) {
     if (outcome == PREC_NO_ROW) lua_pushnil(L);
     else lua_pushboolean(L, outcome == PREC_WRITTEN);

@@ -129,11 +129,11 @@ void prec_mark_updated(lua_State *L, prec_record_write *work, bool with_key, pre
 prec_outcome prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask *mask, int conflict);
 
 /* Updates the row of the record, and takes a snapshot. `columns` is the stack index of a list of names, or 0 for all columns;
- ** `conflict` is the stack index of a conflict clause, or 0. [-0, +n, e] */
+** `conflict` is the stack index of a conflict clause, or 0. [-0, +n, e] */
 prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict);
 
 /* Updates the row, or inserts it if there is no key or no row; returns whether it was written. `conflict` is the stack index of the
- ** UPDATE's clause, `insert_conflict` of the INSERT's; 0 means none. [-0, +n, e] */
+** UPDATE's clause, `insert_conflict` of the INSERT's; 0 means none. [-0, +n, e] */
 bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict);
 
 /* Deletes the row of the record; returns whether it existed. `clause` is the stack index of a clause that returns the deleted

@@ -54,7 +54,7 @@ bool pdb_needs_guard(lua_State *L, pdb_database *database);
 /* MARK: - The default database */
 
 /* Returns the database of a verb: the one of the handle at `index`, or if `index` is 0 or the value is nil, the one of the innermost
- ** access, or else the default database. Sets `access` to its open access, or NULL. [-0, +0, e] */
+** access, or else the default database. Sets `access` to its open access, or NULL. [-0, +0, e] */
 pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access);
 
 /* Returns the database of a verb that names none, or NULL. Never fails. */

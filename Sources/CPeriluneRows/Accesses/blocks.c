@@ -76,8 +76,8 @@ static int run_guarded_block(lua_State *L) {
 }
 
 /* Runs a block while the connection does not enforce foreign keys. The function's first argument after the handle is whether they were
- ** enforced. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
- ** therefore leave as many violations as it found: it checks the keys itself. */
+** enforced. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
+** therefore leave as many violations as it found: it checks the keys itself. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;
     int is_enforced = psql_enable_foreign_keys(handle, -1);

@@ -188,7 +188,7 @@ static void warn(lua_State *L) {
 }
 
 /* Passes the error on top of the stack to the Lua part, which handles callback errors: the transaction has ended, and its writer has
- ** succeeded. [-1, +0] */
+** succeeded. [-1, +0] */
 static void report_failure(lua_State *L) {
     int error = lua_gettop(L);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);

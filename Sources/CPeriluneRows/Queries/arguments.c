@@ -208,7 +208,7 @@ static const char *nearest_name(lua_State *L, int names, const char *name) {
     return position < 0 ? NULL : list[position];
 }
 
-/* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0 if there are none. */
+/* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0. */
 static void raise_unknown(lua_State *L, const pdb_arguments *arguments, int names, const char *name) {
     const char *nearest = names ? nearest_name(L, names, name) : NULL;
     if (nearest) {

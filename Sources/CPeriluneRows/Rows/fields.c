@@ -99,7 +99,7 @@ static void push_columns(lua_State *L) {
 }
 
 /* Returns whether the key at -2 is hidden or belongs to a column: as its name, or as its position if the table stores columns by
- ** position. */
+** position. */
 static bool is_left_out(lua_State *L, lua_Integer count, int columns) {
     if (lua_isinteger(L, -2)) {
         lua_Integer position = lua_tointeger(L, -2);

@@ -24,7 +24,7 @@ void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boole
 const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length) {
     const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
     /* SQLite had no memory for the text's final NUL. Swift frames may be on the stack, so nothing may be raised: a run with limits is
-     ** about to end. */
+    ** about to end. */
     if (bytes == NULL && type == SQLITE_TEXT && !plua_is_run_cancelled()) abort();
     *length = bytes ? (size_t)sqlite3_value_bytes(value) : 0;
     return bytes ? bytes : "";

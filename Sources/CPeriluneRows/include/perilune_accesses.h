@@ -31,7 +31,7 @@ struct pdb_access_request {
 int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
 /* Sets a function that is called with a handle of each connection of a database before a script first uses it. The database object and
- ** the function are on top of the stack. [-2, +0, m] */
+** the function are on top of the stack. [-2, +0, m] */
 void pdb_set_preparation(lua_State *L);
 
 /* Whether that was done for a connection, or need not be. */
@@ -48,7 +48,7 @@ void pdb_enclose_block(pdb_access_request *request);
 int pdb_run_nested_access(pdb_access_request *request);
 
 /* Pushes the function that an access request of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and that
- ** function's arguments after the handle. [-0, +1, m] */
+** function's arguments after the handle. [-0, +1, m] */
 void pdb_push_block(lua_State *L);
 
 /* Begins a transaction of PDB_READ without GRDB, so that observers are not notified. Returns SQLite's code. */
@@ -80,7 +80,7 @@ void pdb_set_default_database(lua_State *L);
 int pdb_call_guarded(lua_State *L);
 
 /* A Lua function that runs a block like the one above, but without enforcing foreign keys: calls f(handle, is_enforced, ...), where
- ** `is_enforced` is the previous setting. The function must check the keys that it may have broken. [-n, +n, e] */
+** `is_enforced` is the previous setting. The function must check the keys that it may have broken. [-n, +n, e] */
 int pdb_call_unenforced(lua_State *L);
 
 /* A Lua function: sets the function that `write` calls with its arguments when it is given options. [-1, +0, v] */

@@ -76,8 +76,8 @@ void pdb_push_database_methods(lua_State *L);
 void pdb_push_statement_methods(lua_State *L);
 
 /* Sets the process-wide functions for recordings of changes, called on the thread of a connection. `check` is called from time to time
- ** while statements run, `will_begin` before an access, `is_recorded` when observers give up the hook that recordings use, and `record`
- ** with each change, inside the hook. NULL disables recordings. */
+** while statements run, `will_begin` before an access, `is_recorded` when observers give up the hook that recordings use, and `record`
+** with each change, inside the hook. NULL disables recordings. */
 void pdb_follow_recordings(void (*check)(sqlite3 *handle), void (*will_begin)(sqlite3 *handle), bool (*is_recorded)(sqlite3 *handle),
                            void (*record)(sqlite3 *handle, int kind, const char *schema, const char *table));
 

@@ -25,7 +25,7 @@ const char *pdb_sqlite_kind(int extended_code);
 const char *pdb_sqlite_name(int extended_code);
 
 /* Returns why a database opened for reading cannot be read, and how to fix it, instead of SQLite's "attempt to write a readonly
- ** database". NULL for other codes. */
+** database". NULL for other codes. */
 const char *pdb_readonly_reason(int extended_code);
 
 #endif

@@ -108,7 +108,7 @@ int pdb_lua_crash_point(lua_State *L);
 int pdb_lua_crash_label(lua_State *L);
 
 /* Places in which a state may not use a database, mostly because SQLite calls a Lua function there and is not reentrant. A number,
- ** with the text for messages in C: no pointer that Swift lends for a call could be kept here. */
+** with the text for messages in C: no pointer that Swift lends for a call could be kept here. */
 typedef enum {
     PDB_ELSEWHERE, /* databases may be used */
     PDB_IN_SQL_FUNCTION,

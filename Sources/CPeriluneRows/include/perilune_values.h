@@ -62,7 +62,7 @@ int pdb_fold(lua_State *L);
 void pdb_push_column(lua_State *L, sqlite3_value *value, int type, bool is_boolean);
 
 /* Returns the bytes of a text or blob by its type, never NULL. They live as long as the value, or until the statement is stepped if it
- ** is a column's value. Empty if memory ran out, in which case the run is ending. [-0, +0, -] */
+** is a column's value. Empty if memory ran out, in which case the run is ending. [-0, +0, -] */
 const char *pdb_value_bytes(sqlite3_value *value, int type, size_t *length);
 
 #endif

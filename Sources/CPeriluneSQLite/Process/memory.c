@@ -20,7 +20,7 @@ _Static_assert(sizeof(header) == 8, "SQLite's blocks are aligned to 8 bytes");
 /* MARK: - Accounts */
 
 /* The part of an account that all threads may use, which lives as long as the process: other threads may free blocks of a closed
- ** account. An id consists of the slot's index and its generation, so that a later account is not credited. */
+** account. An id consists of the slot's index and its generation, so that a later account is not credited. */
 typedef struct {
     _Atomic uint32_t generation; /* odd while an account has it */
     _Atomic int64_t freed;       /* by other threads */

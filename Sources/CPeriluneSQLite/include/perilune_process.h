@@ -14,7 +14,7 @@
 int psql_disable_memory_statistics(void);
 
 /* Makes threads that wait for an SQLite mutex spin for a while before they sleep. Applies to the whole process; call it before SQLite
- ** is first used. Returns SQLite's code. */
+** is first used. Returns SQLite's code. */
 int psql_use_adaptive_mutexes(void);
 
 /* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits

@@ -351,7 +351,7 @@ int plua_raise_again(lua_State *L) {
 }
 
 /* Returns whether the error is raised by a function that passes on a caught error: level 0 is the handler, level 1 the raising
- ** function. */
+** function. */
 static bool is_raised_again(lua_State *L) {
     plua_context *context = plua_context_of(L);
     if (context->raises_again) {

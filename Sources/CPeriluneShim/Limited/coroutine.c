@@ -225,7 +225,7 @@ static int coroutine_resume(lua_State *L) {
 static int wrap_continued(lua_State *L, int status, lua_KContext nested_calls);
 
 /* Prepends the caller's position to a message, like Lua's own library. The new string is another value, so the details of the failure
- ** are recorded for it again. */
+** are recorded for it again. */
 static void add_caller_position(lua_State *L) {
     luaL_where(L, 1);
     lua_pushvalue(L, -2);

@@ -51,7 +51,7 @@ static inline void plua_raise_if_cancelled(lua_State *L) {
 }
 
 /* Wraps the named functions of the table on top, if they exist and are C functions. `wrapper` is a C function that finds the original
- ** as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
+** as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
 void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
 
 /* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. [-n, +n, e] */

@@ -204,7 +204,7 @@ static void permute(lua_State *L, table_key *keys, int count) {
 }
 
 /* Fills the list on top, which has room for `count` keys, in order. Lua allocates nothing in the meantime, so the keys' texts stay
- ** valid. Returns false if the keys are not the counted ones: making the list may have run a finalizer. */
+** valid. Returns false if the keys are not the counted ones: making the list may have run a finalizer. */
 static bool fill_long_list(lua_State *L, int table, table_key *keys, lua_Integer count, lua_Integer sequence) {
     int list = lua_gettop(L), found = 0;
     bool is_sorted = true, fits = true;
@@ -391,7 +391,7 @@ static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
 static int ordered_next(lua_State *L);
 
 /* Frees a function whose traversal has ended, for the next call of pairs. If a script keeps it and calls it while it serves another
- ** loop, both loops continue like `next`. */
+** loop, both loops continue like `next`. */
 static void free_visitor(lua_State *L) {
     plua_cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     cursor->table = 0;

@@ -51,13 +51,13 @@ static bool is_chosen_to_fail(plua_context *context) {
 }
 
 /* Returns whether a request grows a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a size, and some
- ** Lua releases do not survive a refused allocation of a table. */
+** Lua releases do not survive a refused allocation of a table. */
 static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;
 }
 
 /* A table whose __call is the table itself makes Lua shift arguments for minutes without running an instruction, so the hook does not
- ** run. The stack grows in the meantime. */
+** run. The stack grows in the meantime. */
 static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);

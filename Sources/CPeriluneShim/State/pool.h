@@ -43,7 +43,7 @@ typedef struct {
     bool is_bounded; /* large blocks are mapped individually from now on */
 } plua_pool;
 
-/* Returns a freed block of a size up to plua_pool_small; NULL if there is none. */
+/* Returns a freed block of a size up to plua_pool_small, or NULL. */
 static inline void *plua_pool_reuse(plua_pool *pool, size_t size) {
     plua_pool_block **list = &pool->free[(size - 1) / plua_pool_step], *block = *list;
     if (block) *list = block->next;

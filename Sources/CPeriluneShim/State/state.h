@@ -20,8 +20,8 @@ bool plua_exceeds_memory_limit(plua_context *context);
 void plua_arm_count_hook(plua_context *context);
 
 /* Called when L begins or continues to run. Arms its hook if the run is cancelled or has passed its memory limit, because only the
- ** previously running coroutine's hook was armed. Adds a budget's hook to a coroutine that was made before the budget was set.
- ** [-0, +0, -] */
+** previously running coroutine's hook was armed. Adds a budget's hook to a coroutine that was made before the budget was set.
+** [-0, +0, -] */
 void plua_prepare_hook(lua_State *L);
 
 /* For the hook: a line begins. Raises nothing. [-0, +0, -] */

@@ -152,7 +152,7 @@ void plua_close_state(lua_State *L, void (*release)(void *object));
 /* MARK: - Limits */
 
 /* Checks flag, budget and clock, and cancels the run if one of them requires it. Returns the reason, raises nothing. Safe to call from
- ** SQLite's progress handler. */
+** SQLite's progress handler. */
 int plua_poll(plua_context *context);
 
 /* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. [-0, +0, v] */
@@ -201,7 +201,7 @@ uint64_t plua_now(void);
 /* MARK: - Order */
 
 /* Like lua_next, but in a deterministic state keys come in a fixed order. The table may be changed as in a script's loop.
- ** [-1, +(2|0), e] */
+** [-1, +(2|0), e] */
 int plua_next_in_order(lua_State *L, int table);
 
 /* Like luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
@@ -264,7 +264,7 @@ void plua_set_error_field(lua_State *L, const char *name);
 void plua_add_position(lua_State *L);
 
 /* Finds the nearest running Lua function outside the host's library chunks: the place a person would look at. Fills in the fields of
- ** lua_getinfo for "S" and "l". [-0, +0, -] */
+** lua_getinfo for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
 /* Returns the name by which a script called the innermost function that Lua cannot yield across, or NULL if none is known.
@@ -279,7 +279,7 @@ void plua_describe_place(void *context, char *place, size_t size);
 bool plua_is_error(lua_State *L, int index);
 
 /* The place where an error object keeps its Swift error: NULL without a Swift error, or if the value is not an error object.
- ** [-0, +0, -] */
+** [-0, +0, -] */
 void **plua_error_payload(lua_State *L, int index);
 
 /* Pushes the table of the error object's fields. [-0, +1, -] */
