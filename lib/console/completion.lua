@@ -1,7 +1,7 @@
 --- Completion: the names that can occur at a position of the input.
 
 local databases = require "perilune.native.databases"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local models = require "console.models"
 local record_class = lazily "perilune.records.class"
@@ -59,15 +59,15 @@ local function members(value, separator)
   local set = {}
   if type(value) == "string" then
     add_keys(set, string)
-  elseif records.is_database(value) then
+  elseif native_records.is_database(value) then
     add_keys(set, databases.methods)
   elseif type(value) == "table" then
     if marks.is_request(value) then request_methods(set)
     elseif record_class.info(value) then class_names(set, value, separator)
-    elseif records.class_of(value) then record_names(set, record_class.info_of(value), separator)
+    elseif native_records.class_of(value) then record_names(set, record_class.info_of(value), separator)
     elseif marks.is_expression(value) then
       if separator == ":" then add_keys(set, require "perilune.expressions.methods") end
-    elseif records.is_row(value) then
+    elseif native_records.is_row(value) then
       if separator == ":" then add_keys(set, require "perilune.runtime.row") end
       for _, name in ipairs(require("perilune.native.rows").columns(value)) do set[name] = true end
     else add_keys(set, value) end
@@ -103,10 +103,10 @@ for _, name in ipairs{
 
 --- Returns the result of a call, as far as the name of the function determines it: { record = class }, { request = class } or nil.
 local function result_of_call(owner, name)
-  local class = owner.record or owner.request or (type(owner.value) == "table" and (records.class_of(owner.value)
+  local class = owner.record or owner.request or (type(owner.value) == "table" and (native_records.class_of(owner.value)
     or (record_class.info(owner.value) and owner.value)))
   if not class then return nil end
-  local is_record = owner.record or (owner.value ~= nil and records.class_of(owner.value))
+  local is_record = owner.record or (owner.value ~= nil and native_records.class_of(owner.value))
   if is_record then
     local associated = record_class.info(class).associations and record_class.info(class).associations[name]
     local is_known, target = pcall(function() return associated.node.root.target end)

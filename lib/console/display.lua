@@ -7,7 +7,7 @@
 
 local native_rows = require "perilune.native.rows"
 local native_values = require "perilune.native.values"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local value_text = require "perilune.runtime.value_text"
 local statements = require "console.statements"
@@ -99,7 +99,7 @@ local function cell(value)
   if value == native_values.null then return nil end
   if is_outcome(value) then return outcome_text(value) end
   if native_values.is_blob(value) then return { blob = tostring(value) } end
-  if kind == "table" and records.class_of(value[1]) then
+  if kind == "table" and native_records.class_of(value[1]) then
     return count_text(#value, "record")
   end
   return short(value)
@@ -120,12 +120,12 @@ local function field_cells(value, columns)
   return cells
 end
 
-local function is_row(value) return type(value) == "table" and records.is_row(value) end
-local function is_record(value) return type(value) == "table" and records.class_of(value) ~= nil end
+local function is_row(value) return type(value) == "table" and native_records.is_row(value) end
+local function is_record(value) return type(value) == "table" and native_records.class_of(value) ~= nil end
 
 --- Returns the fields of a record besides its columns: associated records and computed fields.
 local function record_columns(record)
-  local _, fields = records.record_schema(record)
+  local _, fields = native_records.record_schema(record)
   return fields
 end
 
@@ -296,7 +296,7 @@ local function describe_one(value, head, tail)
   if kind == "table" then return describe_table(value, head, tail) end
   if is_outcome(value) then return { kind = "outcome", text = outcome_text(value) } end
   if native_values.is_blob(value) then return { kind = "rows", columns = { "blob" }, head = { { { blob = tostring(value) } } }, tail = {}, count = 1, is_single = true } end
-  if records.is_database(value) then
+  if native_records.is_database(value) then
     return text(tostring(value) .. ": " .. table.concat(value:tables(), ", "), "value")
   end
   return text(tostring(value), "value")

@@ -3,7 +3,7 @@
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
-local display = require "console.display"
+local terminal_display = require "console.display"
 local models = require "console.models"
 local statements = require "console.statements"
 local completion = lazily "console.completion"
@@ -25,7 +25,7 @@ end
 -- @tparam integer head the number of rows to include from the start of a list; rows in the middle are left out
 -- @tparam integer tail the number of rows to include from its end
 function console.describe(head, tail, ...)
-  return display.describe(head, tail, ...)
+  return terminal_display.describe(head, tail, ...)
 end
 
 --- Runs an SQL statement. Its parameters take the values of global variables with the same names.
@@ -69,7 +69,7 @@ function console.model_rows()
   for _, view in ipairs(models.unusable()) do
     rows[#rows + 1] = { class = "", table = view.table, associations = "cannot be used: " .. view.reason }
   end
-  return display.table({ "class", "table", "associations" }, rows)
+  return terminal_display.table({ "class", "table", "associations" }, rows)
 end
 
 --- Returns the tables and views with their columns, as rows for display. The row of an unusable table shows the reason instead of
@@ -86,7 +86,7 @@ function console.schema_rows()
     row.columns = reason and "cannot be used: " .. reason
       or table.concat(db:fetch_values("SELECT name FROM pragma_table_info(?)", row.table), ", ")
   end
-  return display.table({ "table", "type", "columns" }, rows)
+  return terminal_display.table({ "table", "type", "columns" }, rows)
 end
 
 --- Returns text that differs after each change of rows or of the schema by this connection.

@@ -5,7 +5,7 @@
 -- of the other table in the plural.
 
 local perilune = require "perilune"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 
 local models = {}
 
@@ -131,7 +131,7 @@ end
 --- Creates classes for tables that have none yet.
 local function refresh()
   local db = perilune.database
-  local current = records.schema_generation(db)
+  local current = native_records.schema_generation(db)
   if generation == current then return end
   tables, generation = {}, current
   local is_new, names = false, nil
@@ -146,7 +146,7 @@ local function refresh()
   end
   if is_new then
     associate(db, names)
-    generation = records.schema_generation(db)
+    generation = native_records.schema_generation(db)
   end
 end
 

@@ -3,7 +3,7 @@
 --- The module `perilune`, to which modules that are loaded later add.
 local perilune = ...
 local databases = require "perilune.native.databases"
-local rows = require "perilune.native.rows"
+local native_rows = require "perilune.native.rows"
 
 local on_first_call = require "perilune.runtime.loading"
 
@@ -11,12 +11,12 @@ local on_first_call = require "perilune.runtime.loading"
 local module = "perilune."
 
 -- The methods of rows are found through the table that the row path made.
-perilune.row = rows.methods
-on_first_call(rows.methods, "perilune.runtime.row", {
+perilune.row = native_rows.methods
+on_first_call(native_rows.methods, "perilune.runtime.row", {
   "new", "has", "get", "require", "boolean", "integer", "float", "string", "date", "date_components", "julian_date", "storage_class",
   "with_blob", "columns", "values", "unpack", "pairs", "to_table", "copy",
 }, "row:")
-if rows.set_missing then rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end) end
+if native_rows.set_missing then native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end) end
 on_first_call(perilune, "perilune.runtime.types", { "value_type", "storage_class" }, module)
 on_first_call(databases.methods, "perilune.schema.introspection", {
   "tables", "views", "triggers", "table_exists", "view_exists", "index_exists", "trigger_exists", "columns", "primary_key", "indexes",

@@ -1,7 +1,7 @@
 --- Record classes with requests; the methods of requests are loaded on first use.
 
 local perilune = require "perilune"
-local record = require "perilune.records.records"
+local record_class = require "perilune.records.records"
 local record_classes = require "perilune.requests.record_classes"
 
 function record_classes.load_methods()
@@ -9,4 +9,4 @@ function record_classes.load_methods()
 end
 
 -- Assigned last, so that no class can be made if one of the modules could not be loaded.
-perilune.record = require("perilune.runtime.arity").limited("perilune.record", record.new_class)
+perilune.record = require("perilune.runtime.arity").limited("perilune.record", record_class.new_class)

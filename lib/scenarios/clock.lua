@@ -3,13 +3,13 @@
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
-local options = lazily "scenarios.options"
+local scenario_options = lazily "scenarios.options"
 local display = lazily "scenarios.display"
 
 local clock = {}
 
 local function seconds(what, value)
-  local result = options.seconds(value)
+  local result = scenario_options.seconds(value)
   if result == nil then
     state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s', what,
       display.show(value))

@@ -2,7 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local source = lazily "scenarios.source"
@@ -191,7 +191,7 @@ end
 -- @return the name of the migration
 function members.migrate_down()
   local migrator = perilune.migrator{ folder = state.host("migrations_folder")() }
-  return migrator:migrate_down(records.default_database())
+  return migrator:migrate_down(native_records.default_database())
 end
 
 -- Watching
@@ -245,7 +245,7 @@ end
 
 --- The fields of `t` that are not functions: by name, a function that computes the value from the current run, called once.
 local values = {
-  db = function() return records.default_database() end,
+  db = function() return native_records.default_database() end,
   given = function() return require("scenarios.given").proxy() end,
   make = function() return require("scenarios.factories").proxy() end,
   fixtures = fixtures_proxy,

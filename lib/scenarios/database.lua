@@ -2,8 +2,8 @@
 -- (`t.db.invoices`), and there is the method `integrity_check`.
 
 local errors = require "perilune.native.errors"
-local observation = require "perilune.native.observation"
-local records = require "perilune.native.records"
+local native_observation = require "perilune.native.observation"
+local native_records = require "perilune.native.records"
 local state = require "scenarios.state"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
@@ -23,7 +23,7 @@ local function names_of_tables(db)
   local names, views = database.tables(db), database.views(db)
   table.move(views, 1, #views, #names + 1, names)
   for index = #names, 1, -1 do
-    if observation.is_own_table(names[index]) then table.remove(names, index) end
+    if native_observation.is_own_table(names[index]) then table.remove(names, index) end
   end
   return names
 end
@@ -34,7 +34,7 @@ function scenario_database.require_table(what, name)
   if type(name) ~= "string" then
     state.mistake("%s: expected the name of a table, got %s", what, errors.describe(name))
   end
-  local db = records.default_database()
+  local db = native_records.default_database()
   if not exists(db, name) then errors.raise_unknown("table", name, names_of_tables(db)) end
 end
 
@@ -63,7 +63,7 @@ function scenario_database.member(name)
   if type(name) ~= "string" then return nil end
   local method = rawget(database, name)
   if method then return method end
-  if not exists(records.default_database(), name) and other_names.find("database", name) then
+  if not exists(native_records.default_database(), name) and other_names.find("database", name) then
     checks.raise_unknown_method(database, name, "database")
   end
   scenario_database.require_table("db", name)

@@ -5,7 +5,7 @@ local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
 local state = require "scenarios.state"
 local source = lazily "scenarios.source"
-local options_of = lazily "scenarios.options"
+local scenario_options = lazily "scenarios.options"
 local cases_of = lazily "scenarios.cases"
 local display = lazily "scenarios.display"
 
@@ -118,7 +118,7 @@ local function define_checked(kind, extra, name, ...)
   end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
   local options = group.options
-  if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
+  if own ~= nil then options = scenario_options.inherit(options, scenario_options.read("scenario", what, own)) end
   if not options.cases then return add({ name = name }, options, body, extra) end
   for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, options, body, extra) end
 end
@@ -170,7 +170,7 @@ function scenario_definitions.group(name, ...)
   local names = table.move(outer.names, 1, #outer.names, 1, {})
   names[#names + 1] = name
   group = {
-    names = names, options = options_of.inherit(outer.options, options_of.read("group", what, own)), before = {}, after = {},
+    names = names, options = scenario_options.inherit(outer.options, scenario_options.read("group", what, own)), before = {}, after = {},
     outer = outer,
   }
   local is_done, err = pcall(body)
@@ -196,7 +196,7 @@ function scenario_definitions.template(name, ...)
   local options, body = read_arguments("template", name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
-  options = checks.options(what, options, { on = "any", timeout = { options_of.duration, 'a duration ("2m", a number of seconds)' } })
+  options = checks.options(what, options, { on = "any", timeout = { scenario_options.duration, 'a duration ("2m", a number of seconds)' } })
   -- A layer named `base` replaces the migrated database.
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)

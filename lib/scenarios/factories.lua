@@ -3,7 +3,7 @@
 -- as well.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local scenario_given = lazily "scenarios.given"
@@ -30,7 +30,7 @@ end
 --- Returns the properties of a table that are needed to create rows. They are read again after schema changes.
 local function shape_of(db, name)
   local current = state.require("t.make")
-  local generation = records.schema_generation(db)
+  local generation = native_records.schema_generation(db)
   local shape = current.shapes[name]
   if shape and shape.generation == generation then return shape end
   shape = { generation = generation, columns = introspection.declared_columns(db, name), by_name = {}, names = {}, keys = db:foreign_keys(name) }
@@ -73,7 +73,7 @@ local function with_columns(what, shape, overrides)
     if not key then
       values[name] = value
     else
-      if not records.class_of(value) then
+      if not native_records.class_of(value) then
         state.mistake("%s: `%s`: expected a record of `%s`, got %s", what, name, key.table, errors.describe(value))
       end
       for position, column in ipairs(key.columns) do
@@ -142,7 +142,7 @@ end
 function make(name, overrides, parents, path)
   path = check_path(name, path)
   local current = state.require("t.make")
-  local shape = shape_of(records.default_database(), name)
+  local shape = shape_of(native_records.default_database(), name)
   overrides = with_columns("t.make." .. name, shape, overrides)
   check_columns(shape, overrides)
   local n = (current.counts[fold(name)] or 0) + 1

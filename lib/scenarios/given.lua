@@ -1,7 +1,7 @@
 --- `t.given.TABLE`: rows for a scenario, as a text table or a list of tables.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local cells = lazily "scenarios.cells"
@@ -14,7 +14,7 @@ local scenario_given = {}
 
 --- Runs a function in a new or the current transaction, in which foreign keys are enforced at the end.
 local function in_transaction(f)
-  local db = records.default_database()
+  local db = native_records.default_database()
   if not db:is_inside_transaction() then
     return db:write(function(handle)
       handle:execute("PRAGMA defer_foreign_keys = ON")
@@ -85,7 +85,7 @@ local function insert_text(what, db, class, name, text)
   for _, head in ipairs(parsed.names) do
     if not columns[head] then errors.raise_unknown("column", head, known) end
   end
-  local names, records = state.require(what).names, {}
+  local names, native_records = state.require(what).names, {}
   for number, line in ipairs(parsed.rows) do
     local values, unbound = read_line(what, line, number, parsed.names, columns, names)
     local record = class:insert(values)
@@ -96,9 +96,9 @@ local function insert_text(what, db, class, name, text)
       end
       names[bound] = record[head]
     end
-    records[number] = record
+    native_records[number] = record
   end
-  return records
+  return native_records
 end
 
 -- Lists

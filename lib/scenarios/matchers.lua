@@ -6,7 +6,7 @@ local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 local differences = lazily "scenarios.differences"
 local row_source = lazily "scenarios.row_source"
-local rows = lazily "scenarios.rows"
+local row_comparison = lazily "scenarios.rows"
 local texts = lazily "scenarios.texts"
 local lookalikes = lazily "scenarios.lookalikes"
 
@@ -137,7 +137,7 @@ end
 for name, order in pairs{ rows = "ordered", rows_any_order = "any", has_rows = "part" } do
   matchers[name] = function(expectation, text)
     local current = state.require("expect(...):" .. name)
-    return rows.compare(name, expectation.value, text, order, current.names)
+    return row_comparison.compare(name, expectation.value, text, order, current.names)
   end
 end
 
@@ -147,7 +147,7 @@ local most_lines = 10
 local function show_rows(value)
   local is_list, source = pcall(row_source.of, "count", value)
   if not is_list or #source.items == 0 or #source.columns == 0 then return { "it is " .. display.show(value) } end
-  local text, lines = rows.text(source), {}
+  local text, lines = row_comparison.text(source), {}
   for line in text:gmatch("[^\n]+") do
     if #lines > most_lines then break end
     lines[#lines + 1] = "  " .. line

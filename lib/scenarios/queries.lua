@@ -2,7 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local native_sql = require "perilune.native.sql"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local sql_names = require "perilune.runtime.names"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
@@ -172,7 +172,7 @@ function matchers.no_full_scan(queries, name)
     require("scenarios.database").require_table("no_full_scan", name)
   else
     -- Common tables, subqueries and functions are not included.
-    tables = records.default_database():fetch_values("SELECT DISTINCT name FROM pragma_table_list WHERE type <> 'view'")
+    tables = native_records.default_database():fetch_values("SELECT DISTINCT name FROM pragma_table_list WHERE type <> 'view'")
   end
   local scans, is_wanted = {}, {}
   for _, wanted in ipairs(tables) do is_wanted[sql_names.fold(wanted)] = true end

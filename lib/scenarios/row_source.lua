@@ -2,7 +2,7 @@
 -- columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
 local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
@@ -17,7 +17,7 @@ scenario_row_source.makers = {}
 
 --- Returns the info of a record class; nil for anything else.
 local function class_info(value)
-  return records.model_of(value) and require("perilune.records.class").info(value)
+  return native_records.model_of(value) and require("perilune.records.class").info(value)
 end
 
 local function is_row(value)
@@ -25,7 +25,7 @@ local function is_row(value)
 end
 
 local function is_record(value)
-  return type(value) == "table" and records.class_of(value) ~= nil
+  return type(value) == "table" and native_records.class_of(value) ~= nil
 end
 
 --- Returns whether a value represents rows of the database: a request, or a record class for its whole table.
@@ -47,7 +47,7 @@ local function columns_of(item)
   if is_row(item) then return native_rows.columns(item) end
   if is_record(item) then
     local names, seen = {}, {}
-    for _, column in ipairs(records.record_schema(item).columns) do
+    for _, column in ipairs(native_records.record_schema(item).columns) do
       names[#names + 1], seen[column.name] = column.name, true
     end
     for _, key in ipairs(display.keys(item)) do

@@ -3,7 +3,7 @@
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
-local options = lazily "scenarios.options"
+local scenario_options = lazily "scenarios.options"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 
@@ -59,7 +59,7 @@ end
 -- count, nor do the next due times of schedules.
 -- @tparam ?table options `within`: the longest time to pass on the clock, "1 year" by default
 function Service:run_until_idle(given)
-  given = checks.options("service:run_until_idle", given, { within = { options.duration, 'a duration ("30 days")' } })
+  given = checks.options("service:run_until_idle", given, { within = { scenario_options.duration, 'a duration ("30 days")' } })
   state.host("require_no_access")("service:run_until_idle")
   local within = given.within or 366 * 86400.0
   local pending = state.host("run_until_idle")(within + 0.0)

@@ -3,7 +3,7 @@
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
-local rows = lazily "scenarios.rows"
+local row_comparison = lazily "scenarios.rows"
 local row_source = lazily "scenarios.row_source"
 local queries = lazily "scenarios.queries"
 
@@ -21,7 +21,7 @@ local function describe(value)
   elseif queries.is(value) then
     return "queries", queries.text(value, true) .. "\n"
   elseif row_source.is_request(value) or is_list_of_tables(value) or require("scenarios.changes").is(value) then
-    return "rows", rows.text(row_source.of("snapshot", value), true) .. "\n"
+    return "rows", row_comparison.text(row_source.of("snapshot", value), true) .. "\n"
   end
   return "value", display.pretty(value) .. "\n"
 end

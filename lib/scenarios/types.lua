@@ -1,7 +1,7 @@
 --- The types of a project's tables for editors (LuaCATS), generated from its schema: `schema.d.lua`.
 
-local observation = require "perilune.native.observation"
-local records = require "perilune.native.records"
+local native_observation = require "perilune.native.observation"
+local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
@@ -136,7 +136,7 @@ local function names_of(db)
     SELECT name FROM sqlite_schema
     WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
       AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow') ORDER BY name]])) do
-    local is_class_name = name:find("^[%a_][%w_]*$") and not observation.is_own_table(name)
+    local is_class_name = name:find("^[%a_][%w_]*$") and not native_observation.is_own_table(name)
     if is_class_name and pcall(introspection.declared_columns, db, name) then names[#names + 1] = name end
   end
   return names
@@ -176,7 +176,7 @@ end
 
 --- Returns the types of everything that this state has loaded, for its database.
 function scenario_types.of_project()
-  return scenario_types.text(records.default_database(), display.keys(require("scenarios.definitions").fixtures))
+  return scenario_types.text(native_records.default_database(), display.keys(require("scenarios.definitions").fixtures))
 end
 
 return scenario_types

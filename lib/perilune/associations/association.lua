@@ -19,8 +19,8 @@ local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
-local record = require "perilune.records.class"
-local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local native_records = require "perilune.native.records"
 local derivations = request.derivations
 
 local association = {}
@@ -111,12 +111,12 @@ end
 
 --- Returns the only class of a table, or a new class.
 local function class_named(kind, name)
-  local classes = record.classes_of(name)
+  local classes = record_class.classes_of(name)
   if #classes > 1 then
     raise("argument", ("%s: %d record classes exist for `%s`; pass one of them instead of the name")
       :format(kind, #classes, name))
   end
-  return classes[1] or record.new_class(name)
+  return classes[1] or record_class.new_class(name)
 end
 
 --- Defines a class method that creates associations.
@@ -202,21 +202,21 @@ end
 
 --- Returns whether an association with the name would hide a method of records or of the class.
 local function shadows_method(info, name)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if rawget(ancestor.members, name) ~= nil then return true end
   end
   for _, methods in ipairs{
-    record.class_verbs, record.instance_verbs, request.derivations, request.verbs, request.class_methods,
+    record_class.class_verbs, record_class.instance_verbs, request.derivations, request.verbs, request.class_methods,
   } do
     if rawget(methods, name) ~= nil then return true end
   end
   return false
 end
 
-record.parents = setmetatable({}, { __index = function(_, name) return require("perilune.associations.parents")[name] end })
+record_class.parents = setmetatable({}, { __index = function(_, name) return require("perilune.associations.parents")[name] end })
 
 --- Associations are stored separately from methods, and records find them by name too.
-record.definers[#record.definers + 1] = function(info, name, value)
+record_class.definers[#record_class.definers + 1] = function(info, name, value)
   if not marks.is_association(value) then return false end
   if type(name) ~= "string" then
     raise("argument", "an association must be stored under a name, not under " .. errors.describe(name))
@@ -228,7 +228,7 @@ record.definers[#record.definers + 1] = function(info, name, value)
   end
   value = name_association(info.class, name, value)
   info.associations[name] = value
-  if value.node.root.kind == "belongs_to" and records.add_parent then records.add_parent(info.model, name) end
+  if value.node.root.kind == "belongs_to" and native_records.add_parent then native_records.add_parent(info.model, name) end
   rawset(info.lookup, name, value)
   return true
 end
@@ -349,7 +349,7 @@ function association.metatable(source)
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
     __call = function(self, record, db, surplus)
       if surplus ~= nil then arity.refuse(name_of(self), 1, surplus) end
-      if db ~= nil and not records.is_database(db) then
+      if db ~= nil and not native_records.is_database(db) then
         raise("argument", ("%s: argument 1: expected a database, or nothing, got %s; use record:%s():filter{ column = value } for conditions"):format(
           name_of(self), errors.describe(db), name_of(self)))
       end
@@ -446,7 +446,7 @@ end
 
 local function preload(class, db, found, ...)
   if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
-  if type(found) ~= "table" or getmetatable(found) ~= nil and record.info_of(found) then
+  if type(found) ~= "table" or getmetatable(found) ~= nil and record_class.info_of(found) then
     raise("argument", "preload: argument 1: expected a list of records, got " .. errors.describe(found)
       .. "; use including_all(Class.association) to fetch records with associated rows")
   end

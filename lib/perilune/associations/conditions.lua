@@ -8,7 +8,7 @@ local null = require("perilune.native.values").null
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
 local association_records = require "perilune.associations.records"
@@ -65,7 +65,7 @@ local function stored_values(record, names, place)
   local values = {}
   for index, name in ipairs(names) do
     local value = association_records.stored_field(record, name)
-    if value == nil and not records.knows_row(record) then raise("argument", place .. ": the record has no `" .. name .. "` yet; insert it first") end
+    if value == nil and not native_records.knows_row(record) then raise("argument", place .. ": the record has no `" .. name .. "` yet; insert it first") end
     if value == nil then return nil end
     values[index] = value
   end

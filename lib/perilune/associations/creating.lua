@@ -10,7 +10,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
 local marks = require "perilune.runtime.marks"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -18,7 +18,7 @@ local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
-local failures = require "perilune.records.failures"
+local record_failures = require "perilune.records.failures"
 local raise = errors.raise
 local verbs = request.verbs
 
@@ -110,7 +110,7 @@ end
 
 --- Returns the record for an argument of a verb that inserts, which may also be a table of columns.
 local function record_of(self, method, db, given)
-  if records.class_of(given) then return adopt(self, method, db, given) end
+  if native_records.class_of(given) then return adopt(self, method, db, given) end
   if type(given) ~= "table" or getmetatable(given) ~= nil then
     raise("argument", ("%s: expected a record or a table of columns, got %s"):format(method, errors.describe(given)))
   elseif given[1] ~= nil then
@@ -155,14 +155,14 @@ function verbs:insert(...)
   check_linked(self, "insert")
   db = request_plans.database_for(db, "insert")
   local made = record_of(self, "insert", db, given)
-  return (records.with_access(db, "guard", function() return insert(self, made, db, options) end))
+  return (native_records.with_access(db, "guard", function() return insert(self, made, db, options) end))
 end
 
 --- Calls a function for an element of a list; errors get its position.
 local function attempt(position, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
-  failures.add_list_index(result, position)
+  record_failures.add_list_index(result, position)
   error(result, 0)
 end
 
@@ -189,7 +189,7 @@ function verbs:insert_all(...)
     made[position] = math.type(position) == "integer" and attempt(position, record_of, self, "insert_all", db, element) or element
   end
   local is_through, result = rawget(self, "link").root.options.through ~= nil, nil
-  records.with_access(db, "guard", function()
+  native_records.with_access(db, "guard", function()
     result = is_through and insert_linked(self, made, db, options) or class_of(self, "insert_all"):insert_all(db, made, options)
   end)
   return result
@@ -252,7 +252,7 @@ function verbs:find_or_insert(...)
   association_records.check_agrees(self, "find_or_insert", key, db)
   association_records.check_agrees(self, "find_or_insert", others, db)
   local found, is_new
-  records.with_access(db, "guard", function()
+  native_records.with_access(db, "guard", function()
     found = with_key(self, key, db):fetch_one(db)
     if found then return end
     found, is_new = insert(self, build(self, "find_or_insert", db, key, others), db), true

@@ -5,7 +5,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local raise = errors.raise
 local request_plans = require "perilune.requests.plans"
 local fetching = require "perilune.records.fetching"
@@ -145,7 +145,7 @@ end
 local function decode(plan, rows, known)
   for index, segment in ipairs(plan.segments) do
     local info = record_class.info(segment.made_class)
-    local _, decodes_in_lua = records.model_flags(info.model)
+    local _, decodes_in_lua = native_records.model_flags(info.model)
     if decodes_in_lua then
       for _, record in ipairs(records_of(plan, rows, index, known)) do
         if record then fetching.decode_one(info, record) end
@@ -221,11 +221,11 @@ function association_fetching.make_list(root, name, list) return setmetatable(li
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name
   if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
-  local json, first = records.prefetch_keys(parents, name, prefetch.takes_keys)
+  local json, first = native_records.prefetch_keys(parents, name, prefetch.takes_keys)
   if not json then return false end
   local children, keys = {}, nil
   if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
-  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root, prefetch.name, prefetch.is_chosen), name, first, children,
+  native_records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root, prefetch.name, prefetch.is_chosen), name, first, children,
     prefetch.plan.key_name or keys or {})
   return true
 end
@@ -304,8 +304,8 @@ end
 function fetch_plan(self, db, plan, class, keys, is_simple)
   prepare(plan, class)
   local arguments = arguments_of(self, plan, keys)
-  local rows = arguments.n == 0 and records.fetch_records(db, plan.sql, plan.layout)
-    or records.fetch_records(db, plan.sql, plan.layout, arguments)
+  local rows = arguments.n == 0 and native_records.fetch_records(db, plan.sql, plan.layout)
+    or native_records.fetch_records(db, plan.sql, plan.layout, arguments)
   local known, child_keys = {}, {}
   if plan.key_readers[1] and not (plan.key_name and is_simple) then
     for index, record in ipairs(rows) do child_keys[index] = association_keys.values_of(plan.key_readers, record) end
@@ -321,7 +321,7 @@ end
 function association_fetching.fetch_all(self, db, plan)
   local class = self.node.root.source.class
   if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end
-  return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
+  return (native_records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
 end
 
 --- Iterates over the records of a request that includes at most one record of each association.
@@ -331,7 +331,7 @@ function association_fetching.rows(self, db, plan)
   end
   prepare(plan, self.node.root.source.class)
   local arguments = arguments_of(self, plan)
-  local function start(...) return records.record_rows(db, plan.sql, plan.layout, ...) end
+  local function start(...) return native_records.record_rows(db, plan.sql, plan.layout, ...) end
   local next_record, state, control, closing
   if arguments.n == 0 then next_record, state, control, closing = start()
   else next_record, state, control, closing = start(arguments) end
@@ -365,14 +365,14 @@ function association_fetching.preload(self, list, db)
   -- Unlike other plans, the plan for the first row never fetches all rows of a table on the assumption that all owners were
   -- fetched.
   local plan, class = request_plans.plan_of(self, db, "first"), self.node.root.source.class
-  records.with_access(db, "read", function()
+  native_records.with_access(db, "read", function()
     prepare(plan, class)
     for _, prefetch in ipairs(plan.prefetches) do
       for _, record in ipairs(list) do rawset(record, prefetch.name, nil) end
       prefetch_into(self, db, for_records(prefetch, plan.segments[1], db), list)
       if not prefetch.is_plural then
         for _, record in ipairs(list) do
-          if rawget(record, prefetch.name) == nil then records.add_field(record, prefetch.name) end
+          if rawget(record, prefetch.name) == nil then native_records.add_field(record, prefetch.name) end
         end
       end
     end

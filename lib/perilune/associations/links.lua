@@ -6,7 +6,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -211,8 +211,8 @@ function verbs:add(db, linked, columns)
     raise("argument", "add: argument 2: expected columns of the link as { column = value, ... }, got "
       .. (is_list(columns) and "a list" or errors.describe(columns)) .. "; pass several records as a list, add{ a, b }")
   end
-  db, columns = db or records.default_database(), columns or {}
-  records.with_access(db, "guard", function()
+  db, columns = db or native_records.default_database(), columns or {}
+  native_records.with_access(db, "guard", function()
     local pivot = pivot_of(self, "add", db)
     check_columns(pivot, columns)
     for _, element in ipairs(list) do add_link(pivot, values_of(pivot, element), columns) end
@@ -222,8 +222,8 @@ end
 --- Removes the links to a record or to a list of them, but keeps the records. Returns the number of removed links.
 function verbs:remove(db, linked)
   local list, count = list_of("remove", linked), 0
-  db = db or records.default_database()
-  records.with_access(db, "guard", function()
+  db = db or native_records.default_database()
+  native_records.with_access(db, "guard", function()
     local pivot = pivot_of(self, "remove", db)
     for _, element in ipairs(list) do
       local links = own_links(pivot)
@@ -251,8 +251,8 @@ function verbs:replace(db, list)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "replace: argument 1: expected a list of records or keys, got " .. errors.describe(list))
   end
-  db = db or records.default_database()
-  records.with_access(db, "guard", function()
+  db = db or native_records.default_database()
+  native_records.with_access(db, "guard", function()
     local pivot, wanted = pivot_of(self, "replace", db), {}
     for index, linked in ipairs(list) do wanted[index] = values_of(pivot, linked) end
     delete_links(pivot, other_links(own_links(pivot), pivot, wanted))

@@ -11,7 +11,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local classes = require "perilune.requests.classes"
 local request_plans = require "perilune.requests.plans"
@@ -66,7 +66,7 @@ local function read_association(context, association, name, value)
   if not root.target then raise("argument", ("%s: `%s` leads to a common table, whose rows cannot be written"):format(verb, name)) end
   local is_plural = root.kind == "has_many"
   local list = is_plural and value or { value }
-  if is_plural and (type(value) ~= "table" or records.class_of(value) or next(value) ~= nil and value[1] == nil) then
+  if is_plural and (type(value) ~= "table" or native_records.class_of(value) or next(value) ~= nil and value[1] == nil) then
     raise("argument", ("%s: `%s`: expected a list of records or tables of columns, got %s"):format(verb, name,
       type(value) == "table" and "one" or errors.describe(value)))
   end
@@ -141,7 +141,7 @@ local function read_record(context, class, record)
 end
 
 function read(context, class, value)
-  if records.class_of(value) then
+  if native_records.class_of(value) then
     if not class:is(value) then
       raise("argument", ("%s: expected a record of `%s`, got %s"):format(verb, classes.table(class), classes.name_beside(value, class)))
     end
@@ -173,7 +173,7 @@ end
 
 --- Returns whether a node is an existing row.
 local function is_row_of(context, node, link)
-  if node.record then return records.snapshot(node.record) ~= nil end
+  if node.record then return native_records.snapshot(node.record) ~= nil end
   return find_row(context, node, link) ~= nil
 end
 
@@ -216,7 +216,7 @@ local function fulfil(context, node, record, demanded)
     record[column], is_changed = value, true
   end
   for column, value in pairs(demanded or {}) do
-    local is_given = node.record and not records.knows_row(record) and rawget(record, column) ~= nil
+    local is_given = node.record and not native_records.knows_row(record) and rawget(record, column) ~= nil
     if not is_given then set(column, value) end
   end
   local deleted_at = demanded and classes.behaviour(node.class, "soft_delete")
@@ -227,8 +227,8 @@ end
 --- Writes a record that was passed as a record.
 local function write_record(context, node, link, demanded)
   local record = node.record
-  if not context.memories[record] then context.memories[record] = records.copy_record(record) end
-  local is_known = records.snapshot(record) ~= nil
+  if not context.memories[record] then context.memories[record] = native_records.copy_record(record) end
+  local is_known = native_records.snapshot(record) ~= nil
   local is_changed = not is_known
   for column, value in pairs(link or {}) do node.fields[column] = association_records.field_of(node.class, column, value, context.db) end
   for column, value in pairs(node.fields) do
@@ -360,20 +360,20 @@ end
 function nested.save(class, ...)
   local info = record_class.require_class(verb, class)
   local db, values, options, surplus = ...
-  if not records.is_database(db) then db, values, options, surplus = nil, ... end
+  if not native_records.is_database(db) then db, values, options, surplus = nil, ... end
   if surplus ~= nil then arity.refuse(verb, db and 3 or 2, surplus) end
   options = checks.options(verb, options, { delete_missing = "boolean" })
   db = request_plans.database_for(db, verb)
   local context = { db = db, path = {}, open = {}, memories = {}, find_row = find_row, link_of = link_of }
   local root = with_path(context, read, info.class, values)
   local written
-  local is_done, failure = pcall(records.with_access, db, "guard", function()
+  local is_done, failure = pcall(native_records.with_access, db, "guard", function()
     if options.delete_missing then context.plan = with_path(context, deletions.plan, root) end
     written = with_path(context, write, root)
     if context.plan then with_path(context, context.plan.finish, context.plan) end
   end)
   if is_done then return written end
-  for record, memory in pairs(context.memories) do records.restore_record(record, memory) end
+  for record, memory in pairs(context.memories) do native_records.restore_record(record, memory) end
   error(failure, 0)
 end
 

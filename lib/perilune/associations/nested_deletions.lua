@@ -4,7 +4,7 @@
 -- row may reuse the unique key of a deleted one. If a row's owner is deleted, the row is moved first, because the deletion may
 -- cascade to it. If its new owner has not been inserted yet, the old owner is deleted last.
 
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local behaviours = require "perilune.records.behaviours"
 local association_records = require "perilune.associations.records"
@@ -48,7 +48,7 @@ local function row_of(context, node, part, owner)
     local link = owner and part.root.kind ~= "belongs_to" and context.link_of(context, part, owner) or nil
     return context.find_row(context, node, link)
   end
-  return records.knows_row(node.record) and node.record or nil
+  return native_records.knows_row(node.record) and node.record or nil
 end
 
 --- Sorts the rows missing from a list: rows that are named elsewhere are moved, links are removed, and other rows are deleted.
@@ -73,7 +73,7 @@ end
 --- Returns the planned deletion of the row that owns another row through an association; nil if the owner is not deleted.
 local function deletion_of_owner(self, context, part, row)
   -- In a script's record, these columns may have changed already.
-  local stored = records.snapshot(row)
+  local stored = native_records.snapshot(row)
   local owner_columns, target_columns = association_records.columns_of(part.root, context.db)
   for _, entry in ipairs(self.deleted) do
     local is_owner = record_class.info_of(entry.record).table == part.root.owner_source.table
@@ -93,7 +93,7 @@ local function move(context, part, row, owner)
     local stored = association_records.stored_field(owner, owner_columns[index])
     fields[column] = association_records.field_of(part.root.target, column, stored, context.db)
   end
-  context.memories[row] = context.memories[row] or records.copy_record(row)
+  context.memories[row] = context.memories[row] or native_records.copy_record(row)
   row:update_changes(context.db, fields)
 end
 
@@ -121,7 +121,7 @@ local function fresh_records(self, context)
   for node, record in pairs(self.rows) do
     if node.record then
       local version, column = version_of(context, record)
-      if version ~= nil and records.snapshot(record)[column] == version then fresh[record] = version end
+      if version ~= nil and native_records.snapshot(record)[column] == version then fresh[record] = version end
     end
   end
   return fresh
@@ -132,11 +132,11 @@ local function renew_versions(context, fresh)
   for record, former in pairs(fresh) do
     local version, column = version_of(context, record)
     if version ~= nil and version ~= former then
-      context.memories[record] = context.memories[record] or records.copy_record(record)
-      local row = records.snapshot(record)
+      context.memories[record] = context.memories[record] or native_records.copy_record(record)
+      local row = native_records.snapshot(record)
       row[column] = version
       rawset(record, column, version)
-      records.set_snapshot(record, row)
+      native_records.set_snapshot(record, row)
     end
   end
 end

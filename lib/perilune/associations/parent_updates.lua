@@ -8,7 +8,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local behaviours = require "perilune.records.behaviours"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
@@ -53,7 +53,7 @@ end
 
 --- Returns the values that a record has read from its row; nil if they do not determine which row it belongs to.
 local function snapshot_of(root, record)
-  local row, names = records.snapshot(record)
+  local row, names = native_records.snapshot(record)
   if not row then return nil end
   local is_known, _, wanted = {}, columns_of(root)
   for _, name in ipairs(names) do is_known[name] = true end
@@ -68,7 +68,7 @@ end
 local function former_values(root, info, record, db)
   local row = snapshot_of(root, record)
   if row then return read_by(record, row) end
-  if #(records.record_schema(record)).key == 0 then return said_by(record) end
+  if #(native_records.record_schema(record)).key == 0 then return said_by(record) end
   local found = behaviours.row_of(info, record):fetch_one(db)
   return found and said_by(found) or function() end
 end

@@ -8,7 +8,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local classes = require "perilune.requests.classes"
@@ -116,7 +116,7 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   local known = assigned[target]
   local is_new = known ~= nil and known[name] ~= nil and not rawequal(known[name], parent)
   if known and known[name] ~= nil and not is_new then return false end
-  local row, parent_row = records.snapshot(target), records.snapshot(parent)
+  local row, parent_row = native_records.snapshot(target), native_records.snapshot(parent)
   local info, differs = record_info.of_record(target), false
   for index, column in ipairs(owner_columns) do
     local key = rawget(parent, target_columns[index])
@@ -135,7 +135,7 @@ function parents.synchronize(info, target, db)
   for ancestor in record_class.ancestors(info) do
     for name, association in next, ancestor.associations do
       local root, parent = association.node.root, rawget(target, name)
-      if parent ~= nil and root.kind == "belongs_to" and not association.node.parent and records.class_of(parent) then
+      if parent ~= nil and root.kind == "belongs_to" and not association.node.parent and native_records.class_of(parent) then
         local owner_columns, target_columns = association_records.columns_of(root, db)
         if is_moved(target, name, parent, owner_columns, target_columns) then
           for column, key in pairs(columns_for(info, info.name, name, association, parent, db)) do target[column] = key end

@@ -1,13 +1,13 @@
 --- Requests for the rows that belong to one record: `author:books()`.
 
 local association = require "perilune.associations.association"
-local sql_associations = require "perilune.native.associations"
+local native_associations = require "perilune.native.associations"
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
 local null = native_values.null
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -27,7 +27,7 @@ local association_records = {}
 -- used the association. Raises if there is neither.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
-  local is_done, result = pcall(request_building.built, root, db, records.schema_generation(db))
+  local is_done, result = pcall(request_building.built, root, db, native_records.schema_generation(db))
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
   if root.built then return root.built end
@@ -39,7 +39,7 @@ end
 local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
-    local pairs_of_columns = sql_associations.columns(association)
+    local pairs_of_columns = native_associations.columns(association)
     root.owner_columns, root.target_columns, root.comparisons = table.unpack(pairs_of_columns, 1, 3)
     root.collations, root.means_first, root.owner_comparisons, root.owner_collations = table.unpack(pairs_of_columns, 4, 7)
     root.columns_association = association
@@ -103,7 +103,7 @@ local function stored_field(record, name)
   local value = rawget(record, name)
   if value == nil then
     local info = record_class.info_of(record)
-    if info and info.has_lazy then fields.check_is_fetched(info, record, name) end
+    if info and info.has_lazy then record_fields.check_is_fetched(info, record, name) end
   end
   if value == nil or value == null then return nil end
   return require("perilune.records.values").stored(require("perilune.records.info").of_record(record), record, name)

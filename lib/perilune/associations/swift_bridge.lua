@@ -4,8 +4,8 @@ local errors = require "perilune.native.errors"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
-local sql = require "perilune.native.associations"
-local expressions = require "perilune.native.expressions"
+local native_associations = require "perilune.native.associations"
+local native_expressions = require "perilune.native.expressions"
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
 local steps, builders = request_building.steps, expression_building.builders
@@ -34,7 +34,7 @@ local function build_through(root, context)
   local function build(association)
     return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
   end
-  return sql.through(build(first), build(second), name_of(root), root.kind == "has_many", root.tag, root.options.singular,
+  return native_associations.through(build(first), build(second), name_of(root), root.kind == "has_many", root.tag, root.options.singular,
     root.number)
 end
 
@@ -42,7 +42,7 @@ function steps.association(root, _, context)
   if root.options.through then return build_through(root, context) end
   local source = root.owner_source
   local owner = source.class and source.table or source:declaration(context.db)
-  return sql[root.kind](context.db, owner, build_target(root, context), name_of(root), root.tag, root.options.columns,
+  return native_associations[root.kind](context.db, owner, build_target(root, context), name_of(root), root.tag, root.options.columns,
     root.options.referenced, root.options.singular, root.number,
     source.class and classes.field_names(source.class, context.db))
 end
@@ -52,23 +52,23 @@ function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}
   for index = 1, root.key_count do values[index] = expression_building.builders.slot(nil, context) end
-  return sql.associated(association, values)
+  return native_associations.associated(association, values)
 end
 
-function steps.named(node, built) return sql.named(built, node.detail) end
+function steps.named(node, built) return native_associations.named(built, node.detail) end
 
 for op, name in pairs{ include = "including", join = "joining", annotate = "annotating" } do
   for _, strength in ipairs{ "required", "optional" } do
     steps[op .. " " .. strength] = function(node, built, context)
       if op == "include" then require_name(node.other) end
-      return sql[name](built, request_building.build_node(node.other, context), strength == "required")
+      return native_associations[name](built, request_building.build_node(node.other, context), strength == "required")
     end
   end
 end
 
 steps["include all"] = function(node, built, context)
   require_name(node.other)
-  return sql.including_all(built, request_building.build_node(node.other, context), node.detail)
+  return native_associations.including_all(built, request_building.build_node(node.other, context), node.detail)
 end
 
 -- Aggregates ------------------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ function builders.association(shape, context)
 end
 
 function builders.aggregate(shape, context)
-  return expressions.aggregate(expression_building.build(shape.operands[1], context), shape.detail)
+  return native_expressions.aggregate(expression_building.build(shape.operands[1], context), shape.detail)
 end
 
 for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
@@ -88,7 +88,7 @@ for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
     context.request = association
     local operand = expression_building.build(shape.operands[2], context)
     context.request = outer
-    return expressions.aggregate(association, name, operand)
+    return native_expressions.aggregate(association, name, operand)
   end
 end
 

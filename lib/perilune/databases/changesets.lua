@@ -6,8 +6,8 @@ local databases = require "perilune.native.databases"
 local database = databases.methods
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
-local observation = require "perilune.native.observation"
-local records = require "perilune.native.records"
+local native_observation = require "perilune.native.observation"
+local native_records = require "perilune.native.records"
 local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
@@ -47,10 +47,10 @@ end
 -- @param ?db the default database by default
 function Changeset:rows(db)
   local bytes = own_bytes(self, "rows")
-  if db ~= nil and not records.is_database(db) then
+  if db ~= nil and not native_records.is_database(db) then
     checks.fail("changeset:rows: argument 1", "expected a database, got " .. errors.describe(db))
   end
-  return changesets.rows(db or records.default_database(), bytes)
+  return changesets.rows(db or native_records.default_database(), bytes)
 end
 
 --- Returns the bytes for saving; `perilune.changeset` reads them.
@@ -154,7 +154,7 @@ local function apply(handle, bytes, rule, tables)
   local applied, omitted, touched = changesets.apply(handle, bytes, rule, tables)
   -- SQLite applies the changes internally, so observations must be notified.
   if applied > 0 then
-    observation.notify(handle, tables or touched)
+    native_observation.notify(handle, tables or touched)
     -- No triggers have run either.
     for _, name in ipairs(tables or touched) do full_text_synchronization.rebuild(handle, name) end
   end

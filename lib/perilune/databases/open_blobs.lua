@@ -4,7 +4,7 @@ local blobs = require "perilune.native.blobs"
 local database = require("perilune.native.databases").methods
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
-local observation = require "perilune.native.observation"
+local native_observation = require "perilune.native.observation"
 local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
@@ -59,7 +59,7 @@ function database:open_blob(name, column, rowid, options)
   column = checks.column(schema, column)
   check_value(self, schema, column, rowid)
   local blob = blobs.open(self, schema.database, schema.name, column, rowid, options.write or false)
-  if options.write then observation.notify(self, { schema.name }) end
+  if options.write then native_observation.notify(self, { schema.name }) end
   return blob
 end
 

@@ -1,7 +1,7 @@
 --- Automations: functions that run when something happens.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local files = require "perilune.events.automation_files"
@@ -13,7 +13,7 @@ local durable_queue = lazily "perilune.events.durable_queue"
 local durable_values = require "perilune.events.durable_values"
 local triggers = require "perilune.events.automation_triggers"
 local output = require "perilune.events.automation_output"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 
 local automations = {}
 --- All automations, in the order of their definition.
@@ -52,7 +52,7 @@ end
 --- Whether the handler of `perilune.on_error`, or the program, receives an error.
 local function is_reported(self, e)
   if e == nil then return false end
-  local is_ok, is_heard = pcall(native.report, e, self.scope)
+  local is_ok, is_heard = pcall(native_loop.report, e, self.scope)
   return is_ok and is_heard
 end
 
@@ -116,8 +116,8 @@ function keep_later(self, details, is_awaited, seconds)
   unkept[#unkept + 1] = { self, details, is_awaited }
   if is_keeping then return end
   -- If no task can be started because of a limit, the next run records them.
-  is_keeping = pcall(native.start, function()
-    if seconds then native.sleep(seconds) end
+  is_keeping = pcall(native_loop.start, function()
+    if seconds then native_loop.sleep(seconds) end
     keep_unkept()
   end, nil, false, host_scope)
 end
@@ -138,7 +138,7 @@ local function report_failure(self, context, details)
     outcome = details.outcome, error = details.error, reason = details.reason, attempts = details.attempts, traceback = details.traceback,
   }
   local function log(e) log_error(self, "on_failure of an automation failed", e) end
-  local is_started, e = pcall(native.start, function() f(context, failure) end, log, false, self.scope)
+  local is_started, e = pcall(native_loop.start, function() f(context, failure) end, log, false, self.scope)
   if not is_started then log(e) end
 end
 
@@ -157,7 +157,7 @@ local function after_run(run)
     durable_queue.look(self)
   end
   automations.start_waiting(self)
-  if running_count == 0 and idle_place then native.release(idle_place) end
+  if running_count == 0 and idle_place then native_loop.release(idle_place) end
 end
 
 local function forget_run(run)
@@ -174,7 +174,7 @@ local function finish(run, outcome, details, is_later)
     details.reason, details.error, details.traceback = run.reason, run.last_error or details.error, run.last_traceback
   end
   details.id, details.automation, details.trigger, details.started_at = run.id, self.name, run.trigger, run.started_at
-  details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
+  details.duration, details.outcome, details.attempts = native_loop.now() - run.start, outcome, run.attempts
   read_journal(run, details)
   if outcome == "cancelled" and is_continued(run) then
     details.outcome, details.wakes_at = "waiting", run.wakes_at or perilune.now()
@@ -209,7 +209,7 @@ end
 --- Schedules an attempt.
 local function attempt_later(run, seconds)
   begin(run, function()
-    run.timer = native.start_timer(seconds, nil, function()
+    run.timer = native_loop.start_timer(seconds, nil, function()
       run.timer = nil
       attempt(run)
     end)
@@ -259,7 +259,7 @@ local function settle_durable(run, e)
   if run.execution and run.execution.is_suspended or kind == "run_taken" then
     run.is_over = true
     forget_run(run)
-    if run.on_end then run.on_end{ outcome = "waiting", attempts = run.attempts, duration = native.now() - run.start } end
+    if run.on_end then run.on_end{ outcome = "waiting", attempts = run.attempts, duration = native_loop.now() - run.start } end
     return after_run(run)
   end
   if run.is_cancelled then
@@ -343,7 +343,7 @@ function attempt(run)
   run.attempts = run.attempts + 1
   run.context.attempt = run.attempts
   begin(run, function()
-    run.task, run.read_statements = native.start(function()
+    run.task, run.read_statements = native_loop.start(function()
       if self.durable then return attempt_durable(run) end
       if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
       if self.when and not self.when(run.context) then return succeed(run, "guard") end
@@ -363,7 +363,7 @@ local recorded = setmetatable({}, { __mode = "k" })
 
 local function make_run(self, trigger, context)
   return {
-    automation = self, trigger = trigger, context = context, attempts = 0, interruptions = 0, started_at = perilune.now(), start = native.now(),
+    automation = self, trigger = trigger, context = context, attempts = 0, interruptions = 0, started_at = perilune.now(), start = native_loop.now(),
     read_statements = no_statements,
     -- A run that was started by hand receives the values that a change would provide.
     fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
@@ -427,7 +427,7 @@ end
 --- Sets the start of a run to its stored start.
 local function set_start(run, row)
   run.started_at = perilune.date(row.started_at)
-  run.start = native.now() - (perilune.now() - run.started_at)
+  run.start = native_loop.now() - (perilune.now() - run.started_at)
 end
 
 --- Takes over the runs of processes that have ended.
@@ -442,7 +442,7 @@ local function recover(self)
       run.interruptions = row.interruptions + (row.owner and row.outcome == "running" and 1 or 0)
       set_start(run, row)
       add_run(run)
-      native.start(function() settle_interrupted(run, row) end, function(e) fail(run, e) end, false, self.scope)
+      native_loop.start(function() settle_interrupted(run, row) end, function(e) fail(run, e) end, false, self.scope)
     end
   end
 end
@@ -451,11 +451,11 @@ end
 local function cancel_run(run, reason)
   run.is_cancelled, run.reason = true, reason
   if run.timer then
-    native.stop(run.timer)
+    native_loop.stop(run.timer)
     run.is_over = true
     return finish(run, "cancelled", {}, true)
   end
-  local was_live, has_begun = native.stop(run.task, true)
+  local was_live, has_begun = native_loop.stop(run.task, true)
   -- A task that has not begun never will.
   if was_live and not has_begun then
     run.is_over = true
@@ -685,7 +685,7 @@ local function read_definition(options)
   if options.name == nil or options.name == "" then checks.fail(place, "option `name`: expected a name, got none") end
   place = ('perilune.automation "%s"'):format(options.name)
   if not options.run then checks.fail(place, "option `run`: expected a function, got nil") end
-  if options.db ~= nil and not records.is_database(options.db) then
+  if options.db ~= nil and not native_records.is_database(options.db) then
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
   local mode = options.mode or (options.durable and "parallel" or "single")
@@ -701,7 +701,7 @@ local function read_definition(options)
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
     retry = retries.read(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
-    scope = native.scope(), file = file, line = line, interrupted = options.durable and "rerun" or read_interrupted(place, options.interrupted),
+    scope = native_loop.scope(), file = file, line = line, interrupted = options.durable and "rerun" or read_interrupted(place, options.interrupted),
     durable = options.durable or nil, key_function = options.key, on_code_change = options.on_code_change or "continue",
     on_failure = options.on_failure,
   }, Automation)
@@ -753,7 +753,7 @@ end
 
 --- Ends everything that was started in a scope.
 local function end_scope(scope)
-  native.end_scope(scope)
+  native_loop.end_scope(scope)
   require("perilune.events.transaction_observers").end_scope(scope)
 end
 
@@ -792,7 +792,7 @@ end
 -- @tparam ?number poll the seconds between checks whether another process has written, for automations without the option
 -- @return the number of automations
 function automations.load(chunk, is_live, poll)
-  local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
+  local scope, former, former_scope = native_loop.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
   output.watch()
   durable_values.install()
@@ -812,8 +812,8 @@ end
 function automations.stop()
   local count = running_count
   for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended", true) end
-  if running_count > 0 then idle_place = native.make_place() end
-  while running_count > 0 do native.wait(idle_place) end
+  if running_count > 0 then idle_place = native_loop.make_place() end
+  while running_count > 0 do native_loop.wait(idle_place) end
   idle_place = nil
   keep_unkept(true)
   if perilune.context ~= "preview" then pcall(schedules.release, perilune.database) end
@@ -866,13 +866,13 @@ function automations.try(name, data)
   local names = {}
   for index, self in ipairs(list) do
     if self.name == name then
-      local place, result = native.make_place(), nil
+      local place, result = native_loop.make_place(), nil
       local trigger = { kind = "manual", data = data }
       start_by_hand(self, trigger, function(details)
         result = details
-        native.release(place)
+        native_loop.release(place)
       end)
-      while not result do native.wait(place) end
+      while not result do native_loop.wait(place) end
       if result.outcome == "failed" then error(result.error, 0) end
       return runs.row(self, trigger, result)
     end

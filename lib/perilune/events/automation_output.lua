@@ -1,6 +1,6 @@
 --- Copies the printed output of automation runs into their journals.
 
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 
 local automation_output = {}
 
@@ -17,10 +17,10 @@ function automation_output.watch()
   local print = rawget(_G, "print")
   if print == wrapped or type(print) ~= "function" then return end
   wrapped = function(...)
-    if not native.current() then return print(...) end
+    if not native_loop.current() then return print(...) end
     local text = text_of(...)
     print(text)
-    native.note_output(text .. "\n")
+    native_loop.note_output(text .. "\n")
   end
   _G.print = wrapped
 end

@@ -2,7 +2,7 @@
 --- noticed.
 
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local schedule = require "perilune.events.schedule"
@@ -144,11 +144,11 @@ local Period = {}
 Period.__index = Period
 
 function Period:cancel()
-  return self.id ~= nil and native.stop(self.id)
+  return self.id ~= nil and native_loop.stop(self.id)
 end
 
 local function arm(self, seconds, f)
-  self.id = native.start_timer(seconds, nil, f)
+  self.id = native_loop.start_timer(seconds, nil, f)
 end
 
 function automation_times.read_every(place, options)

@@ -3,7 +3,7 @@
 local errors = require "perilune.native.errors"
 local native_observation = require "perilune.native.observation"
 local observers = require "perilune.native.observers"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
@@ -22,7 +22,7 @@ local waiting = {}
 -- Changes ---------------------------------------------------------------------------------------------------------------------
 
 local function table_name(value)
-  local info = records.model_of(value) and require("perilune.records.class").info(value)
+  local info = native_records.model_of(value) and require("perilune.records.class").info(value)
   return info and info.table or value
 end
 
@@ -107,7 +107,7 @@ local function is_value(change)
 end
 
 local function change_names(place, change)
-  local list = (type(change) == "string" or records.class_of(change) or type(table_name(change)) == "string") and { change } or change
+  local list = (type(change) == "string" or native_records.class_of(change) or type(table_name(change)) == "string") and { change } or change
   if type(list) ~= "table" or #list == 0 then
     checks.fail(place, "option `on.change`: expected tables, records, a request or a function that fetches, got "
       .. errors.describe(change))
@@ -161,7 +161,7 @@ end
 
 --- Records runs of durable automations that wait for an event, in any process. Uses the open transaction if there is one.
 local function add_durable_runs(name, data)
-  local is_ok, db = pcall(records.default_database)
+  local is_ok, db = pcall(native_records.default_database)
   if not is_ok or not db or perilune.context == "preview" then return 0 end
   local automations = schedules.waiting_for_event(db, name)
   for _, automation in ipairs(automations) do

@@ -4,7 +4,7 @@
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local native_observation = require "perilune.native.observation"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
@@ -239,11 +239,11 @@ local function start(self, plan)
   end, look, { on_error = function() end })
   -- A database in a cluster cannot be observed, only polled.
   if not is_observed and (perilune.context ~= "live" or observation.kind ~= "cluster_refused") then error(observation, 0) end
-  if perilune.context == "live" then state.timer = native.start_timer(poll, poll, look, false) end
+  if perilune.context == "live" then state.timer = native_loop.start_timer(poll, poll, look, false) end
   function state:cancel()
     self.is_over = true
     if is_observed then observation:cancel() end
-    if self.timer then native.stop(self.timer) end
+    if self.timer then native_loop.stop(self.timer) end
   end
   return state
 end

@@ -2,7 +2,7 @@
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local change_log = lazily "perilune.events.change_log"
@@ -103,11 +103,11 @@ local pump
 
 local function look_at(self, wakes_at)
   local state = self.durable_state
-  if state.timer then native.stop(state.timer) end
+  if state.timer then native_loop.stop(state.timer) end
   state.timer = nil
   if not wakes_at then return end
   local seconds = math.max(perilune.date(wakes_at) - durable_values.clock(), 0.001)
-  state.timer = native.start_timer(seconds, nil, function()
+  state.timer = native_loop.start_timer(seconds, nil, function()
     state.timer = nil
     pump(self)
   end)
@@ -160,7 +160,7 @@ end
 
 --- Releases a run later, after it could not be settled because the database could not be written.
 function durable_queue.give_back_later(run, continue)
-  native.start_timer(poll, nil, function()
+  native_loop.start_timer(poll, nil, function()
     local is_ok = pcall(run.automation.db.write, run.automation.db, function(handle)
       runs.give_back(handle, { id = run.id, wakes_at = durable_values.clock() })
     end)
@@ -178,9 +178,9 @@ function durable_queue.start(self, start)
   step_table.prepare(self.db)
   owner_leases.keep(self.db)
   state.bell = wake.listen(self.db, function() pump(self) end, false)
-  native.start(function() pump(self) end, nil, false, self.scope)
+  native_loop.start(function() pump(self) end, nil, false, self.scope)
   if perilune.context == "live" then
-    state.poll = native.start_timer(poll, poll, function()
+    state.poll = native_loop.start_timer(poll, poll, function()
       local is_ok, e = pcall(durable_queue.recover, self)
       if not is_ok then log_error(self, "interrupted runs of an automation could not be read", e) end
       pump(self)
@@ -193,7 +193,7 @@ function durable_queue.stop(self)
   self.durable_state = nil
   if not state then return end
   for _, name in ipairs{ "bell", "poll", "timer" } do
-    if state[name] then native.stop(state[name]) end
+    if state[name] then native_loop.stop(state[name]) end
   end
 end
 

@@ -3,14 +3,14 @@
 
 local crashes = require "perilune.native.crashes"
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local durations = require "perilune.runtime.durations"
 local retries = require "perilune.events.retries"
 local runs = require "perilune.events.automation_runs"
 local step_table = require "perilune.events.step_table"
-local values = require "perilune.events.durable_values"
+local durable_values = require "perilune.events.durable_values"
 local wake = require "perilune.events.wake"
 
 local durable_runs = {}
@@ -44,7 +44,7 @@ local function make_branch(execution, name)
     execution = execution, name = name, position = 0, steps = execution.steps[name] or {}, names = {}, undos = execution.undos,
     values = {
       now_text = tostring(execution.started_at), is_inside = false,
-      random_state = values.number_of(("%d %s %s"):format(execution.id, execution.started_at, name)),
+      random_state = durable_values.number_of(("%d %s %s"):format(execution.id, execution.started_at, name)),
     },
   }
 end
@@ -59,9 +59,9 @@ function durable_runs.begin(run)
   run.execution = execution
   execution.main = make_branch(execution, "")
   execution.branches[""] = execution.main
-  local source = native.current()
+  local source = native_loop.current()
   execution.tasks = { [source] = execution.main }
-  values.enter(source, execution.main.values)
+  durable_values.enter(source, execution.main.values)
 end
 
 --- Returns whether a step of the run has been recorded.
@@ -72,7 +72,7 @@ end
 --- Returns the branch of the calling task.
 local function branch_of(context, method)
   local execution = context.execution
-  local branch = execution and execution.tasks[native.current() or 0]
+  local branch = execution and execution.tasks[native_loop.current() or 0]
   if not branch then errors.raise("usage", ("run:%s: it can be used only in the function of a durable run, while that runs"):format(method)) end
   if execution.diverged then error(execution.diverged, 0) end
   if branch.values.is_inside then
@@ -181,13 +181,13 @@ local function suspend(branch, wakes_at)
   local execution = branch.execution
   if branch == execution.main then
     execution.is_suspended = true
-    values.leave(native.current())
-    native.abandon()
+    durable_values.leave(native_loop.current())
+    native_loop.abandon()
   end
   branch.wakes_at = wakes_at
-  values.leave(native.current())
-  native.release(execution.place)
-  native.abandon()
+  durable_values.leave(native_loop.current())
+  native_loop.release(execution.place)
+  native_loop.abandon()
 end
 
 --- Records that the run waits, in the transaction of the waiting step.
@@ -264,7 +264,7 @@ local function settle_call(branch, step, retry, e)
     record_failure(branch, step, e)
     error(e, 0)
   end
-  step.error, step.wakes_at = message_of(e), tostring(values.clock() + retries.wait(retry, step.attempts))
+  step.error, step.wakes_at = message_of(e), tostring(durable_values.clock() + retries.wait(retry, step.attempts))
   wait_on(branch, step)
 end
 
@@ -279,7 +279,7 @@ function Run:call(name, first, second)
     if step.state == "done" then add_undo(branch, name, options.undo) end
     return answer(branch, step)
   end
-  if step and step.wakes_at and perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
+  if step and step.wakes_at and perilune.date(step.wakes_at) > durable_values.clock() then return wait_on(branch, step) end
   step = {
     name = name, kind = "call", state = "intended", attempts = (step and step.attempts or 0) + 1,
     idempotency_key = step and step.idempotency_key or key, error = step and step.error,
@@ -312,9 +312,9 @@ function Run:sleep(duration)
   local name = "sleep " .. branch.sleep_count
   local step = next_step(branch, "sleep", "sleep", name)
   if not step then
-    step = { name = name, kind = "sleep", state = "waiting", wakes_at = tostring(values.clock() + seconds) }
+    step = { name = name, kind = "sleep", state = "waiting", wakes_at = tostring(durable_values.clock() + seconds) }
   end
-  if perilune.date(step.wakes_at) > values.clock() then return wait_on(branch, step) end
+  if perilune.date(step.wakes_at) > durable_values.clock() then return wait_on(branch, step) end
   branch.values.now_text = step.wakes_at
 end
 
@@ -327,10 +327,10 @@ function Run:wait_for(name, options)
   local step = next_step(branch, "wait_for", "wait", name)
   if step and step.state == "done" then return answer(branch, step), step.error == nil end
   step = step or { name = name, kind = "wait", state = "waiting", wakes_at = options.timeout
-    and tostring(values.clock() + durations.read("run:wait_for: option `timeout`", options.timeout)) or never }
+    and tostring(durable_values.clock() + durations.read("run:wait_for: option `timeout`", options.timeout)) or never }
   local is_over = execution.db:write(function(handle)
     local signal = step_table.take_signal(handle, execution.automation, execution.run.key, name)
-    if signal or step.wakes_at ~= never and perilune.date(step.wakes_at) <= values.clock() then
+    if signal or step.wakes_at ~= never and perilune.date(step.wakes_at) <= durable_values.clock() then
       step.state, step.value, step.error = "done", signal and signal.value, not signal and "timeout" or nil
       record(branch, handle, step)
       return true
@@ -375,22 +375,22 @@ function Run:all(list)
   if main ~= execution.main then errors.raise("usage", "run:all: it cannot be used in a branch") end
   local names, results, branches = check_branches(list), {}, {}
   local failure
-  execution.place = native.make_place()
+  execution.place = native_loop.make_place()
   for index, name in ipairs(names) do
     if execution.branches[name .. "/"] then errors.raise("usage", ("run:all: the run has used the name `%s` already"):format(name)) end
     local branch = make_branch(execution, name .. "/")
     branches[index], execution.branches[branch.name] = branch, branch
-    branch.task = native.start(function()
-      execution.tasks[native.current()] = branch
-      values.enter(native.current(), branch.values)
+    branch.task = native_loop.start(function()
+      execution.tasks[native_loop.current()] = branch
+      durable_values.enter(native_loop.current(), branch.values)
       results[name] = list[name](self)
       branch.is_over = true
-      values.leave(native.current())
-      native.release(execution.place)
+      durable_values.leave(native_loop.current())
+      native_loop.release(execution.place)
     end, function(e)
       if not branch.wakes_at then
         branch.is_over, failure = true, failure or e
-        native.release(execution.place)
+        native_loop.release(execution.place)
       end
     end, true, execution.run.automation.scope)
   end
@@ -400,14 +400,14 @@ function Run:all(list)
     end
     return true
   end
-  while not are_settled() do native.wait(execution.place) end
+  while not are_settled() do native_loop.wait(execution.place) end
   if failure then error(failure, 0) end
   local wakes_at, waits_for = earliest(branches)
   if wakes_at then
     execution.db:write(function(handle)
       -- A signal sent since the branch checked wakes the run at once.
       local has_signal = waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
-      runs.suspend(handle, execution.id, has_signal and tostring(values.clock()) or wakes_at, waits_for)
+      runs.suspend(handle, execution.id, has_signal and tostring(durable_values.clock()) or wakes_at, waits_for)
     end)
     suspend(main)
   end
@@ -465,9 +465,9 @@ end
 function durable_runs.finish(run)
   local execution = run.execution
   if not execution then return end
-  for source in pairs(execution.tasks) do values.leave(source) end
+  for source in pairs(execution.tasks) do durable_values.leave(source) end
   for _, branch in pairs(execution.branches) do
-    if branch.task and not branch.is_over and not branch.wakes_at then native.stop(branch.task, true) end
+    if branch.task and not branch.is_over and not branch.wakes_at then native_loop.stop(branch.task, true) end
   end
   execution.tasks = {}
 end

@@ -1,7 +1,7 @@
 --- The clock, random numbers and UUIDs of durable runs. They are derived from the run, so that executing its function again yields
 -- the same values. In steps and calls, whose results are recorded, the regular functions are used.
 
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 
 local durable_values = {}
@@ -17,7 +17,7 @@ durable_values.clock = perilune.now
 
 --- Returns the run whose function is calling, outside its steps.
 local function current()
-  local source = native.current()
+  local source = native_loop.current()
   local values = source and active[source]
   return values and not values.is_inside and values or nil
 end

@@ -12,11 +12,11 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local databases = require "perilune.native.databases"
 local checks = require "perilune.runtime.checks"
 local database_argument = require "perilune.runtime.database_argument"
-local record = require "perilune.records.class"
+local record_class = require "perilune.records.class"
 local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
 local history_versions = require "perilune.schema.history_versions"
@@ -37,7 +37,7 @@ end
 --- Installs the history, or updates it to match the table. Existing rows become its first versions.
 function History.install(self, db)
   local self, place = self_of(self, "install")
-  databases.guarded(checks.database(place, db), function(db) history_keeping.install(db, record.info(self.class).table, place) end)
+  databases.guarded(checks.database(place, db), function(db) history_keeping.install(db, record_class.info(self.class).table, place) end)
 end
 
 --- Removes the triggers and the history, optionally keeping its rows.
@@ -46,7 +46,7 @@ function History.remove(self, db, options)
   local self, place = self_of(self, "remove")
   options = checks.options(place, options, { keep_versions = "boolean" })
   databases.guarded(checks.database(place, db), function(db)
-    local name = record.info(self.class).table
+    local name = record_class.info(self.class).table
     history_reading.require_installed(db, name, place)
     local history = history_tables.name_of(name)
     for _, sql in ipairs(history_versions.trigger_drops(history)) do db:execute(sql) end
@@ -56,7 +56,7 @@ end
 
 function History.is_installed(self, db)
   local self, place = self_of(self, "is_installed")
-  return history_tables.is_kept(checks.database(place, db), record.info(self.class).table)
+  return history_tables.is_kept(checks.database(place, db), record_class.info(self.class).table)
 end
 
 --- Runs `db:write` with a note for the transaction: `history:write("prices of May", function(db) ... end)`.
@@ -67,11 +67,11 @@ end
 -- @return the results of the block
 function History.write(self, first, ...)
   local self, place = self_of(self, "write")
-  if not records.is_database(first) then return History.write(perilune.history(self.class), records.default_database(), first, ...) end
+  if not native_records.is_database(first) then return History.write(perilune.history(self.class), native_records.default_database(), first, ...) end
   local note, block = ...
   if type(note) ~= "string" then checks.fail(place, "expected a note as a string, got " .. errors.describe(note)) end
   checks.block(place, block)
-  local function check(db) history_reading.require_installed(db, record.info(self.class).table, place) end
+  local function check(db) history_reading.require_installed(db, record_class.info(self.class).table, place) end
   return history_notes.write_noted(first, place, note, check, block, select(3, ...))
 end
 
@@ -83,7 +83,7 @@ function History.transactions(self, ...)
   local db, limit = database_argument.take(place, 1, ...)
   db = checks.database(place, db)
   if limit ~= nil then checks.positive(place, limit) end
-  history_reading.require_installed(db, record.info(self.class).table, place)
+  history_reading.require_installed(db, record_class.info(self.class).table, place)
   local list = {}
   for index, row in ipairs(db:fetch_all("SELECT id, note, began_at FROM perilune_transaction ORDER BY id DESC LIMIT ?", limit or 20)) do
     list[index] = { id = row.id, note = row.note, time = row:date("began_at") }
@@ -99,7 +99,7 @@ function History.undo(self, ...)
   local self, place = self_of(self, "undo")
   local db, transaction = database_argument.take(place, 1, ...)
   if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)) end
-  return history_undoing.undo(checks.database(place, db), record.info(self.class).table, transaction, place)
+  return history_undoing.undo(checks.database(place, db), record_class.info(self.class).table, transaction, place)
 end
 
 -- Classes --------------------------------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ require("perilune.runtime.arity").limit_all(History, "history:")
 
 --- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
 function perilune.history(class, surplus)
-  local info = class ~= nil and record.info(class)
+  local info = class ~= nil and record_class.info(class)
   if not info then checks.fail("perilune.history: argument 1", "expected a record class, got " .. errors.describe(class)) end
   if surplus ~= nil then checks.fail("perilune.history", "takes one argument, a record class") end
   if made[class] then return made[class] end

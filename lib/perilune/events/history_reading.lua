@@ -4,10 +4,10 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
 local sql_text = require "perilune.runtime.sql_text"
-local record = require "perilune.records.class"
-local fields = require "perilune.records.fields"
-local sql = require "perilune.native.requests"
-local building = require "perilune.expressions.swift_bridge"
+local record_class = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
+local native_requests = require "perilune.native.requests"
+local expression_building = require "perilune.expressions.swift_bridge"
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local sources = require "perilune.requests.source"
@@ -55,7 +55,7 @@ end
 steps["as of"] = function(node, built, context)
   local schema = history_reading.schema_of(context.db, node.root.source.table, "as_of")
   local rows = history_versions.last(schema, select_list(schema, ""), "history_day <= julianday(?)")
-  return sql.reading(built, rows, building.build_all(node.shape.operands, context))
+  return native_requests.reading(built, rows, expression_building.build_all(node.shape.operands, context))
 end
 
 --- Returns a request for all rows of a class as of a time.
@@ -77,7 +77,7 @@ end
 local function stored_key(class, db, schema, target)
   local info, key = require("perilune.records.info").of_class(class, db), {}
   for index, name in ipairs(schema.primary_key.columns) do
-    key[index] = require("perilune.records.values").stored(info, target, fields.of_column(info.schema, name))
+    key[index] = require("perilune.records.values").stored(info, target, record_fields.of_column(info.schema, name))
   end
   return key
 end
@@ -87,7 +87,7 @@ local function changed_columns(schema, view, before, row)
   local changed = {}
   for _, name in ipairs(history_versions.column_names(schema)) do
     local old, new = before and before[name], row[name]
-    if old ~= new then changed[#changed + 1] = fields.of_column(view, name) end
+    if old ~= new then changed[#changed + 1] = record_fields.of_column(view, name) end
   end
   return changed
 end
@@ -96,14 +96,14 @@ end
 function history_reading.versions(class, target, db)
   local place = "history"
   db = checks.database(place, db)
-  local schema = history_reading.schema_of(db, record.info(class).table, place)
+  local schema = history_reading.schema_of(db, record_class.info(class).table, place)
   local columns, key = select_list(schema, "h."), stored_key(class, db, schema, target)
   local source = (" FROM %s AS h LEFT JOIN perilune_transaction AS t ON t.id = h.history_transaction WHERE %s ORDER BY h.history_version"):format(
     sql_text.name(history_tables.name_of(schema.name)), history_versions.same_key(schema, "h.%s IS ?"))
   local rows = db:fetch_all("SELECT h.history_version, h.history_operation, h.history_transaction, t.note AS history_note, "
     .. history_versions.time_text .. " AS history_day, " .. columns .. source, key)
   local found = class:fetch_all(db, "SELECT " .. columns .. source, table.unpack(key))
-  local versions, before, view = {}, nil, fields.view(record.info(class), schema)
+  local versions, before, view = {}, nil, record_fields.view(record_class.info(class), schema)
   for index, row in ipairs(rows) do
     local operation = row.history_operation
     versions[index] = {

@@ -3,7 +3,7 @@
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local job_table = require "perilune.events.job_table"
@@ -71,7 +71,7 @@ local function report_dead(self, row, e)
   log_error(self, ("job %d is dead after %d attempts"):format(row.id, row.attempts), e)
   local f = self.queue.on_dead
   if not f then return end
-  native.start(function() f(make_job(self.queue, row), e) end, function(raised) log_error(self, "on_dead failed", raised) end, false, self.scope)
+  native_loop.start(function() f(make_job(self.queue, row), e) end, function(raised) log_error(self, "on_dead failed", raised) end, false, self.scope)
 end
 
 local function traceback_of(e)
@@ -120,9 +120,9 @@ end
 local function start_timeout(self, worker)
   local seconds = self.queue.timeout
   if not seconds then return nil end
-  return native.start_timer(seconds, nil, function()
+  return native_loop.start_timer(seconds, nil, function()
     worker.has_timed_out = true
-    native.stop(worker.task, true)
+    native_loop.stop(worker.task, true)
   end)
 end
 
@@ -136,7 +136,7 @@ local function work(self, worker, row)
   worker.current = row
   local timer = start_timeout(self, worker)
   local is_ok, e = run_job(self, row)
-  if timer then native.stop(timer) end
+  if timer then native_loop.stop(timer) end
   if not is_ok then
     if is_cancellation(e) then error(e, 0) end
     settle_failure(self, row, e)
@@ -174,13 +174,13 @@ end
 
 --- Runs claimed jobs, and more jobs as long as they are quick.
 local function work_through(self, worker, rows)
-  local begin = native.now()
+  local begin = native_loop.now()
   while #rows > 0 do
-    local done, start = {}, native.now()
+    local done, start = {}, native_loop.now()
     worker.done = done
     worker.rest = table.move(rows, 2, #rows, 1, {})
     if #rows > 1 then
-      worker.release_timer = native.start_timer(release_after, nil, function()
+      worker.release_timer = native_loop.start_timer(release_after, nil, function()
         worker.release_timer = nil
         release_rest(self, worker)
       end)
@@ -190,11 +190,11 @@ local function work_through(self, worker, rows)
       if work(self, worker, row) then done[#done + 1] = row end
       row = table.remove(worker.rest, 1)
     end
-    if worker.release_timer then native.stop(worker.release_timer) end
+    if worker.release_timer then native_loop.stop(worker.release_timer) end
     worker.release_timer = nil
-    local each = (native.now() - start) / #rows
+    local each = (native_loop.now() - start) / #rows
     self.batch = each < quick and math.min(self.batch * 2, largest_batch) or 1
-    local goes_on = not self.is_cancelled and native.now() - begin < longest_task
+    local goes_on = not self.is_cancelled and native_loop.now() - begin < longest_task
     rows = complete_and_claim(self, done, goes_on and self.batch or 0)
     worker.done = nil
     if not goes_on then break end
@@ -224,12 +224,12 @@ end
 local function end_worker(self, worker)
   self.workers[worker] = nil
   self.worker_count = self.worker_count - 1
-  if worker.release_timer then native.stop(worker.release_timer) end
+  if worker.release_timer then native_loop.stop(worker.release_timer) end
   append(self.left.done, worker.done)
   append(self.left.released, worker.rest)
   worker.done, worker.rest = nil, nil
   pcall(settle_left, self)
-  if self.worker_count == 0 and self.idle_place then native.release(self.idle_place) end
+  if self.worker_count == 0 and self.idle_place then native_loop.release(self.idle_place) end
   if not self.is_cancelled then pump(self) end
 end
 
@@ -247,14 +247,14 @@ local function start_worker(self, rows)
   local worker = { rest = rows }
   self.workers[worker] = true
   self.worker_count = self.worker_count + 1
-  worker.task = native.start(function()
+  worker.task = native_loop.start(function()
     work_through(self, worker, rows)
     end_worker(self, worker)
   end, function(e)
     local is_ok, is_settled = pcall(settle_interruption, self, worker, e)
     if not is_ok or not is_settled then log_error(self, "a worker of a queue failed", is_ok and e or is_settled) end
     -- The database may be writable again later.
-    self.not_before = native.now() + poll
+    self.not_before = native_loop.now() + poll
     end_worker(self, worker)
   end, false, self.scope)
 end
@@ -262,8 +262,8 @@ end
 --- Checks again when a delayed job is due, or when the rate admits another job.
 local function look_later(self, seconds)
   if self.is_cancelled then return end
-  if self.timer then native.stop(self.timer) end
-  self.timer = native.start_timer(math.max(seconds, 0.001), nil, function()
+  if self.timer then native_loop.stop(self.timer) end
+  self.timer = native_loop.start_timer(math.max(seconds, 0.001), nil, function()
     self.timer = nil
     pump(self)
   end)
@@ -283,7 +283,7 @@ function pump(self)
   if self.is_cancelled or self.is_pumping then return end
   self.is_pumping = true
   local is_ok, e = pcall(function()
-    if self.not_before and native.now() < self.not_before then return look_later(self, self.not_before - native.now()) end
+    if self.not_before and native_loop.now() < self.not_before then return look_later(self, self.not_before - native_loop.now()) end
     settle_left(self)
     local pause
     while self.worker_count < self.queue.concurrency and not self.is_cancelled and job_table.has_work(self.queue.db, self.queue.name) do
@@ -320,8 +320,8 @@ end
 --- Deletes old jobs, once a minute.
 local function prune(self)
   local queue = self.queue
-  if self.pruned_at and native.now() - self.pruned_at < 60 then return end
-  self.pruned_at = native.now()
+  if self.pruned_at and native_loop.now() - self.pruned_at < 60 then return end
+  self.pruned_at = native_loop.now()
   queue.db:write(function(handle) job_table.prune(handle, queue.name, { "done", "cancelled" }, perilune.now() - queue.keep, 1000) end)
 end
 
@@ -337,14 +337,14 @@ local function look_regularly(self)
     end
     pump(self)
   end
-  native.start(look, nil, false, self.scope)
-  if perilune.context == "live" then self.look_timer = native.start_timer(poll, poll, look, false) end
+  native_loop.start(look, nil, false, self.scope)
+  if perilune.context == "live" then self.look_timer = native_loop.start_timer(poll, poll, look, false) end
 end
 
 --- Starts working on a queue.
 function job_workers.start(queue, f, is_transaction)
   local self = setmetatable({
-    queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, left = { done = {}, released = {} }, scope = native.scope(),
+    queue = queue, f = f, is_transaction = is_transaction, workers = {}, worker_count = 0, batch = 1, left = { done = {}, released = {} }, scope = native_loop.scope(),
   }, Handler)
   job_table.set_worker(queue.db, queue.name, true)
   owner_leases.keep(queue.db)
@@ -366,7 +366,7 @@ function job_workers.interrupt(queue, id)
     for worker in pairs(handler.workers) do
       if worker.current and worker.current.id == id then
         worker.is_cancelled = true
-        native.stop(worker.task, true)
+        native_loop.stop(worker.task, true)
       end
     end
   end
@@ -376,9 +376,9 @@ end
 function Handler:cancel()
   if self.is_cancelled then return end
   self.is_cancelled = true
-  native.stop(self.bell)
+  native_loop.stop(self.bell)
   for _, name in ipairs{ "timer", "look_timer" } do
-    if self[name] then native.stop(self[name]) end
+    if self[name] then native_loop.stop(self[name]) end
   end
   pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
 end
@@ -388,8 +388,8 @@ function Handler:wait_until_idle()
   while true do
     pump(self)
     if self.worker_count == 0 then return end
-    self.idle_place = native.make_place()
-    native.wait(self.idle_place)
+    self.idle_place = native_loop.make_place()
+    native_loop.wait(self.idle_place)
     self.idle_place = nil
   end
 end

@@ -5,8 +5,8 @@
 --     mails:enqueue({ to = "ada@example.com", body = "..." }, { key = "order 7" })
 
 local errors = require "perilune.native.errors"
-local native = require "perilune.native.loop"
-local records = require "perilune.native.records"
+local native_loop = require "perilune.native.loop"
+local native_records = require "perilune.native.records"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local durations = require "perilune.runtime.durations"
@@ -59,7 +59,7 @@ local function read_queue(name, options)
   if #name > longest_key then checks.fail("perilune.jobs: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #name)) end
   local place = ('perilune.jobs "%s"'):format(name)
   options = checks.options(place, options, queue_options)
-  if options.db ~= nil and not records.is_database(options.db) then
+  if options.db ~= nil and not native_records.is_database(options.db) then
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
   return {

@@ -2,7 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local checks = require "perilune.runtime.checks"
 local spawning = require "perilune.events.spawning"
 local read_seconds = require("perilune.runtime.durations").read
@@ -30,17 +30,17 @@ end
 
 --- Cancels further calls. Returns whether there would have been any.
 function Handle:cancel()
-  local was_live = native.stop(self.id)
+  local was_live = native_loop.stop(self.id)
   return was_live
 end
 
 --- Returns whether the function will be called.
 function Handle:is_active()
-  return native.is_live(self.id)
+  return native_loop.is_live(self.id)
 end
 
 function Handle:__tostring()
-  return native.is_live(self.id) and "timer" or "timer (ended)"
+  return native_loop.is_live(self.id) and "timer" or "timer (ended)"
 end
 
 checks.seal(Handle, { "id" }, "timer")
@@ -49,7 +49,7 @@ checks.seal(Handle, { "id" }, "timer")
 function perilune.after(seconds, f, ...)
   seconds = read_seconds("perilune.after", seconds)
   check_function("perilune.after", f)
-  return make_handle(native.start_timer(seconds, nil, bind(f, ...)))
+  return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
 end
 
 --- Calls a function at an interval in seconds, at least a thousandth. Calls that are due while it is still running are combined
@@ -57,12 +57,12 @@ end
 function perilune.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
-  return make_handle(native.start_timer(period, period, bind(f, ...)))
+  return make_handle(native_loop.start_timer(period, period, bind(f, ...)))
 end
 
 --- Waits for a number of seconds while other tasks run.
 function perilune.sleep(seconds)
-  native.sleep(read_seconds("perilune.sleep", seconds))
+  native_loop.sleep(read_seconds("perilune.sleep", seconds))
 end
 
 --- Calls a function when the program receives a signal that would otherwise end it: "INT", "TERM" or "HUP".
@@ -71,13 +71,13 @@ function perilune.on_signal(name, f)
     errors.raise("argument", ('perilune.on_signal: expected the name of a signal, such as "TERM", got %s'):format(errors.describe(name)))
   end
   check_function("perilune.on_signal", f)
-  return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
+  return make_handle(native_loop.on_signal((name:upper():gsub("^SIG", "")), f))
 end
 
 --- Sets the function that receives unhandled errors of timers and tasks; nil: they end the script.
 function perilune.on_error(f)
   if f ~= nil then check_function("perilune.on_error", f) end
-  native.on_error(f)
+  native_loop.on_error(f)
 end
 
 --- The result of `spawn`: a function that runs concurrently.
@@ -90,7 +90,7 @@ local tasks = setmetatable({}, { __mode = "k" })
 local function succeed(task, ...)
   if task.state ~= "running" then return end
   task.state, task.results = "done", table.pack(...)
-  if task.place then native.release(task.place) end
+  if task.place then native_loop.release(task.place) end
 end
 
 --- Raises the error in the waiting task; if no task waits, reports it as unhandled.
@@ -98,7 +98,7 @@ local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e
   if not task.place then error(e, 0) end
-  native.release(task.place)
+  native_loop.release(task.place)
 end
 
 --- Starts a function that runs concurrently: whenever one task waits, others continue.
@@ -107,7 +107,7 @@ function perilune.spawn(f, ...)
   local task = setmetatable({ state = "running" }, Task)
   local call = bind(f, ...)
   if spawning.watch then call = spawning.watch(task, call) end
-  task.id = native.start(function()
+  task.id = native_loop.start(function()
     tasks[coroutine.running()] = task
     succeed(task, call())
   end, function(e) fail(task, e) end)
@@ -123,8 +123,8 @@ end
 function Task:cancel()
   if self.state ~= "running" then return false end
   self.state = "cancelled"
-  native.stop(self.id, true)
-  if self.place then native.release(self.place) end
+  native_loop.stop(self.id, true)
+  if self.place then native_loop.release(self.place) end
   return true
 end
 
@@ -148,8 +148,8 @@ end
 function Task:wait()
   while self.state == "running" do
     note_wait(self)
-    self.place = self.place or native.make_place()
-    native.wait(self.place)
+    self.place = self.place or native_loop.make_place()
+    native_loop.wait(self.place)
   end
   if self.state == "failed" then error(self.error, 0) end
   if self.state == "cancelled" then errors.raise("cancelled", "the task was cancelled") end

@@ -1,7 +1,7 @@
 --- Determines whether the owner of a row still exists. On the owner's machine this is known directly; on other machines, the owner
 -- must renew its lease in a table.
 
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 
@@ -29,9 +29,9 @@ function owner_leases.keep(db)
   if kept[db] or perilune.context ~= "live" then return end
   kept[db] = true
   renew(db)
-  local former = native.enter_scope(0)
-  pcall(native.start_timer, renewal, renewal, function() renew(db) end, false)
-  native.enter_scope(former)
+  local former = native_loop.enter_scope(0)
+  pcall(native_loop.start_timer, renewal, renewal, function() renew(db) end, false)
+  native_loop.enter_scope(former)
 end
 
 --- Returns whether an owner no longer exists.

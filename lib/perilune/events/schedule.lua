@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local zones = require "perilune.native.zones"
 
 --- Names of months and days.
@@ -197,7 +197,7 @@ local function arm(self)
   end
   local start = self.due + self.delay
   if self.moment then now = perilune.now().unix end
-  self.id = native.start_timer(math.max(0, math.min(start - now, longest_wait)) + 0.0, nil, function()
+  self.id = native_loop.start_timer(math.max(0, math.min(start - now, longest_wait)) + 0.0, nil, function()
     if os.time() < (self.due + self.delay) // 1 then return arm(self) end
     local due = self.due
     self.last = due
@@ -209,14 +209,14 @@ end
 --- Cancels further calls. Returns whether there would have been any.
 function Schedule:cancel()
   local is_active = self:is_active()
-  if is_active then native.stop(self.id) end
+  if is_active then native_loop.stop(self.id) end
   self.id = nil
   return is_active
 end
 
 --- Returns whether the function will be called.
 function Schedule:is_active()
-  return self.id ~= nil and native.is_live(self.id)
+  return self.id ~= nil and native_loop.is_live(self.id)
 end
 
 --- Returns when the function will be called next; nil for never.

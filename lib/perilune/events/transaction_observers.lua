@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local native_observation = require "perilune.native.observation"
 local observers = require "perilune.native.observers"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 
@@ -21,7 +21,7 @@ end
 
 --- Accepts a single value as a list of one.
 local function list_of(place, value)
-  if type(value) == "string" or records.class_of(value) or records.model_of(value) then
+  if type(value) == "string" or native_records.class_of(value) or native_records.model_of(value) then
     return { value }
   end
   if type(value) ~= "table" or #value == 0 then
@@ -45,7 +45,7 @@ end
 
 --- Returns the name of a table, which may be given as a record class. It must exist, unless the schema cannot be read now.
 local function table_name(db, place, value)
-  local info = records.model_of(value) and require("perilune.records.class").info(value)
+  local info = native_records.model_of(value) and require("perilune.records.class").info(value)
   local name = info and info.table or value
   if type(name) ~= "string" then
     checks.fail(place, "expected names of tables or classes of records, got " .. errors.describe(value))

@@ -5,9 +5,9 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local observers = require "perilune.native.observers"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local database = require("perilune.native.databases").methods
-local native = require "perilune.native.observation"
+local native_observation = require "perilune.native.observation"
 local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
@@ -43,14 +43,14 @@ end
 
 --- Fetches, and observes the values read, or only the explicit regions if there are any.
 local function read(self)
-  if not self.touch_regions then return native.read(self.observer, self.fetch) end
-  native.read(self.observer, self.touch_regions)
+  if not self.touch_regions then return native_observation.read(self.observer, self.fetch) end
+  native_observation.read(self.observer, self.touch_regions)
   return self.fetch()
 end
 
 local function refresh(self)
   -- If equal values count, a check without a signal must not find a value.
-  if self.keeps_duplicates and self.has_looked and not native.take_signal(self.observer) then return false end
+  if self.keeps_duplicates and self.has_looked and not native_observation.take_signal(self.observer) then return false end
   self.has_looked = true
   return take(self, map(self, read(self)))
 end
@@ -61,7 +61,7 @@ local function back_off(self, e)
   if type(e) == "userdata" and e.kind == "cancelled" then return end
   self.failures = (self.failures or 0) + 1
   local seconds = math.min(2.0 ^ (self.failures - 1), longest_pause)
-  native.pause(self.observer, seconds)
+  native_observation.pause(self.observer, seconds)
   if type(e) == "userdata" then errors.add_fields(e, { retry_in = seconds }) end
   return seconds
 end
@@ -90,7 +90,7 @@ local function check_chain(self, length)
 end
 
 local function finish(is_ok, ...)
-  native.set_chain(0)
+  native_observation.set_chain(0)
   if not is_ok then error((...), 0) end
 end
 
@@ -98,7 +98,7 @@ end
 local function deliver(self, chain, is_new, ...)
   if not is_new or self.is_suspended or not self:is_active() then return end
   check_chain(self, chain)
-  native.set_chain(chain + 1)
+  native_observation.set_chain(chain + 1)
   finish(pcall(self.callback, ...))
 end
 
@@ -107,13 +107,13 @@ end
 --- Ends the observation. Returns whether it was active.
 function Observation:cancel()
   local was_active = self:is_active()
-  native.stop(self.observer)
+  native_observation.stop(self.observer)
   return was_active
 end
 
 --- Returns whether the observation is active.
 function Observation:is_active()
-  return native.is_active(self.observer)
+  return native_observation.is_active(self.observer)
 end
 
 Observation.__close = Observation.cancel
@@ -134,7 +134,7 @@ end
 function Observation:pause()
   local was_running = self:is_active() and not self.is_suspended
   self.is_suspended = true
-  native.suspend(self.observer)
+  native_observation.suspend(self.observer)
   return was_running
 end
 
@@ -142,7 +142,7 @@ end
 function Observation:resume()
   local was_paused = self:is_active() and self.is_suspended or false
   self.is_suspended = nil
-  if was_paused then native.resume(self.observer) end
+  if was_paused then native_observation.resume(self.observer) end
   return was_paused
 end
 
@@ -189,7 +189,7 @@ end
 function Observation:change(source)
   local fetch = fetch_of("observation:change: argument 1", source)
   function self.fetch() return self.object:read(fetch) end
-  if self:is_active() and not self.is_suspended then native.signal(self.observer) end
+  if self:is_active() and not self.is_suspended then native_observation.signal(self.observer) end
 end
 
 checks.seal(Observation, {
@@ -256,7 +256,7 @@ local function observe(place, db, fetch, callback, options)
   db:is_inside_transaction() -- raises if the database cannot be used, in on_change for example
   -- Must come before the observation starts, because a connection's first look at a schema counts as a schema change.
   local touch = options.regions ~= nil and touching(place .. ": option `regions`", db, options.regions) or nil
-  local observer, object = native.start(db)
+  local observer, object = native_observation.start(db)
   local self = setmetatable({
     callback = callback, keeps_duplicates = options.duplicates, map = options.map, object = object, on_error = options.on_error, observer = observer,
     touch_regions = touch and function() touch(object) end or nil,
@@ -265,13 +265,13 @@ local function observe(place, db, fetch, callback, options)
   -- If the current value is known, only later values are delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
-    native.push(self.observer, function()
-      return deliver(self, native.take_chain(self.observer), read_or_back_off(self, pcall(refresh, self)))
+    native_observation.push(self.observer, function()
+      return deliver(self, native_observation.take_chain(self.observer), read_or_back_off(self, pcall(refresh, self)))
     end, options.on_error, options.keeps_alive ~= false, self.has_looked)
   else
-    self.place = native.pull(self.observer)
+    self.place = native_observation.pull(self.observer)
   end
-  if period then native.poll(observer, object, period) end
+  if period then native_observation.poll(observer, object, period) end
   return self
 end
 
@@ -324,7 +324,7 @@ function database:notify_changes(...)
   local names = { ... }
   for _, name in ipairs(names) do check_table(self, name) end
   if #names == 0 then names = self:tables() end
-  databases.guarded(self, native.notify, names)
+  databases.guarded(self, native_observation.notify, names)
 end
 
 local value_observation = {}
@@ -332,7 +332,7 @@ local value_observation = {}
 --- Observes the records or rows of a request.
 function value_observation.of_request(request, ...)
   local db, callback, options, surplus = ...
-  if not records.is_database(db) then db, callback, options, surplus = records.default_database(), ... end
+  if not native_records.is_database(db) then db, callback, options, surplus = native_records.default_database(), ... end
   if surplus ~= nil then require("perilune.runtime.arity").refuse("observe", 2, surplus) end
   local observation = observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
   return observation

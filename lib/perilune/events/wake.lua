@@ -1,7 +1,7 @@
 --- Wakes the workers of a database in this process, after the transaction that has added work.
 
 local bells = require "perilune.native.bells"
-local native = require "perilune.native.loop"
+local native_loop = require "perilune.native.loop"
 local owners = require "perilune.native.owners"
 
 local wake = {}
@@ -25,7 +25,7 @@ end
 function wake.later(db)
   if is_ringing[db] then return end
   local bell = bell_of(db)
-  is_ringing[db] = pcall(native.start, function()
+  is_ringing[db] = pcall(native_loop.start, function()
     is_ringing[db] = nil
     bells.ring(bell)
   end, nil, false, 0)

@@ -6,17 +6,17 @@ local native_sql = require "perilune.native.sql"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
-local expression = require "perilune.expressions.operators"
+local operators = require "perilune.expressions.operators"
 local shapes = require "perilune.expressions.shapes"
 local new_shape, root_shape = shapes.new_shape, shapes.root_shape
-local metatable, operand, list_operation = expression.metatable, expression.operand, expression.list_operation
-local check_string = expression.check_string
+local metatable, operand, list_operation = operators.metatable, operators.operand, operators.list_operation
+local check_string = operators.check_string
 
 --- Returns the expression of a column.
 -- @tparam ?string table the table, or nil for a column with this name in any table of the request
 -- @tparam ?place which of several sources of the same table: an alias, or the number and name of the association leading to it
 -- @tparam ?table column_type see `classes.column_type`
-function expression.column(name, table_name, place, column_type)
+function operators.column(name, table_name, place, column_type)
   local shape = new_shape("column", {}, name)
   shape.table, shape.place = table_name, place
   shapes.set_type(shape, column_type)
@@ -24,7 +24,7 @@ function expression.column(name, table_name, place, column_type)
 end
 
 --- Returns the expression of a column of a common table; see `column`.
-function expression.common_column(name, source, place, column_type)
+function operators.common_column(name, source, place, column_type)
   local shape = new_shape("column", {}, name)
   shape.common, shape.place = source, place
   shapes.set_type(shape, column_type)
@@ -34,7 +34,7 @@ end
 function marks.resolve_dates(condition, form_of)
   return require("perilune.expressions.date_comparisons").resolve(condition, function(name)
     local form = form_of(name)
-    return form and expression.column(name, nil, nil, { form = form })
+    return form and operators.column(name, nil, nil, { form = form })
   end)
 end
 
@@ -51,10 +51,10 @@ local function parameters_of(text)
 end
 
 --- Returns SQL text with arguments, each of which may be an expression.
-function expression.sql(text, arguments, place)
+function operators.sql(text, arguments, place)
   check_string(place, text, "SQL text")
   if arguments.n == 1 and type(arguments[1]) == "table" and getmetatable(arguments[1]) == nil then
-    return expression.named_sql(text, arguments[1], place)
+    return operators.named_sql(text, arguments[1], place)
   end
   local names = arguments.n == 0 and parameters_of(text) or {}
   if #names > 0 then
@@ -69,7 +69,7 @@ function expression.sql(text, arguments, place)
 end
 
 --- Returns SQL text with `:name` placeholders, or with a list of arguments.
-function expression.named_sql(text, values, place)
+function operators.named_sql(text, values, place)
   if #values > 0 then return list_operation("sql", text, values, place) end
   local names, list = {}, {}
   for name in pairs(values) do names[#names + 1] = name end
@@ -80,7 +80,7 @@ function expression.named_sql(text, values, place)
 end
 
 function perilune.sql(text, ...)
-  return expression.sql(text, table.pack(...), "perilune.sql")
+  return operators.sql(text, table.pack(...), "perilune.sql")
 end
 
 --- Returns the column with a name, in any table of the request.
@@ -90,7 +90,7 @@ function perilune.column(name)
 end
 
 --- Returns the column with a name in the request or its result.
-function expression.name(name)
+function operators.name(name)
   return perilune.column(name)
 end
 
@@ -175,4 +175,4 @@ end
 
 require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "column", "parameter", "value", "count", "case", "exists" })
 
-return expression
+return operators

@@ -6,10 +6,10 @@
 
 local date = require("perilune").date
 local marks = require "perilune.runtime.marks"
-local expression = require "perilune.expressions.operators"
+local operators = require "perilune.expressions.operators"
 local shapes = require "perilune.expressions.shapes"
 local stored_dates = require "perilune.runtime.stored_dates"
-local join, unary, list_operation = expression.join, expression.unary, expression.list_operation
+local join, unary, list_operation = operators.join, operators.unary, operators.list_operation
 
 local date_comparisons = {}
 
@@ -30,12 +30,12 @@ local function texts_of(column_type, value)
   end
   if marks.is_expression(value) then
     local is_untyped = value.shape.op == "parameter" and not value.shape.convert
-    return is_untyped and function(name) return expression.typed_parameter(column_type, value, name) end or nil
+    return is_untyped and function(name) return operators.typed_parameter(column_type, value, name) end or nil
   end
   if value == nil or marks.is_request(value) then return nil end
   if column_type.convert then value = column_type.convert(value) end
   local texts = stored_dates.read(column_type.form, value)
-  return texts and function(name) return expression.of_value(texts[name]) end, texts
+  return texts and function(name) return operators.of_value(texts[name]) end, texts
 end
 
 --- The number of texts of midnight, which no instant exceeds.
@@ -45,7 +45,7 @@ local most_spellings = 4
 local function spellings_of(text, texts)
   local list = {}
   if texts then
-    for index, spelling in ipairs(texts.spellings) do list[index] = expression.of_value(spelling) end
+    for index, spelling in ipairs(texts.spellings) do list[index] = operators.of_value(spelling) end
   else
     for index = 1, most_spellings do list[index] = text(index) end
   end
@@ -102,8 +102,8 @@ function date_comparisons.between(column, low, high)
   if not type_of(column) then return nil end
   local from, to = date_comparisons.compare(column, ">=", low), date_comparisons.compare(column, "<=", high)
   if not from and not to then return nil end
-  return both(from or expression.binary(column, ">=", low, "column:between"), "and",
-    to or expression.binary(column, "<=", high, "column:between"))
+  return both(from or operators.binary(column, ">=", low, "column:between"), "and",
+    to or operators.binary(column, "<=", high, "column:between"))
 end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ function date_comparisons.list(column, list)
       if type.form == "instant" then
         for _, spelling in ipairs(texts.spellings) do rest[#rest + 1] = spelling end
       else
-        conditions[#conditions + 1] = equality("=", "day", column, { expression.of_value(texts.first), expression.of_value(texts.beyond) })
+        conditions[#conditions + 1] = equality("=", "day", column, { operators.of_value(texts.first), operators.of_value(texts.beyond) })
       end
     end
   end

@@ -1,15 +1,15 @@
 --- SQL functions as methods of expressions, including full-text search and aggregates.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local native_schema = require "perilune.native.schema"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
-local expression = require "perilune.expressions.operators"
+local operators = require "perilune.expressions.operators"
 local methods = require "perilune.expressions.methods"
-local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
-local join, shape_with_shape = expression.join, expression.shape_with_shape
+local binary, unary, list_operation = operators.binary, operators.unary, operators.list_operation
+local join, shape_with_shape = operators.join, operators.shape_with_shape
 
 --- Returns a call of an SQL function.
 local function call(name, values, place)
@@ -33,7 +33,7 @@ for _, name in ipairs{ "coalesce", "ifnull", "nullif" } do
   methods[name] = function(self, ...)
     local values = { self, n = select("#", ...) + 1, ... }
     if self.shape.type and self.shape.type.form then
-      for index = 2, values.n do values[index] = expression.as_column(self.shape, values[index]) end
+      for index = 2, values.n do values[index] = operators.as_column(self.shape, values[index]) end
     end
     return call(name, values, "column:" .. name)
   end
@@ -72,11 +72,11 @@ local function full_text_call(self, name, ...)
   if not shape.table then
     raise("argument", name .. ": expected a column of a full-text table: Class.c.column:" .. name .. "()")
   end
-  local schema, position = shape.owner and shape.owner:schema() or native_schema.table(records.default_database(), shape.table), nil
+  local schema, position = shape.owner and shape.owner:schema() or native_schema.table(native_records.default_database(), shape.table), nil
   for index, column in ipairs(schema.columns) do
     if column.name == shape.detail then position = index - 1 end
   end
-  local whole = expression.column(schema.name, shape.table, shape.place)
+  local whole = operators.column(schema.name, shape.table, shape.place)
   whole.shape.owner = shape.owner
   return call(name, table.pack(whole, position, ...), "column:" .. name)
 end

@@ -6,12 +6,12 @@ local arity = require "perilune.runtime.arity"
 local marks = require "perilune.runtime.marks"
 local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
-local expression = require "perilune.expressions.operators"
-local as_column, binary, unary, list_operation = expression.as_column, expression.binary, expression.unary, expression.list_operation
+local operators = require "perilune.expressions.operators"
+local as_column, binary, unary, list_operation = operators.as_column, operators.binary, operators.unary, operators.list_operation
 
 local shapes = require "perilune.expressions.shapes"
 local date_comparisons = require "perilune.expressions.date_comparisons"
-local check_string = expression.check_string
+local check_string = operators.check_string
 
 local methods = {}
 
@@ -97,7 +97,7 @@ function methods:collating(name)
   local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
   local collated = unary(self, "collate", collation)
   -- Values compared with it are converted as for the column.
-  shapes.set_type(collated.shape, expression.type_of(self.shape))
+  shapes.set_type(collated.shape, operators.type_of(self.shape))
   return collated
 end
 
@@ -141,6 +141,6 @@ setmetatable(methods, { __index = function(_, name)
   if type(name) ~= "string" or err.suggestion or err.advice then error(err, 0) end
   raise("unknown_method", ("%s; use column:json(%q) for a member of a JSON document"):format(err.message, name), { name = name })
 end })
-expression.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
+operators.metatable.__index = receivers.checked_methods(receivers.kinds.expression, methods, comparisons)
 
 return methods

@@ -5,10 +5,10 @@
 -- not allow parameters, such as in table definitions.
 
 local errors = require "perilune.native.errors"
-local sql_requests = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local native_values = require "perilune.native.values"
 local parameters = require "perilune.expressions.parameters"
-local sql = require "perilune.native.expressions"
+local native_expressions = require "perilune.native.expressions"
 
 local builders = {}
 
@@ -28,26 +28,26 @@ end
 function builders.slot(_, context)
   local number = context.next
   context.next = number + 1
-  if context.values then return sql.value(native_values.plain(context.values[number])) end
-  return sql.parameter(number)
+  if context.values then return native_expressions.value(native_values.plain(context.values[number])) end
+  return native_expressions.parameter(number)
 end
 
 --- Parameter names never collide with the slots of values, which are numbers.
-function builders.parameter(shape) return sql.parameter(parameters.slot(shape)) end
+function builders.parameter(shape) return native_expressions.parameter(parameters.slot(shape)) end
 
 function builders.column(shape, context)
   local owner = shape.owner
-  if not context.db then return sql.name(owner and owner:sql_name(shape.detail) or shape.detail) end
+  if not context.db then return native_expressions.name(owner and owner:sql_name(shape.detail) or shape.detail) end
   local place, alias, number, association = shape.place, nil, nil, nil
   if type(place) == "string" then alias = place
   elseif place then number, association = place.number, place.name end
   if shape.table then 
-    return sql.column(context.db, shape.table, shape.detail, alias, number, association, owner and owner:field_names(context.db))
+    return native_expressions.column(context.db, shape.table, shape.detail, alias, number, association, owner and owner:field_names(context.db))
   end
   if shape.common then
-    return sql.common_column(shape.common:declaration(context.db), shape.detail, alias, number, association)
+    return native_expressions.common_column(shape.common:declaration(context.db), shape.detail, alias, number, association)
   end
-  return sql.column_of_request(context.request, shape.detail)
+  return native_expressions.column_of_request(context.request, shape.detail)
 end
 
 for _, op in ipairs{
@@ -55,17 +55,17 @@ for _, op in ipairs{
 } do
   builders[op] = function(shape, context)
     local left = build(shape.operands[1], context)
-    return sql.binary(op, left, build(shape.operands[2], context))
+    return native_expressions.binary(op, left, build(shape.operands[2], context))
   end
 end
 
 --- Integer division. The quotient of floats is truncated to an integer.
 builders["//"] = function(shape, context)
-  return sql.cast(builders["/"](shape, context), "INTEGER")
+  return native_expressions.cast(builders["/"](shape, context), "INTEGER")
 end
 
 for _, op in ipairs{ "not", "negate", "is null", "is not null" } do
-  builders[op] = function(shape, context) return sql.unary(op, build(shape.operands[1], context)) end
+  builders[op] = function(shape, context) return native_expressions.unary(op, build(shape.operands[1], context)) end
 end
 
 --- Chains of thousands of operands lean to the left; they are built in a loop, not by recursion.
@@ -77,30 +77,30 @@ for _, op in ipairs{ "and", "or" } do
       shape = shape.operands[1]
     end
     local built = build(shape, context)
-    for index = #chain, 1, -1 do built = sql.logical(op == "and", built, build(chain[index], context)) end
+    for index = #chain, 1, -1 do built = native_expressions.logical(op == "and", built, build(chain[index], context)) end
     return built
   end
 end
 
 function builders.between(shape, context)
-  return sql.between(table.unpack(build_all(shape.operands, context)))
+  return native_expressions.between(table.unpack(build_all(shape.operands, context)))
 end
 
 for _, op in ipairs{ "like", "glob" } do
   builders[op] = function(shape, context)
     local left = build(shape.operands[1], context)
-    return sql.like(op, left, build(shape.operands[2], context), shape.detail)
+    return native_expressions.like(op, left, build(shape.operands[2], context), shape.detail)
   end
 end
 
 builders["in"] = function(shape, context)
   local members = build_all(shape.operands, context)
-  return sql.is_in(table.remove(members, 1), members)
+  return native_expressions.is_in(table.remove(members, 1), members)
 end
 
 --- Passes the list as JSON, so that the SQL is the same for every length.
 builders["in json"] = function(shape, context)
-  return sql.is_in_json(table.unpack(build_all(shape.operands, context)))
+  return native_expressions.is_in_json(table.unpack(build_all(shape.operands, context)))
 end
 
 --- Builds the comparison of a column with a date: the bounds of a day, or all texts of an instant.
@@ -108,12 +108,12 @@ local function build_date(shape, context, is_equal)
   local operands = build_all(shape.operands, context)
   local column = table.remove(operands, 1)
   if shape.detail == "day" then
-    local from, to = sql.binary(is_equal and ">=" or "<", column, operands[1]), sql.binary(is_equal and "<" or ">=", column, operands[2])
-    return sql.logical(is_equal, from, to)
+    local from, to = native_expressions.binary(is_equal and ">=" or "<", column, operands[1]), native_expressions.binary(is_equal and "<" or ">=", column, operands[2])
+    return native_expressions.logical(is_equal, from, to)
   end
-  if #operands == 1 then return sql.binary(is_equal and "=" or "<>", column, operands[1]) end
-  local among = sql.is_in(column, operands)
-  return is_equal and among or sql.unary("not", among)
+  if #operands == 1 then return native_expressions.binary(is_equal and "=" or "<>", column, operands[1]) end
+  local among = native_expressions.is_in(column, operands)
+  return is_equal and among or native_expressions.unary("not", among)
 end
 
 builders["date ="] = function(shape, context) return build_date(shape, context, true) end
@@ -122,20 +122,20 @@ builders["date <>"] = function(shape, context) return build_date(shape, context,
 --- Builds the condition that a column has one of many days. The bounds let SQLite use an index.
 builders["in days"] = function(shape, context)
   local column, first, beyond, days = table.unpack(build_all(shape.operands, context))
-  local among = sql.is_in_json(sql.call("substr", { column, sql.value(1), sql.value(10) }, false), days)
-  return sql.logical(true, sql.logical(true, sql.binary(">=", column, first), sql.binary("<", column, beyond)), among)
+  local among = native_expressions.is_in_json(native_expressions.call("substr", { column, native_expressions.value(1), native_expressions.value(10) }, false), days)
+  return native_expressions.logical(true, native_expressions.logical(true, native_expressions.binary(">=", column, first), native_expressions.binary("<", column, beyond)), among)
 end
 
-function builders.collate(shape, context) return sql.collating(build(shape.operands[1], context), shape.detail) end
-function builders.cast(shape, context) return sql.cast(build(shape.operands[1], context), shape.detail:upper()) end
-function builders.call(shape, context) return sql.call(shape.detail, build_all(shape.operands, context), false) end
+function builders.collate(shape, context) return native_expressions.collating(build(shape.operands[1], context), shape.detail) end
+function builders.cast(shape, context) return native_expressions.cast(build(shape.operands[1], context), shape.detail:upper()) end
+function builders.call(shape, context) return native_expressions.call(shape.detail, build_all(shape.operands, context), false) end
 builders["distinct call"] = function(shape, context)
-  return sql.call(shape.detail, build_all(shape.operands, context), true)
+  return native_expressions.call(shape.detail, build_all(shape.operands, context), true)
 end
-builders["count all"] = function() return sql.count_rows() end
+builders["count all"] = function() return native_expressions.count_rows() end
 
 function builders.filter(shape, context)
-  return sql.filtering(table.unpack(build_all(shape.operands, context)))
+  return native_expressions.filtering(table.unpack(build_all(shape.operands, context)))
 end
 
 --- Builds a named expression of a class.
@@ -164,8 +164,8 @@ local function order_terms(shapes, first, context)
   for index, term in ipairs(read_order{ op = "terms", operands = table.move(shapes, first, #shapes, 1, {}) }) do
     local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
     if shape.op == "sql" and not is_descending and nulls_first == nil then
-      terms[index] = sql_requests.order_text(shape.detail, build_all(shape.operands, context))
-    else terms[index] = sql_requests.ordering(build(shape, context), is_descending, nulls_first) end
+      terms[index] = native_requests.order_text(shape.detail, build_all(shape.operands, context))
+    else terms[index] = native_requests.ordering(build(shape, context), is_descending, nulls_first) end
   end
   return terms
 end
@@ -174,15 +174,15 @@ end
 local function build_function(shape, context)
   if shape.op == "filter" then
     local aggregate = build_function(shape.operands[1], context)
-    return sql.filtering(aggregate, table.unpack(build_all(shape.operands, context, 2)))
+    return native_expressions.filtering(aggregate, table.unpack(build_all(shape.operands, context, 2)))
   end
   if shape.op ~= "call" then return build(shape, context) end
-  return sql.call(shape.detail, build_all(shape.operands, context), false, true)
+  return native_expressions.call(shape.detail, build_all(shape.operands, context), false, true)
 end
 
 --- Builds a function over a window that is written as SQL text.
 function builders.over(shape, context)
-  return sql.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
+  return native_expressions.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
 end
 
 function builders.window(shape, context)
@@ -191,22 +191,22 @@ function builders.window(shape, context)
   local made = build_function(operands[1], context)
   for index = 1, math.tointeger(partition_count) do partitions[index] = build(operands[index + 1], context) end
   local orders = order_terms(operands, #partitions + 2, context)
-  return sql.over(made, partitions, orders, frame ~= "" and frame or nil)
+  return native_expressions.over(made, partitions, orders, frame ~= "" and frame or nil)
 end
 
 function builders.ordered(shape, context)
   local aggregate = build(shape.operands[1], context)
-  return sql.ordered(aggregate, order_terms(shape.operands, 2, context))
+  return native_expressions.ordered(aggregate, order_terms(shape.operands, 2, context))
 end
 
 function builders.case(shape, context)
   local parts = build_all(shape.operands, context)
   local otherwise = shape.detail == "else" and table.remove(parts) or nil
-  return sql.choice(parts, otherwise)
+  return native_expressions.choice(parts, otherwise)
 end
 
 function builders.sql(shape, context)
-  return sql.fragment(shape.detail, build_all(shape.operands, context))
+  return native_expressions.fragment(shape.detail, build_all(shape.operands, context))
 end
 
 builders["named sql"] = function(shape, context)
@@ -214,7 +214,7 @@ builders["named sql"] = function(shape, context)
   for part in (shape.detail .. "\0"):gmatch("(.-)\0") do
     if text then names[#names + 1] = part else text = part end
   end
-  return sql.fragment(text, build_all(shape.operands, context), names)
+  return native_expressions.fragment(text, build_all(shape.operands, context), names)
 end
 
 local order_only = "in the order of a request"
@@ -232,7 +232,7 @@ end
 local function inline(expression, excluded)
   local values = {}
   require("perilune.expressions.expression").collect(expression, values, 0)
-  return sql_requests.inline(build(expression.shape, { next = 1, values = values, excluded = excluded }))
+  return native_requests.inline(build(expression.shape, { next = 1, values = values, excluded = excluded }))
 end
 
 return { build = build, build_all = build_all, builders = builders, read_order = read_order, inline = inline }

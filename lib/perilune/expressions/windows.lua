@@ -13,11 +13,11 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
-local expression = require "perilune.expressions.operators"
+local operators = require "perilune.expressions.operators"
 local constructors = require "perilune.expressions.constructors"
 local methods = require "perilune.expressions.methods"
 local raise = errors.raise
-local list_operation, join_all, shape_of_list = expression.list_operation, expression.join_all, expression.shape_of_list
+local list_operation, join_all, shape_of_list = operators.list_operation, operators.join_all, operators.shape_of_list
 
 -- Lists of columns ----------------------------------------------------------------------------------------------------------
 
@@ -125,7 +125,7 @@ local functions = { call = true, filter = true, ["count all"] = true, ["distinct
 function methods:over(window, surplus)
   local place = "expression:over"
   if surplus ~= nil then arity.refuse("column:over", 1, surplus) end
-  if type(window) == "string" then return expression.unary(self, "over", window) end
+  if type(window) == "string" then return operators.unary(self, "over", window) end
   if window == nil then window = {} end
   if type(window) ~= "table" or getmetatable(window) ~= nil then
     raise("argument", place .. ": argument 1: expected { partition_by = ..., order_by = ..., frame = ... } or SQL text, got "
@@ -189,7 +189,7 @@ for _, name in ipairs{ "lag", "lead" } do
   methods[name] = function(self, distance, default, surplus)
     if surplus ~= nil then arity.refuse(place, 2, surplus) end
     local parts = { self, check_count(place, 1, distance == nil and 1 or distance, 0), n = 2 }
-    if default ~= nil then parts[3], parts.n = expression.as_column(self.shape, default), 3 end
+    if default ~= nil then parts[3], parts.n = operators.as_column(self.shape, default), 3 end
     return list_operation("call", name, parts, place)
   end
 end

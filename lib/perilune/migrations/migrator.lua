@@ -12,7 +12,7 @@
 -- scratch database: their effects outside of the database are repeated.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local arity = require "perilune.runtime.arity"
 local perilune = require "perilune"
 local database = require("perilune.native.databases").methods
@@ -74,7 +74,7 @@ end
 -- database of `has_schema_changes`.
 local function on_its_database(f)
   return function(handle, ...)
-    return records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
+    return native_records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
   end
 end
 
@@ -146,8 +146,8 @@ function migrator:names()
 end
 
 local function database_or_default(method, db)
-  if db == nil then return records.default_database() end
-  if not records.is_database(db) then
+  if db == nil then return native_records.default_database() end
+  if not native_records.is_database(db) then
     errors.raise("argument", "m:" .. method .. ": argument 1: expected a database, got " .. errors.describe(db))
   end
   return db
@@ -242,7 +242,7 @@ local function read_options(method, options, short, known)
   if options == nil then return {} end
   if type(options) == "string" then return { [short] = options } end
   if type(options) ~= "table" then
-    if records.is_database(options) then arity.refuse_database("m:" .. method) end
+    if native_records.is_database(options) then arity.refuse_database("m:" .. method) end
     errors.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
       .. errors.describe(options))
   end

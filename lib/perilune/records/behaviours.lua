@@ -20,9 +20,9 @@ local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
-local record = require "perilune.records.class"
+local record_class = require "perilune.records.class"
 local record_description = require "perilune.records.description"
 local sql_names = require "perilune.runtime.names"
 local raise = errors.raise
@@ -37,7 +37,7 @@ local composed = setmetatable({}, { __mode = "k" })
 --- Returns the behaviors of a class and of the classes it extends for a hook.
 local function behaviours_for(info, hook)
   local list = {}
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     for _, f in ipairs(ancestor.behaviours and ancestor.behaviours[hook] or {}) do table.insert(list, f) end
   end
   return list
@@ -54,8 +54,8 @@ local function install(info, hook)
   info.class[hook] = call
 end
 
-record.definers[#record.definers + 1] = function(info, name, value)
-  if not record.hooks[name] or composed[value] or #behaviours_for(info, name) == 0 then return false end
+record_class.definers[#record_class.definers + 1] = function(info, name, value)
+  if not record_class.hooks[name] or composed[value] or #behaviours_for(info, name) == 0 then return false end
   info.script_hooks = info.script_hooks or {}
   info.script_hooks[name] = value
   install(info, name)
@@ -86,7 +86,7 @@ local function column_option(option, value, usual)
   raise("argument", ("perilune.record: option %s: expected true or the name of a column, got %s"):format(option, errors.describe(value)))
 end
 
-function record.class_options.timestamps(info, value)
+function record_class.class_options.timestamps(info, value)
   if value == false then return end
   local place = "perilune.record: option timestamps"
   if value == true then
@@ -100,10 +100,10 @@ function record.class_options.timestamps(info, value)
   if next(value) == nil then raise("argument", place .. ": expected { created = ..., updated = ... }, got an empty table") end
 end
 
-function record.class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end
-function record.class_options.soft_delete(info, value) info.soft_delete = value and column_option("soft_delete", value, "deleted_at") or nil end
+function record_class.class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end
+function record_class.class_options.soft_delete(info, value) info.soft_delete = value and column_option("soft_delete", value, "deleted_at") or nil end
 
-function record.class_options.immutable(info, value)
+function record_class.class_options.immutable(info, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" or #value == 0 then
     raise("argument", "perilune.record: option immutable: expected the names of columns, got " .. errors.describe(value))
@@ -111,7 +111,7 @@ function record.class_options.immutable(info, value)
   info.immutable = checks.names("perilune.record: option immutable", value)
 end
 
-function record.class_options.enums(info, value)
+function record_class.class_options.enums(info, value)
   if type(value) ~= "table" or next(value) == nil then
     raise("argument", "perilune.record: option enums: expected { column = perilune.enum{...} }, got " .. errors.describe(value))
   end
@@ -132,7 +132,7 @@ function record.class_options.enums(info, value)
   end
 end
 
-function record.class_options.defaults(info, value)
+function record_class.class_options.defaults(info, value)
   if type(value) ~= "table" or next(value) == nil then
     raise("argument", "perilune.record: option defaults: expected { column = value or function, ... }, got " .. errors.describe(value))
   end
@@ -146,7 +146,7 @@ end
 
 --- Returns the value of an option of a class or of the nearest class it extends; nil if none has it.
 function behaviours.option(class, option)
-  for ancestor in record.ancestors(record.info(class)) do
+  for ancestor in record_class.ancestors(record_class.info(class)) do
     if ancestor[option] ~= nil then return ancestor[option] end
   end
 end
@@ -160,7 +160,7 @@ local function add_defaults(info)
   behaviours.add(info, "will_insert", function(target)
     for _, name in ipairs(names) do
       -- A field that was explicitly set to NULL stays NULL.
-      if records.stored_field(target, name) == nil then
+      if native_records.stored_field(target, name) == nil then
         local value = info.defaults[name]
         if type(value) == "function" then value = value(target) end
         if value ~= nil then target[name] = value end
@@ -173,7 +173,7 @@ end
 
 --- Returns the names of the option's columns that exist in the table.
 local function timestamp_columns(info, target)
-  local names, description = info.timestamps, (records.record_schema(target))
+  local names, description = info.timestamps, (native_records.record_schema(target))
   local has = {}
   for _, column in ipairs(description.columns) do has[column.name] = true end
   local created, updated = names.created, names.updated
@@ -190,7 +190,7 @@ end
 
 --- Returns whether a script has assigned a column a value that differs from the row's, as far as the record has read it.
 local function is_assigned(target, column)
-  local value, row = rawget(target, column), records.snapshot(target)
+  local value, row = rawget(target, column), native_records.snapshot(target)
   if value == nil or value == null or not row then return value ~= nil and value ~= null end
   return require("perilune.records.values").differs(require("perilune.records.info").of_record(target), column, row[column], value)
 end
@@ -213,7 +213,7 @@ end
 
 --- Returns the request for the row of a record.
 local function row_of(info, target)
-  local key, names = {}, (records.record_schema(target)).key
+  local key, names = {}, (native_records.record_schema(target)).key
   for _, name in ipairs(names) do
     local value = require("perilune.records.values").stored(require("perilune.records.info").of_record(target), target, name)
     if value == nil then value = null end
@@ -226,7 +226,7 @@ behaviours.row_of = row_of
 
 --- Returns the version that the record has read.
 local function known_version(info, target)
-  local row = records.snapshot(target)
+  local row = native_records.snapshot(target)
   local version = row and row[info.lock_version]
   if version == nil then version = rawget(target, info.lock_version) end
   if version == nil then
@@ -239,7 +239,7 @@ local function check_version(info, target, db)
   local version = known_version(info, target)
   local found = row_of(info, target):select(info.lock_version):fetch_one(db)
   if found and found[info.lock_version] ~= version then
-    local key = require("perilune.records.values").key((records.record_schema(target)).schema, target)
+    local key = require("perilune.records.values").key((native_records.record_schema(target)).schema, target)
     local now = found[info.lock_version]
     local is_older = type(now) == "number" and type(version) == "number" and now < version
     raise("stale", ("the record of `%s` is stale: its row %s (version %s, now %s); fetch it again"):format(info.table,
@@ -253,7 +253,7 @@ local function add_lock_version(info)
   behaviours.add(info, "will_insert", function(target, db)
     if rawget(target, info.lock_version) == nil then target[info.lock_version] = 0 end
     -- An upsert of a record that has read its row writes to that row.
-    if records.snapshot(target) then check_version(info, target, db) end
+    if native_records.snapshot(target) then check_version(info, target, db) end
   end)
   behaviours.add(info, "will_update", function(target, db)
     target[info.lock_version] = check_version(info, target, db) + 1
@@ -268,7 +268,7 @@ local function add_soft_delete(info)
   --- Returns whether a record's row exists and is not deleted.
   local function is_kept(target, db)
     if not require("perilune.records.steps").has_key(info, target, db) then
-      require("perilune.records.failures").raise_no_key("delete", record.description(info.class, db))
+      require("perilune.records.failures").raise_no_key("delete", record_class.description(info.class, db))
     end
     return row_of(info, target):filter{ [column] = null }:exists(db)
   end
@@ -276,32 +276,32 @@ local function add_soft_delete(info)
   -- the record may have been deleted before.
   -- @param ?db a database, options as for `update_changes`, or both
   function class.delete(target, db, options)
-    if not records.is_database(db) then db, options = records.default_database(), options or db end
+    if not native_records.is_database(db) then db, options = native_records.default_database(), options or db end
     return databases.guarded(db, function(handle)
       return is_kept(target, handle) and target:update_changes(handle, { [column] = perilune.now() }, options)
     end)
   end
   --- Deletes the row.
   function class.delete_forever(target, db)
-    return require("perilune.records.hooks").perform("delete", record.info_of(target), target, db or records.default_database()) and true or false
+    return require("perilune.records.hooks").perform("delete", record_class.info_of(target), target, db or native_records.default_database()) and true or false
   end
   --- Restores a softly deleted record. If that fails, the record is not changed.
   function class.restore(target, db)
-    local memory = records.copy_record(target)
+    local memory = native_records.copy_record(target)
     local is_done, failure = pcall(function()
       target[column] = nil
       target[column] = null
       target:update_changes(db)
     end)
     if is_done then return target end
-    records.restore_record(target, memory)
+    native_records.restore_record(target, memory)
     error(failure, 0)
   end
 end
 
 -- Immutable columns ---------------------------------------------------------------------------------------------------------------
 
-record.describers[#record.describers + 1] = function(info, description)
+record_class.describers[#record_class.describers + 1] = function(info, description)
   for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do
     if not description.positions[sql_names.fold(name)] then
       errors.raise_unknown_column(name, info.table, record_description.column_names(description))
@@ -311,7 +311,7 @@ end
 
 local function add_immutable(info)
   behaviours.add(info, "will_update", function(target, db)
-    local changed, row = {}, records.snapshot(target)
+    local changed, row = {}, native_records.snapshot(target)
     for _, name in ipairs(row and require("perilune.records.changes").columns(require("perilune.records.info").of_record(target), target) or {}) do
       changed[name] = true
     end
@@ -331,7 +331,7 @@ end
 -- Enumerations ----------------------------------------------------------------------------------------------------------------------
 
 --- The column types must be set before the class is complete.
-record.creators[#record.creators + 1] = function(info)
+record_class.creators[#record_class.creators + 1] = function(info)
   if not info.enums then return end
   local types = {}
   for column, wanted in pairs(info.types or {}) do types[column] = wanted end
@@ -345,7 +345,7 @@ local function check_case(info, column, name, column_of)
   local advice = ("; give the enumeration a prefix: enums = { %s = { Enum, prefix = \"%s\" } }"):format(column, column)
   if column_of[name] then
     raise("argument", place .. (" is one of `%s`, too"):format(column_of[name]) .. advice)
-  elseif rawget(info.lookup, name) ~= nil or rawget(record.class_verbs, name) ~= nil or record.request_methods()[name] ~= nil then
+  elseif rawget(info.lookup, name) ~= nil or rawget(record_class.class_verbs, name) ~= nil or record_class.request_methods()[name] ~= nil then
     raise("argument", place .. " has the name of a method of every class" .. advice)
   end
   column_of[name] = column
@@ -365,7 +365,7 @@ local function add_enums(info)
   end
 end
 
-record.finishers[#record.finishers + 1] = function(info)
+record_class.finishers[#record_class.finishers + 1] = function(info)
   if info.defaults then add_defaults(info) end
   if info.timestamps then add_timestamps(info) end
   if info.lock_version then add_lock_version(info) end

@@ -9,15 +9,15 @@
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
-local failures = require "perilune.records.failures"
+local record_failures = require "perilune.records.failures"
 local record_sql = require "perilune.records.sql"
 local sql_names = require "perilune.runtime.names"
 local upsert_sql = require "perilune.records.upsert_sql"
@@ -44,9 +44,9 @@ local function value_of(info, element, column, is_record)
 end
 
 local function check_element(class, info, element)
-  if records.class_of(element) then
-    local own = records.class_of(element)
-    if own ~= class and class:is(element) and require("perilune.records.hooks").has_hooks(record.info(own)) then
+  if native_records.class_of(element) then
+    local own = native_records.class_of(element)
+    if own ~= class and class:is(element) and require("perilune.records.hooks").has_hooks(record_class.info(own)) then
       raise("argument", "the record belongs to a class with hooks that extends this one; write records of that class separately")
     end
     if class:is(element) then return true end
@@ -64,8 +64,8 @@ end
 --- Returns the columns for which an element has values, these values, and whether it is a record with a row.
 local function read_element(class, info, element, db)
   local writing = require "perilune.records.writing"
-  if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record.info(class), "upsert", element, db) end
-  local class_info = record.info(class)
+  if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record_class.info(class), "upsert", element, db) end
+  local class_info = record_class.info(class)
   if class_info.computed and type(element) == "table" and getmetatable(element) == nil then
     for name in next, class_info.computed do
       if element[name] ~= nil then
@@ -84,7 +84,7 @@ local function read_element(class, info, element, db)
     end
   end
   if #names == 0 then raise("argument", "expected at least one column to write") end
-  return names, values, is_record and records.knows_row(element)
+  return names, values, is_record and native_records.knows_row(element)
 end
 
 -- Statements --------------------------------------------------------------------------------------------------------------------
@@ -207,7 +207,7 @@ local function write_all(class, info, db, list, options, returned, results)
     if not (batch and add_alike(batch, element)) then
       local is_done, names, values, has_row = pcall(read_element, class, info, element, db)
       if not is_done then
-        failures.add_list_index(names, position, "upsert_all")
+        record_failures.add_list_index(names, position, "upsert_all")
         error(names, 0)
       end
       if not has_row then adapt_dates(info, db, options, names, values) end
@@ -224,7 +224,7 @@ end
 function bulk_upsert.run(class, db, list, options)
   local info = record_info.of_class(class, db)
   options = options or {}
-  local returned = record_options.columns(record.info(class), options, db)
+  local returned = record_options.columns(record_class.info(class), options, db)
   local results, count = returned and {} or nil, 0
   local is_done, failure = pcall(databases.guarded, db, function(handle)
     count = write_all(class, info, handle, list, options, returned, results)

@@ -2,8 +2,8 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 
@@ -11,13 +11,13 @@ local record_changes = {}
 
 --- Returns the current column info of the record's table, which may have new columns since the record was fetched.
 local function current_info(info, target)
-  local is_known, current = pcall(record_info.of_class, records.class_of(target))
+  local is_known, current = pcall(record_info.of_class, native_records.class_of(target))
   return is_known and current or info
 end
 
 --- Adds columns for which the record has a field, but whose values in the row have not been fetched.
 local function add_unseen(info, target, suspects)
-  local _, names = records.record_schema(target)
+  local _, names = native_records.record_schema(target)
   local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(info.columns) do
@@ -30,17 +30,17 @@ end
 -- @param info the column info of the record's table
 function record_changes.columns(info, target)
   -- The row path rules out equal values quickly. The remaining values may be equal in another form.
-  local suspects = records.changed_columns(target)
+  local suspects = native_records.changed_columns(target)
   if suspects == nil then return nil end
   local current = current_info(info, target)
   suspects = add_unseen(current, target, suspects)
-  local old, names = records.snapshot(target)
+  local old, names = native_records.snapshot(target)
   local seen, changed = {}, {}
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(suspects) do
     local info = current.declared[column] and current or info
     -- The value of a column that was not fetched is unknown.
-    local is_noted = records.stored_field(target, column) == null and not seen[column]
+    local is_noted = native_records.stored_field(target, column) == null and not seen[column]
     if not info.generated[column] and (is_noted or record_values.differs(info, column, old[column], rawget(target, column))) then
       changed[#changed + 1] = column
     end
@@ -52,15 +52,15 @@ end
 local function given_columns(info, target)
   local given = {}
   for _, column in ipairs(info.columns) do
-    if records.stored_field(target, column) ~= nil then given[#given + 1] = column end
+    if native_records.stored_field(target, column) ~= nil then given[#given + 1] = column end
   end
   return given
 end
 
 local function info_of(verb, value)
-  record.require_record(verb, value)
-  local class_info = record.info_of(value)
-  if record.names_associations(class_info, value) then record.parents.synchronize(class_info, value) end
+  record_class.require_record(verb, value)
+  local class_info = record_class.info_of(value)
+  if record_class.names_associations(class_info, value) then record_class.parents.synchronize(class_info, value) end
   return record_info.of_record(value)
 end
 
@@ -74,7 +74,7 @@ end
 -- returns all its fields.
 function record_changes.changes(self)
   local info, result = info_of("changes", self), {}
-  local old = records.snapshot(self) or {}
+  local old = native_records.snapshot(self) or {}
   for _, column in ipairs(record_changes.columns(info, self) or given_columns(info, self)) do
     local new = rawget(self, column)
     if new == null then new = nil end
@@ -93,7 +93,7 @@ local function remember(info, target)
       fields[column] = record_values.copy(info, column, fields[column])
     end
   end
-  return { fields = fields, stored = not records.knows_row(target) and record_values.plain(info, target) or nil }
+  return { fields = fields, stored = not native_records.knows_row(target) and record_values.plain(info, target) or nil }
 end
 
 local function put_back(target, memory)
@@ -119,7 +119,7 @@ end
 function record_changes.apply(info, target, change)
   local memory = remember(info, target)
   if change == nil then return memory end
-  local is_done, failure = pcall(type(change) == "table" and record.set_fields or change, target, change)
+  local is_done, failure = pcall(type(change) == "table" and record_class.set_fields or change, target, change)
   if is_done then return memory end
   put_back(target, memory)
   error(failure, 0)

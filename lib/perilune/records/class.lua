@@ -11,7 +11,7 @@
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
@@ -20,7 +20,7 @@ local record_description = require "perilune.records.description"
 local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
-local record = {
+local record_class = {
   --- By name: methods that require Lua to handle all writes of their class.
   hooks = { validate = true },
   --- Functions that are called before a member is defined on a class: `definer(info, name, value)`. They return true if they have
@@ -45,18 +45,18 @@ local record = {
 }
 
 for _, verb in ipairs{ "insert", "update", "save", "delete" } do
-  for _, moment in ipairs{ "will_", "around_", "did_" } do record.hooks[moment .. verb] = true end
+  for _, moment in ipairs{ "will_", "around_", "did_" } do record_class.hooks[moment .. verb] = true end
 end
 
 local infos = setmetatable({}, { __mode = "k" })
 
 --- Returns the info of a class; nil for any other value.
-function record.info(class)
+function record_class.info(class)
   return infos[class]
 end
 
 --- Returns the classes of a table that do not extend another class.
-function record.classes_of(table_name)
+function record_class.classes_of(table_name)
   local classes, wanted = {}, sql_names.fold(table_name)
   for class, info in next, infos do
     if not info.base and sql_names.fold(info.table) == wanted then classes[#classes + 1] = class end
@@ -65,8 +65,8 @@ function record.classes_of(table_name)
 end
 
 --- Returns the info of a record's class; nil for any other value.
-function record.info_of(value)
-  local class = records.class_of(value)
+function record_class.info_of(value)
+  local class = native_records.class_of(value)
   return class and infos[class]
 end
 
@@ -75,7 +75,7 @@ end
 --- Raises for a method with the name of a column, because it could never be called.
 local function check_methods(info, columns)
   for _, column in ipairs(columns) do
-    for ancestor in record.ancestors(info) do
+    for ancestor in record_class.ancestors(info) do
       if rawget(ancestor.members, column.name) ~= nil then
         raise("argument", ("the method `%s` of the record class %s has the same name as a column of its table")
           :format(column.name, info.name))
@@ -85,7 +85,7 @@ local function check_methods(info, columns)
 end
 
 --- Iterates over the class itself and the classes it extends.
-function record.ancestors(info)
+function record_class.ancestors(info)
   local next_info = info
   return function()
     local ancestor = next_info
@@ -94,7 +94,7 @@ function record.ancestors(info)
   end
 end
 
-record_fields.ancestors = record.ancestors
+record_fields.ancestors = record_class.ancestors
 
 --- Records, for each table description, which known columns exist only in other databases.
 local function note_other_columns(info, descriptions)
@@ -107,22 +107,22 @@ local function note_other_columns(info, descriptions)
     table.sort(others)
     description.others, differ = others, differ or #others > 0
   end
-  records.note_columns(info.model, differ)
+  native_records.note_columns(info.model, differ)
 end
 
 --- Updates the names of fields that records may have: table columns in any database, and fields declared by the class.
 local function update_known(info)
   local known, descriptions = info.known, {}
   -- Must come before any name is removed, because C identifies names by their addresses.
-  records.forget_found(info.model)
+  native_records.forget_found(info.model)
   for name in pairs(known) do known[name] = nil end
-  for _, layout in pairs((records.table_layouts(info.model))) do
-    local description = records.table_layout_description(layout)
+  for _, layout in pairs((native_records.table_layouts(info.model))) do
+    local description = native_records.table_layout_description(layout)
     descriptions[#descriptions + 1] = description
     for _, column in ipairs(description.columns) do known[column.name] = true end
   end
   note_other_columns(info, descriptions)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     for _, name in ipairs(ancestor.extra) do known[name] = true end
   end
 end
@@ -150,21 +150,21 @@ local function make_table_layout(class, db)
   local info = infos[class]
   -- The first statement after a schema change may be the one that notices it, so read the generation afterwards.
   local batched = is_batched(db, info.table)
-  local generation, schema = records.schema_generation(db), record_fields.view(info, native_schema.table(db, info.table))
-  local layouts = records.table_layouts(info.model)
-  local former = layouts[records.database_id(db)]
-  if former and records.table_layout_description(former).schema == schema and records.table_layout_description(former).is_batched == batched then
-    records.renew_table_layout(former, generation)
+  local generation, schema = native_records.schema_generation(db), record_fields.view(info, native_schema.table(db, info.table))
+  local layouts = native_records.table_layouts(info.model)
+  local former = layouts[native_records.database_id(db)]
+  if former and native_records.table_layout_description(former).schema == schema and native_records.table_layout_description(former).is_batched == batched then
+    native_records.renew_table_layout(former, generation)
     return former
   end
-  if count(layouts) >= most_layouts then records.keep_table_layout(info.model) end
+  if count(layouts) >= most_layouts then native_records.keep_table_layout(info.model) end
   local description = record_description.describe(info, schema)
   description.is_batched = batched
   check_methods(info, description.columns)
-  for _, describer in ipairs(record.describers) do describer(info, description) end
+  for _, describer in ipairs(record_class.describers) do describer(info, description) end
   description.generation = generation
-  local layout = records.make_table_layout(info.model, db, description)
-  records.keep_table_layout(info.model, layout)
+  local layout = native_records.make_table_layout(info.model, db, description)
+  native_records.keep_table_layout(info.model, layout)
   update_known(info)
   return layout
 end
@@ -172,19 +172,19 @@ end
 --- Returns the description of a class's table in a database.
 -- @param ?db by default the innermost access or the default database
 -- @return the description, the table layout
-function record.description(class, db)
-  db = db or records.default_database()
+function record_class.description(class, db)
+  db = db or native_records.default_database()
   local info = infos[class]
-  local layout = records.table_layouts(info.model)[records.database_id(db)]
-  if not layout or records.table_layout_generation(layout) ~= records.schema_generation(db) then layout = make_table_layout(class, db) end
-  return records.table_layout_description(layout), layout
+  local layout = native_records.table_layouts(info.model)[native_records.database_id(db)]
+  if not layout or native_records.table_layout_generation(layout) ~= native_records.schema_generation(db) then layout = make_table_layout(class, db) end
+  return native_records.table_layout_description(layout), layout
 end
 
 --- Reads the schema again after finding an unknown name.
 local function refresh(info)
-  local db = records.default_database()
-  records.touch_schema(db)
-  return record.description(info.class, db)
+  local db = native_records.default_database()
+  native_records.touch_schema(db)
+  return record_class.description(info.class, db)
 end
 
 --- Returns whether the names of the columns are known, after reading the schema again. They are unknown until the class has found
@@ -194,7 +194,7 @@ local function can_tell_columns(info)
   if is_done then return true end
   if err.kind ~= "unknown_table" then error(err, 0) end
   -- The table may exist only in another database.
-  return next((records.table_layouts(info.model))) ~= nil
+  return next((native_records.table_layouts(info.model))) ~= nil
 end
 
 local function known_names(info)
@@ -207,15 +207,15 @@ end
 
 -- Functions for the row path
 
-record.make_table_layout = make_table_layout
+record_class.make_table_layout = make_table_layout
 
 --- Returns the name of a class for messages.
-function record.name(class)
+function record_class.name(class)
   return infos[class].name
 end
 
 --- Returns the name of a class in messages that expect another class. Each call of `perilune.record` creates a class.
-function record.other_name(found, expected)
+function record_class.other_name(found, expected)
   if sql_names.fold(found.table) ~= sql_names.fold(expected.table) then return found.name end
   return ("another class of the same table, because each call of perilune.record(%q) creates one; create it once, in a module,  "
     .. "and `require` that module"):format(found.table)
@@ -224,7 +224,7 @@ end
 --- Returns the names of members defined by a class and the classes it extends: methods and associations.
 local function own_names(info)
   local names = {}
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     for name in pairs(ancestor.members) do names[#names + 1] = name end
     for name in pairs(ancestor.associations or {}) do names[#names + 1] = name end
   end
@@ -234,13 +234,13 @@ end
 --- Returns the schema that the class has seen last, to look up renamed columns; nil if the class renames none.
 local function view_of(info)
   if not info.renames then return nil end
-  local _, layout = records.table_layouts(info.model)
-  return layout and records.table_layout_description(layout).schema
+  local _, layout = native_records.table_layouts(info.model)
+  return layout and native_records.table_layout_description(layout).schema
 end
 
 --- Returns the value of a field that a record does not have: nil for a column that it could have.
 -- @param target the record, if its class has computed or lazy fields
-function record.missing(class, name, target)
+function record_class.missing(class, name, target)
   local info = infos[class]
   if info.computed and info.computed[name] then return record_fields.get(info, target, name) end
   -- C handles this itself if it reads the fields of the class. No module is required here: that would cost more than the field.
@@ -248,7 +248,7 @@ function record.missing(class, name, target)
     if info.has_lazy then record_fields.check_is_fetched(info, target, name) end
     return nil
   end
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.missing then
       local is_found, value = ancestor.missing(info, name)
       if is_found then return value end
@@ -264,11 +264,11 @@ function record.missing(class, name, target)
     local is_there = rawget(twin.members, name) ~= nil or twin.associations and twin.associations[name] ~= nil
     if is_there and twin ~= info and twin.table == info.table then
       raise("unknown_column", ("no column, method or association `%s` in `%s`; it belongs to %s"):format(name,
-        info.table, record.other_name(twin, info)), { name = name, table = info.table })
+        info.table, record_class.other_name(twin, info)), { name = name, table = info.table })
     end
   end
   local names, methods = known_names(info), own_names(info)
-  for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
+  for verb in pairs(record_class.instance_verbs) do methods[#methods + 1] = verb end
   table.sort(methods)
   local other_names = require "perilune.runtime.other_names"
   local use = other_names.find("record", name, function(column) return info.known[column] end)
@@ -281,16 +281,16 @@ function record.missing(class, name, target)
 end
 
 --- Returns the association that a class, or a class that it extends, defines under a name; nil if none does.
-function record.association(info, name)
-  for ancestor in record.ancestors(info) do
+function record_class.association(info, name)
+  for ancestor in record_class.ancestors(info) do
     local found = ancestor.associations and ancestor.associations[name]
     if found then return found end
   end
 end
 
 --- Returns whether a table of fields has associated records.
-function record.names_associations(info, values)
-  for ancestor in record.ancestors(info) do
+function record_class.names_associations(info, values)
+  for ancestor in record_class.ancestors(info) do
     for name in next, ancestor.associations or {} do
       if rawget(values, name) ~= nil then return true end
     end
@@ -300,11 +300,11 @@ end
 
 --- Checks whether a field may be assigned.
 -- @return false if the field is computed, or an association, and has been assigned
-function record.assign(class, target, name, value)
+function record_class.assign(class, target, name, value)
   local info = infos[class]
-  local association = record.association(info, name)
+  local association = record_class.association(info, name)
   if association then
-    record.parents.assign(info, target, name, association, value)
+    record_class.parents.assign(info, target, name, association, value)
     return false
   end
   if info.computed and info.computed[name] then
@@ -317,7 +317,7 @@ function record.assign(class, target, name, value)
 end
 
 --- Assigns fields to a record. perilune.null is written as NULL, even in columns that were not fetched.
-function record.set_fields(target, values)
+function record_class.set_fields(target, values)
   for name, value in pairs(values) do
     if value == null then target[name] = nil end
     target[name] = value
@@ -326,9 +326,9 @@ end
 
 --- Returns the result of `book:author()` if the book was fetched with its author: the request of the association whose field
 -- contains the record.
-function record.call(target, owner, ...)
-  local info = record.info_of(owner)
-  for ancestor in record.ancestors(info) do
+function record_class.call(target, owner, ...)
+  local info = record_class.info_of(owner)
+  for ancestor in record_class.ancestors(info) do
     for name, association in pairs(ancestor.associations or {}) do
       if rawequal(rawget(owner, name), target) then return association(owner, ...) end
     end
@@ -348,12 +348,12 @@ local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" 
 
 --- Raises for a method whose name resembles a hook's, here or in other libraries, because it would never be called.
 local function check_hook(name)
-  if record.hooks[name] or name == "did_fetch" then return end
+  if record_class.hooks[name] or name == "did_fetch" then return end
   local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
   local moment = moments[own_moment]
-  if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record.hooks["will_" .. verb]) then return end
+  if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record_class.hooks["will_" .. verb]) then return end
   verb = hooked_verbs[verb] or verb
-  if not record.hooks["will_" .. verb] then
+  if not record_class.hooks["will_" .. verb] then
     -- A method such as `will_save_the_day` is not a hook.
     if verb:find("_", 1, true) then return end
     local _, err = pcall(errors.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
@@ -366,7 +366,7 @@ end
 
 --- Clears the cached lookups of records. Must be called when the methods of a class have changed.
 local function forget_found(info)
-  records.forget_found(info.model)
+  native_records.forget_found(info.model)
   for derived in pairs(info.derived) do forget_found(derived) end
 end
 
@@ -382,15 +382,15 @@ local function forget_in_derived(info, name)
 end
 
 --- Sets a method of all records.
-function record.set_instance_verb(name, verb)
-  record.instance_verbs[name] = verb
-  for _, info in pairs(infos) do records.forget_found(info.model) end
+function record_class.set_instance_verb(name, verb)
+  record_class.instance_verbs[name] = verb
+  for _, info in pairs(infos) do native_records.forget_found(info.model) end
 end
 
 --- Defines a method or another member of a class.
 local function define(class, name, value)
   local info = infos[class]
-  for _, definer in ipairs(record.definers) do
+  for _, definer in ipairs(record_class.definers) do
     if definer(info, name, value) then return end
   end
   if type(name) ~= "string" then
@@ -398,17 +398,17 @@ local function define(class, name, value)
   elseif (info.known[name] or info.computed and info.computed[name]) and value ~= nil then
     raise("argument", ("the record class %s cannot have a method `%s`: it is a %s"):format(info.name, name,
       info.known[name] and "column" or "field"))
-  elseif record.hooks[name] and value and not may_be_called(value) then
+  elseif record_class.hooks[name] and value and not may_be_called(value) then
     raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
       :format(name, info.name, errors.describe(value)))
   end
   if value ~= nil then check_hook(name) end
   rawset(info.members, name, value)
-  rawset(info.lookup, name, record.overridable[name] and may_be_called(value) and record.override(info, name, value) or value)
+  rawset(info.lookup, name, record_class.overridable[name] and may_be_called(value) and record_class.override(info, name, value) or value)
   forget_found(info)
   forget_in_derived(info, name)
-  if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
-  if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
+  if record_class.hooks[name] and value ~= nil then native_records.set_model(info.model, true) end
+  if name == "did_fetch" and value ~= nil then native_records.set_model(info.model, nil, true) end
 end
 
 --- Fields in which other libraries wrap the columns of a write.
@@ -422,11 +422,11 @@ local function make(class, values, ...)
     raise("argument", ("%s{...}: expected a table of columns, got %s%s"):format(info.name, errors.describe(values),
       values == nil and "; use `for record in Class:rows() do` to iterate over records" or "; use Class{ column = value }"))
   end
-  local made = records.new_record(class, values)
+  local made = native_records.new_record(class, values)
   if made then return made end
-  if values and record.names_associations(info, values) then return record.parents.make(info, values, info.name .. "{...}") end
+  if values and record_class.names_associations(info, values) then return record_class.parents.make(info, values, info.name .. "{...}") end
   if not can_tell_columns(info) then return require("perilune.records.unresolved_table").make(info, values) end
-  made = records.new_record(class, values) or records.new_record(class, values, true)
+  made = native_records.new_record(class, values) or native_records.new_record(class, values, true)
   if made then return made end
   for name in next, values or {} do
     if not info.known[name] then
@@ -453,20 +453,20 @@ end
 
 --- Raises for an unknown member of a class.
 -- @tparam ?table info the info of the class
-function record.raise_unknown_member(info, name)
+function record_class.raise_unknown_member(info, name)
   if type(name) == "number" then
     raise("argument", "a record class has no elements; use `for record in Class:rows() do`, or Class:fetch_all()[" .. name .. "]")
   elseif info and can_tell_columns(info) and info.known[name] then
     raise("unknown_method", ("no method `%s`; use Class.c.%s for the column"):format(name, name), { name = name })
   end
-  local verbs, names = record.request_methods(info), info and own_names(info) or {}
-  for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
+  local verbs, names = record_class.request_methods(info), info and own_names(info) or {}
+  for verb, value in pairs(record_class.class_verbs) do verbs[verb] = value or nil end
   for verb in pairs(verbs) do names[#names + 1] = verb end
   table.sort(names)
   require("perilune.runtime.other_names").raise("class", "method", name, names, function(column) return info ~= nil and info.known[column] end)
 end
 
-setmetatable(record.class_verbs, { __index = function(_, name) record.raise_unknown_member(nil, name) end })
+setmetatable(record_class.class_verbs, { __index = function(_, name) record_class.raise_unknown_member(nil, name) end })
 
 local function check_list_of_names(option, value)
   if type(value) == "string" then value = { value } end
@@ -478,19 +478,19 @@ local function check_list_of_names(option, value)
   return table.move(value, 1, #value, 1, {})
 end
 
-function record.class_options.primary_key(info, value)
+function record_class.class_options.primary_key(info, value)
   info.primary_key = check_list_of_names("primary_key", value)
 end
 
-function record.class_options.extra(info, value)
+function record_class.class_options.extra(info, value)
   info.extra = check_list_of_names("extra", value)
   for _, name in ipairs(info.extra) do info.known[name] = true end
 end
 
-function record.class_options.fields(info, value) info.fields = record_fields.read(value) end
-function record.class_options.naming(info, value) info.naming = record_fields.read_naming(value) end
+function record_class.class_options.fields(info, value) info.fields = record_fields.read(value) end
+function record_class.class_options.naming(info, value) info.naming = record_fields.read_naming(value) end
 
-function record.class_options.track_changes(info, value)
+function record_class.class_options.track_changes(info, value)
   if type(value) ~= "boolean" then
     raise("argument", "perilune.record: option track_changes: expected a boolean, got " .. errors.describe(value))
   end
@@ -502,11 +502,11 @@ local function read_options(info, options)
   if type(options) ~= "table" then
     raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options))
   end
-  checks.option_names("perilune.record", options, record.class_options)
+  checks.option_names("perilune.record", options, record_class.class_options)
   local names = {}
   for name in pairs(options) do names[#names + 1] = name end
   table.sort(names)
-  for _, name in ipairs(names) do record.class_options[name](info, options[name]) end
+  for _, name in ipairs(names) do record_class.class_options[name](info, options[name]) end
 end
 
 --- Creates a class.
@@ -515,23 +515,23 @@ local function make_class(table_name, options, base)
   local class = {}
   local info = {
     class = class, table = table_name, name = table_name, base = base, members = {}, known = {}, extra = {},
-    lookup = setmetatable({}, { __index = base and base.lookup or record.class_verbs }),
+    lookup = setmetatable({}, { __index = base and base.lookup or record_class.class_verbs }),
     derived = setmetatable({}, { __mode = "k" }),
     primary_key = base and base.primary_key, tracks_changes = not base or base.tracks_changes, options = options or {},
   }
   read_options(info, options)
   if base then for name in pairs(base.known) do info.known[name] = true end end
-  info.model = records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
+  info.model = native_records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
   if base then base.derived[info] = true end
   infos[class] = info
   record_fields.prepare(info)
-  if info.computed or info.has_lazy then records.set_model(info.model, nil, nil, true) end
-  for _, creator in ipairs(record.creators) do creator(info) end
+  if info.computed or info.has_lazy then native_records.set_model(info.model, nil, nil, true) end
+  for _, creator in ipairs(record_class.creators) do creator(info) end
   setmetatable(class, {
     info.model,
     __index = info.lookup,
     __newindex = define,
-    __call = info.computed and make_with_computed or records.new_maker(info.model, make),
+    __call = info.computed and make_with_computed or native_records.new_maker(info.model, make),
     __tostring = function() return "record class " .. table_name end,
     __len = function() raise("argument", "cannot take # of a record class; use Class:fetch_count() for the number of rows, or #Class:fetch_all()") end,
     __pairs = function() raise("argument", "cannot iterate over a record class itself; use `for record in Class:rows() do`, or Class:fetch_all()") end,
@@ -539,21 +539,21 @@ local function make_class(table_name, options, base)
     __table = table_name,
     __metatable = false,
   })
-  for _, finish in ipairs(record.finishers) do finish(info) end
+  for _, finish in ipairs(record_class.finishers) do finish(info) end
   return class
 end
 
 --- Creates a class that extends this one with more fields or methods.
-function record.class_verbs.extend(class, options, surplus)
+function record_class.class_verbs.extend(class, options, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("extend", 1, surplus) end
-  local info = record.require_class("extend", class)
+  local info = record_class.require_class("extend", class)
   local extended = make_class(info.table, options, info)
   return extended
 end
 
 --- Returns the info of a class, or raises.
 -- @tparam ?boolean may_be_record whether records have a method with that name too
-function record.require_class(verb, class, may_be_record)
+function record_class.require_class(verb, class, may_be_record)
   local info = class ~= nil and infos[class]
   if not info then
     local expected = may_be_record and ("a record (record:%s(...)) or its class (Class:%s(...)) before the colon"):format(verb, verb)
@@ -564,17 +564,17 @@ function record.require_class(verb, class, may_be_record)
 end
 
 --- Raises for a value that is not a record.
-function record.require_record(verb, value)
-  if record.info_of(value) then return end
+function record_class.require_record(verb, value)
+  if record_class.info_of(value) then return end
   raise("argument", ("%s: expected a record before the colon (record:%s(...)), got %s"):format(verb, verb, errors.describe(value)))
 end
 
 --- Returns whether a value is a record of the class or of a class that extends it.
-function record.class_verbs.is(class, value, surplus)
+function record_class.class_verbs.is(class, value, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("is", 1, surplus) end
-  local info = record.require_class("is", class)
-  local found = record.info_of(value)
-  for ancestor in record.ancestors(found) do
+  local info = record_class.require_class("is", class)
+  local found = record_class.info_of(value)
+  for ancestor in record_class.ancestors(found) do
     if ancestor == info then return true end
   end
   return false
@@ -585,7 +585,7 @@ end
 -- @tparam ?table options fields and naming (fields.lua), types (of columns), primary_key (a name or a list; "rowid" for the row
 --   id), extra (fields that are not columns), on_conflict (a policy), the behaviors in behaviours.lua, required (false: whether
 --   columns that must not be NULL are validated), track_changes (true)
-function record.new_class(table_name, options)
+function record_class.new_class(table_name, options)
   if type(table_name) == "table" then
     errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table; "
       .. 'use perilune.record("author", { ... })')
@@ -594,4 +594,4 @@ function record.new_class(table_name, options)
   return make_class(table_name, options)
 end
 
-return record
+return record_class

@@ -1,7 +1,7 @@
 --- The columns of a record: the columns that it has read from its row, and the columns of its table.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_description = require "perilune.records.description"
 
 local columns = {}
@@ -15,7 +15,7 @@ end
 --- Returns a field of a record that is not a column of the given table, but is a column of the record's own table, or of the table
 -- in another database.
 local function find_unknown(values, description)
-  local own, names = records.record_schema(values)
+  local own, names = native_records.record_schema(values)
   for _, name in ipairs(names or {}) do
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then return name end
@@ -40,13 +40,13 @@ end
 --- Returns the fields of a written record in order: the columns of the table layout that it had or now has, followed by fields that
 -- are not columns.
 local function seen_names(target, description, is_whole)
-  local _, names = records.record_schema(target)
+  local _, names = native_records.record_schema(target)
   -- Of its row, a new record only knows the fields that it was given.
-  local is_made = not records.knows_row(target) and require("perilune.records.class").info(description.class).tracks_changes
+  local is_made = not native_records.knows_row(target) and require("perilune.records.class").info(description.class).tracks_changes
   local seen, result = is_made and {} or set_of(names), {}
   for _, column in ipairs(description.columns) do
     local is_seen = is_whole == true or is_whole and is_whole[column.name] or seen[column.name]
-    if is_seen or records.stored_field(target, column.name) ~= nil then result[#result + 1] = column.name end
+    if is_seen or native_records.stored_field(target, column.name) ~= nil then result[#result + 1] = column.name end
   end
   for _, name in ipairs(names) do
     if not description.positions[record_description.fold(name)] then result[#result + 1] = name end
@@ -60,12 +60,12 @@ end
 -- @tparam ?boolean|table is_whole whether all columns of the table are known; or the set of columns that are known in addition to
 --   the previous ones
 function columns.widen(target, layout, values, is_whole)
-  local names = seen_names(target, records.table_layout_description(layout), is_whole)
-  records.adopt_column_set(target, records.record_from(layout, names, values))
+  local names = seen_names(target, native_records.table_layout_description(layout), is_whole)
+  native_records.adopt_column_set(target, native_records.record_from(layout, names, values))
 end
 
 local function check_fit(value)
-  local description = records.record_schema(value)
+  local description = native_records.record_schema(value)
   if not description then return end
   local info = require("perilune.records.info").of(description)
   for _, column in ipairs(description.columns) do
@@ -82,7 +82,7 @@ end
 --- Raises for a record, or a record in a list, with a value other than a boolean in a boolean column.
 function columns.raise_type_mismatch(made)
   if type(made) ~= "table" then return end
-  if records.class_of(made) then return check_fit(made) end
+  if native_records.class_of(made) then return check_fit(made) end
   for _, one in ipairs(made) do check_fit(one) end
 end
 

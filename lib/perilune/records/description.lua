@@ -2,7 +2,7 @@
 -- and the row path makes its table layout from it.
 
 local errors = require "perilune.native.errors"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local sql_text = require "perilune.runtime.sql_text"
 
 local record_description = {}
@@ -71,7 +71,7 @@ end
 -- @param view the schema as the class sees it, or the description
 function record_description.condition(view, names)
   local parts = {}
-  for index, name in ipairs(names) do parts[index] = fields.sql_name(view, name) .. " = ?" end
+  for index, name in ipairs(names) do parts[index] = record_fields.sql_name(view, name) .. " = ?" end
   return table.concat(parts, " AND ")
 end
 
@@ -84,7 +84,7 @@ function record_description.selection(schema, wanted)
   for _, column in ipairs(schema.columns) do
     if not column.hidden and (not column.lazy or is_wanted[column.name]) then names[#names + 1] = column.name end
   end
-  return fields.sql_names(schema, names)
+  return record_fields.sql_names(schema, names)
 end
 
 --- Returns the statement that fetches all rows.

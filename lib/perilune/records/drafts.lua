@@ -8,10 +8,10 @@
 -- draft, or inserts one. Methods of the class that do not write can be called on drafts.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local writing = require "perilune.records.writing"
-local record = require "perilune.records.class"
-local fields = require "perilune.records.fields"
+local record_class = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local value_text = require "perilune.runtime.value_text"
@@ -33,7 +33,7 @@ function draft.class_of(value)
 end
 
 local function raise_verb(class, verb)
-  local table_name = record.info(class).name
+  local table_name = record_class.info(class).name
   errors.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` has no row; use `Class:insert(draft)` to create "
     .. "one, or `Class:upsert(draft)` to create or update the row with its key", { table = table_name })
 end
@@ -50,8 +50,8 @@ end
 local function info_with(class, column)
   local info = info_of(class)
   if info.declared[column] or type(column) ~= "string" then return info end
-  local has_one, db = pcall(records.default_database)
-  if has_one then records.touch_schema(db) end
+  local has_one, db = pcall(native_records.default_database)
+  if has_one then native_records.touch_schema(db) end
   return info_of(class)
 end
 
@@ -74,7 +74,7 @@ local function copy_of_fields(info, value)
 end
 
 local function raise_unknown(class, key, info)
-  errors.raise_unknown_column(tostring(key), record.info(class).table, info.columns)
+  errors.raise_unknown_column(tostring(key), record_class.info(class).table, info.columns)
 end
 
 local methods = {}
@@ -99,13 +99,13 @@ require("perilune.runtime.arity").limit_all(methods, "draft:")
 
 local function index(self, key)
   local class = classes[self]
-  local class_info = record.info(class)
-  if class_info.computed and class_info.computed[key] then return fields.get(class_info, self, key) end
+  local class_info = record_class.info(class)
+  if class_info.computed and class_info.computed[key] then return record_fields.get(class_info, self, key) end
   local info = info_of(class)
   if info.columns and info.declared[key] then return nil end
   if methods[key] then return methods[key] end
   if verbs[key] then raise_verb(class, key) end
-  local method = record.method(record.info(class), key)
+  local method = record_class.method(record_class.info(class), key)
   if method ~= nil or not info.columns then return method end
   info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
@@ -113,10 +113,10 @@ end
 
 local function assign(self, key, value)
   local class = classes[self]
-  local class_info = record.info(class)
-  if class_info.computed and class_info.computed[key] then return fields.set(class_info, self, key, value) end
-  local association = record.association(class_info, key)
-  if association then return record.parents.assign(class_info, self, key, association, value) end
+  local class_info = record_class.info(class)
+  if class_info.computed and class_info.computed[key] then return record_fields.set(class_info, self, key, value) end
+  local association = record_class.association(class_info, key)
+  if association then return record_class.parents.assign(class_info, self, key, association, value) end
   local info = info_with(class, key)
   if not info.declared[key] then raise_unknown(class, key, info) end
   record_values.forget_null_document(self, key)
@@ -132,7 +132,7 @@ local function describe(self)
       parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or value_text.number(value))
     end
   end
-  return "draft of " .. record.info(class).name .. "{" .. table.concat(parts, ", ") .. "}"
+  return "draft of " .. record_class.info(class).name .. "{" .. table.concat(parts, ", ") .. "}"
 end
 
 local metatable = {
@@ -141,22 +141,22 @@ local metatable = {
 
 --- Returns whether a value is a record of another class.
 local function is_foreign(class, value)
-  return record.info_of(value) ~= nil and not record.class_verbs.is(class, value)
+  return record_class.info_of(value) ~= nil and not record_class.class_verbs.is(class, value)
 end
 
 --- Creates a draft of a class.
 -- @param values the fields, or a record of the class, whose key the draft then has too
 function draft.new(class, values)
   if values ~= nil and (type(values) ~= "table" or draft.class_of(values) or is_foreign(class, values)) then
-    errors.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
+    errors.raise("argument", "draft: expected fields or a record of `" .. record_class.info(class).name .. "`, got "
       .. errors.describe(values))
   end
-  local info, is_record, class_info, given, others = info_of(class), record.info_of(values) ~= nil, record.info(class), values, nil
+  local info, is_record, class_info, given, others = info_of(class), record_class.info_of(values) ~= nil, record_class.info(class), values, nil
   local parents
-  if values and not is_record and record.names_associations(class_info, values) then
-    values, parents = record.parents.divide(class_info, values, "draft")
+  if values and not is_record and record_class.names_associations(class_info, values) then
+    values, parents = record_class.parents.divide(class_info, values, "draft")
   end
-  if class_info.computed and values and not is_record then values, others = fields.divide(class_info, values) end
+  if class_info.computed and values and not is_record then values, others = record_fields.divide(class_info, values) end
   for key in next, values or {} do
     if not info.declared[key] and not is_record then info = info_with(class, key) end
     if type(key) ~= "string" or not (info.declared[key] or is_record) then raise_unknown(class, key, info) end
@@ -165,8 +165,8 @@ function draft.new(class, values)
   classes[result] = class
   setmetatable(result, metatable)
   if is_record then record_values.keep_null_documents(info, values, result) end
-  for _, name in ipairs(others or {}) do fields.set(class_info, result, name, given[name]) end
-  if parents then record.parents.keep(result, parents) end
+  for _, name in ipairs(others or {}) do record_fields.set(class_info, result, name, given[name]) end
+  if parents then record_class.parents.keep(result, parents) end
   return result
 end
 
@@ -177,12 +177,12 @@ function draft.to_record(info, verb, value)
   local class = classes[value]
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
   local made = class(copy_of_fields(info_of(class), value))
-  for ancestor in record.ancestors(record.info(class)) do
+  for ancestor in record_class.ancestors(record_class.info(class)) do
     for name in next, ancestor.associations do rawset(made, name, rawget(value, name)) end
   end
   record_values.keep_null_documents(info_of(class), value, made)
-  if not record.class_verbs.is(info.class, made) then
-    errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
+  if not record_class.class_verbs.is(info.class, made) then
+    errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record_class.info(class).name))
   end
   return made
 end

@@ -4,8 +4,8 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
-local failures = require "perilune.records.failures"
-local fields = require "perilune.records.fields"
+local record_failures = require "perilune.records.failures"
+local record_fields = require "perilune.records.fields"
 local record_values = require "perilune.records.values"
 local name = require("perilune.runtime.sql_text").name
 local sql_names = require "perilune.runtime.names"
@@ -16,7 +16,7 @@ local record_errors = {}
 --- Returns the columns whose names occur in an expression, in table order.
 local function columns_in(info, expression)
   local words, columns = {}, {}
-  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(fields.of_column(info.schema, word))] = true end
+  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(record_fields.of_column(info.schema, word))] = true end
   for _, column in ipairs(info.columns) do
     if words[sql_names.fold(column)] then columns[#columns + 1] = column end
   end
@@ -29,7 +29,7 @@ local explanations = {}
 function explanations.constraint_check(info, _, _, message)
   local constraint = message:match("^CHECK constraint failed: (.*)$")
   if not constraint then return end
-  local is_name = constraint:find("^[%w_]+$") and not info.declared[fields.of_column(info.schema, constraint)]
+  local is_name = constraint:find("^[%w_]+$") and not info.declared[record_fields.of_column(info.schema, constraint)]
   return { constraint = constraint, columns = not is_name and columns_in(info, constraint) or nil }
 end
 
@@ -40,7 +40,7 @@ end
 
 function explanations.constraint_datatype(info, _, _, message)
   local column = message:match("column [^.]*%.(.*)$")
-  column = column and fields.of_column(info.schema, column)
+  column = column and record_fields.of_column(info.schema, column)
   return column and info.declared[column] and { columns = { column } }
 end
 
@@ -89,7 +89,7 @@ end
 --- Returns the fields for a list of columns.
 local function fields_of(info, columns)
   local names = {}
-  for index, column in ipairs(columns) do names[index] = fields.of_column(info.schema, column) end
+  for index, column in ipairs(columns) do names[index] = record_fields.of_column(info.schema, column) end
   return names
 end
 
@@ -158,7 +158,7 @@ local function row_text(info, key)
   for index, column in ipairs(info.schema.primary_key.columns) do
     local value = type(key) == "table" and key[column] or #info.schema.primary_key.columns == 1 and key or nil
     if value == nil then return ("a row of `%s`"):format(info.schema.name) end
-    parts[index] = ("`%s` %s"):format(column, failures.show(value))
+    parts[index] = ("`%s` %s"):format(column, record_failures.show(value))
   end
   return ("the row of `%s`%s"):format(info.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
 end
@@ -168,7 +168,7 @@ local function with_fields(info, err)
   local message = err.message
   if not info.schema.field_names or type(err.columns) ~= "table" then return message end
   for _, column in ipairs(err.columns) do
-    local own, prefix = fields.of_column(info.schema, column), info.schema.name .. "."
+    local own, prefix = record_fields.of_column(info.schema, column), info.schema.name .. "."
     local first, last = message:find(prefix .. column, 1, true)
     if first and own ~= column then message = message:sub(1, first - 1) .. prefix .. own .. message:sub(last + 1) end
   end

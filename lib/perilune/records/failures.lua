@@ -2,7 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local raise = errors.raise
 
 local failures = {}
@@ -23,7 +23,7 @@ end
 --- Adds details about the record to an error of a constraint.
 function failures.explain(err, description, target)
   local info = require("perilune.records.info").of(description)
-  require("perilune.records.errors").explain(err, info, target, records.default_database())
+  require("perilune.records.errors").explain(err, info, target, native_records.default_database())
 end
 
 --- The kinds of errors, in addition to constraint errors, that elements of a list can cause.

@@ -4,14 +4,14 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local native_rows = require "perilune.native.rows"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local raise = errors.raise
-local record = require "perilune.records.class"
-local failures = require "perilune.records.failures"
+local record_class = require "perilune.records.class"
+local record_failures = require "perilune.records.failures"
 local record_description = require "perilune.records.description"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
-local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
 local sql_names = require "perilune.runtime.names"
 local stored_values = require "perilune.runtime.stored_values"
 
@@ -19,11 +19,11 @@ local fetching = {}
 
 --- Splits the arguments of a class verb: the database (or the default), the number of other arguments, and these.
 local function split(class, verb, ...)
-  local info = record.require_class(verb, class)
-  local is_given = records.is_database((...))
-  local db = is_given and (...) or records.default_database()
+  local info = record_class.require_class(verb, class)
+  local is_given = native_records.is_database((...))
+  local db = is_given and (...) or native_records.default_database()
   -- The description shows whether records have to be decoded. A statement may belong to another database.
-  if not info.is_described and not records.is_statement((...)) then info.is_described = record.description(class, db) ~= nil end
+  if not info.is_described and not native_records.is_statement((...)) then info.is_described = record_class.description(class, db) ~= nil end
   if is_given then return db, select("#", ...) - 1, select(2, ...) end
   return db, select("#", ...), ...
 end
@@ -32,7 +32,7 @@ end
 
 --- Runs the Lua part of reading a record: first the conversion of columns, then the hook did_fetch.
 local function decode(info, made)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.decode then
       ancestor.decode(info, made)
       break
@@ -46,7 +46,7 @@ end
 verbs.did_fetch = false
 
 local function decodes_in_lua(info)
-  local _, is_decoding = records.model_flags(info.model)
+  local _, is_decoding = native_records.model_flags(info.model)
   return is_decoding
 end
 
@@ -86,27 +86,27 @@ end
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
-  if count == 0 then return on_database(db, record.description(class, db).select, class) end
+  if count == 0 then return on_database(db, record_class.description(class, db).select, class) end
   if type(source) == "string" then
     check_is_statement(verb, source)
     return on_database(db, source, class, ...)
   end
-  if records.is_statement(source) then return on_statement(source, class, ...) end
+  if native_records.is_statement(source) then return on_statement(source, class, ...) end
   raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; use Class:filter{ column = value }:%s() for conditions")
     :format(verb, errors.describe(source), verb))
 end
 
 --- Fetches records from the whole table, from SQL, or from a prepared statement.
 function verbs.fetch_all(class, ...)
-  local info = record.require_class("fetch_all", class)
-  return decode_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
+  local info = record_class.require_class("fetch_all", class)
+  return decode_all(info, run(class, "fetch_all", native_records.fetch_records, native_records.fetch_statement_records,
     split(class, "fetch_all", ...)))
 end
 
 --- Iterates over the records that fetch_all would return.
 function verbs.rows(class, ...)
-  local info = record.require_class("rows", class)
-  return decode_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
+  local info = record_class.require_class("rows", class)
+  return decode_rows(info, run(class, "rows", native_records.record_rows, native_records.statement_record_rows, split(class, "rows", ...)))
 end
 
 --- Returns the number of rows in the table.
@@ -114,12 +114,12 @@ function verbs.fetch_count(class, ...)
   local db, count = split(class, "fetch_count", ...)
   if count > 0 then raise("argument", "fetch_count: takes no arguments other than a database; use Class:filter{ column = value }:fetch_count() to count some rows, "
     .. "Class:from_sql(...):fetch_count() to count rows of SQL") end
-  return db:fetch_value(record.description(class, db).count)
+  return db:fetch_value(record_class.description(class, db).count)
 end
 
 --- Returns an object that fetches records from SQL later.
 function verbs.from_sql(class, sql, ...)
-  record.require_class("from_sql", class)
+  record_class.require_class("from_sql", class)
   if type(sql) ~= "string" then
     raise("argument", "from_sql: argument 1: expected SQL, got " .. errors.describe(sql))
   end
@@ -159,8 +159,8 @@ end
 
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
-  return decode_one(record.info(self.class),
-    records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
+  return decode_one(record_class.info(self.class),
+    native_records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
 
 function methods:fetch_count(db)
@@ -231,7 +231,7 @@ local function columns_of_key(verb, description, values)
 end
 
 --- Raises unless the columns of a table form a unique key.
-function fetching.check_unique(verb, class, db, values) columns_of_key(verb, record.description(class, db), values) end
+function fetching.check_unique(verb, class, db, values) columns_of_key(verb, record_class.description(class, db), values) end
 
 local function plain_key(value)
   return type(value) ~= "table" or getmetatable(value) ~= nil
@@ -254,7 +254,7 @@ local function check_key(verb, class, db, key)
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
     raise("argument", verb .. ": expected a key, got SQL; use Class:from_sql(sql, ...):fetch_one() to fetch by SQL")
   end
-  if is_condition(key, record.description(class, db).positions) then
+  if is_condition(key, record_class.description(class, db).positions) then
     raise("argument", ("%s: expected a key, got a condition; use Class:filter(sql, ...):%s()"):format(verb, verb))
   end
 end
@@ -269,7 +269,7 @@ local function column_of_key(verb, description)
 end
 
 local function check_is_key(verb, key)
-  if record.info_of(key) then
+  if record_class.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record; use record:refresh() to read its row again")
   end
   local is_draft = require("perilune.records.writing").is_draft(key)
@@ -280,20 +280,20 @@ end
 
 --- @param ?wanted the names of lazy fields to fetch too
 local function fetch_where(class, db, description, where, arguments, wanted)
-  local select, info = description.select, record.info(class)
+  local select, info = description.select, record_class.info(class)
   if wanted then
     select = record_description.select(description.schema, record_description.row_id_key(info, description.schema), wanted)
   end
-  return decode_one(info, records.fetch_record(db, select .. " WHERE " .. where, class, arguments))
+  return decode_one(info, native_records.fetch_record(db, select .. " WHERE " .. where, class, arguments))
 end
 
 local function raise_none(class, db, key)
-  local description = record.description(class, db)
-  if plain_key(key) then failures.raise_no_row(description, { key }) end
+  local description = record_class.description(class, db)
+  if plain_key(key) then record_failures.raise_no_row(description, { key }) end
   local only = #description.key == 1 and description.key[1]
-  if only and key[only] ~= nil then failures.raise_no_row(description, { key[only] }) end
+  if only and key[only] ~= nil then record_failures.raise_no_row(description, { key[only] }) end
   local parts = {}
-  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. failures.show(value) end
+  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record_failures.show(value) end
   table.sort(parts)
   raise("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
     { table = description.table, key = key })
@@ -311,7 +311,7 @@ end
 -- one column, which C finds itself (Writing/methods.c), and keys in a scope, which become conditions of a request.
 function fetching.fetch_by_key(verb, class, db, key)
   check_is_key(verb, key)
-  local description = record.description(class, db)
+  local description = record_class.description(class, db)
   local columns, values
   if plain_key(key) then
     columns = { column_of_key(verb, description) }
@@ -326,28 +326,28 @@ end
 --- Continues after C has found no row for a key.
 -- @tparam boolean looks_again whether a row may have the key in another form
 function fetching.key_missed(verb, class, db, key, looks_again)
-  db = db or records.default_database()
+  db = db or native_records.default_database()
   return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)
 end
 
 --- Fetches the row of a record as another record. Raises if the row does not exist.
 -- @param ?wanted the names of lazy fields to fetch too
 function fetching.fetch_row_of(verb, class, db, target, wanted)
-  local description = record.description(class, db)
+  local description = record_class.description(class, db)
   local info, found = record_info.of(description), nil
-  if records.knows_row(target) then
+  if native_records.knows_row(target) then
     found = fetch_where(class, db, description, record_description.condition(description, description.key), record_values.stored_key(info, target), wanted)
   else
     local where, arguments = record_values.conditions(info, description.key, target)
     found = fetch_where(class, db, description, where, arguments, wanted)
   end
-  return found or failures.raise_not_found(description, target)
+  return found or record_failures.raise_not_found(description, target)
 end
 
 --- Returns the function that fetches a record of a class with a scope, given the verb, class, database and key, or nil for any
 -- record.
 local function scope_of(class)
-  for ancestor in record.ancestors(record.info(class)) do
+  for ancestor in record_class.ancestors(record_class.info(class)) do
     if ancestor.fetch_in_scope then return ancestor.fetch_in_scope end
   end
 end
@@ -378,45 +378,45 @@ end
 --- find: one key, a table of columns, or a list of keys, which may be empty.
 function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
-  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("find") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("find") end
   if count ~= 1 or key == nil then
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments; use find{ 1, 2 } for several keys, "
       .. "filter{ column = value }:find() for other columns" or errors.describe(key)))
   end
   if plain_key(key) or not is_list(key) then return find_one("find", class, db, key) end
-  return records.with_access(db, "read", find_each, class, db, key)
+  return native_records.with_access(db, "read", find_each, class, db, key)
 end
 
 --- fetch_one: the first record of the table or of a prepared statement, or the record with a key; nil if none exists.
 function fetching.fetch_one(class, ...)
   local db, count, key = split(class, "fetch_one", ...)
-  local info = record.info(class)
+  local info = record_class.info(class)
   if count == 0 then
     local fetch_in_scope = scope_of(class)
     if fetch_in_scope then return fetch_in_scope("fetch_one", class, db) end
-    return decode_one(info, records.fetch_record(db, record.description(class, db).select, class))
+    return decode_one(info, native_records.fetch_record(db, record_class.description(class, db).select, class))
   end
   if key == nil and count == 1 then return nil end
-  if records.is_statement(key) then
-    return decode_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
+  if native_records.is_statement(key) then
+    return decode_one(info, native_records.fetch_statement_record(key, class, select(native_records.is_database((...)) and 3 or 2, ...)))
   end
   -- A key has no further arguments. SQL without arguments is rejected, because it could be a key that a user has typed.
   if count > 1 and type(key) == "string" then
     check_is_statement("fetch_one", key)
-    return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
+    return decode_one(info, native_records.fetch_record(db, key, class, select(native_records.is_database((...)) and 3 or 2, ...)))
   end
-  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("fetch_one") end
   if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
   return find_one("fetch_one", class, db, key)
 end
 
-verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
+verbs.find, verbs.fetch_one = native_records.class_find, native_records.class_fetch_one
 
 --- exists: whether fetch_one finds a record. C does not handle scopes.
 function fetching.exists(class, ...)
   if scope_of(class) then return fetching.fetch_one(class, ...) ~= nil end
   local db, count, key = split(class, "exists", ...)
-  if count > 1 and records.is_database((select(-1, ...))) then arity.refuse_database("exists") end
+  if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("exists") end
   if count == 1 and (type(key) == "table" or type(key) == "string") then return find_one("exists", class, db, key) ~= nil end
   return verbs.fetch_one(class, ...) ~= nil
 end
@@ -440,8 +440,8 @@ local function from_row(info, row)
   if type(row) ~= "table" then
     raise("argument", ("%s:from_row: expected a row, got %s"):format(info.name, errors.describe(row)))
   end
-  local names = records.is_row(row) and native_rows.columns(row) or {}
-  if not records.is_row(row) then
+  local names = native_records.is_row(row) and native_rows.columns(row) or {}
+  if not native_records.is_row(row) then
     for name in next, row do
       if type(name) ~= "string" then
         raise("argument", ("%s:from_row: expected names of columns, got %s"):format(info.name, errors.describe(name)))
@@ -450,13 +450,13 @@ local function from_row(info, row)
     end
     table.sort(names)
   end
-  local description, layout = record.description(info.class)
-  if records.is_row(row) then row = values_of_row(description, row, names) end
-  return decode_one(info, records.record_from(layout, names, row))
+  local description, layout = record_class.description(info.class)
+  if native_records.is_row(row) then row = values_of_row(description, row, names) end
+  return decode_one(info, native_records.record_from(layout, names, row))
 end
 
 -- Called with a dot, so each class has its own function.
-record.creators[#record.creators + 1] = function(info)
+record_class.creators[#record_class.creators + 1] = function(info)
   rawset(info.lookup, "from_row", function(...)
     local row, surplus = ...
     if row == info.class then row, surplus = select(2, ...) end
@@ -468,18 +468,18 @@ end
 --- Returns another record with the same values. Tables that represent stored values are not shared.
 -- @tparam ?table changes fields that are assigned to the copy
 function instance_verbs.copy(self, changes, surplus)
-  record.require_record("copy", self)
+  record_class.require_record("copy", self)
   if surplus ~= nil then arity.refuse("copy", 1, surplus) end
   if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes) ~= nil) then
     raise("argument", "copy: argument 1: expected a table of columns, got " .. errors.describe(changes))
   end
-  local copy = records.copy_record(self)
+  local copy = native_records.copy_record(self)
   local info = record_info.of_record(copy)
   for column in pairs(info.converters) do
     local value = rawget(copy, column)
     if type(value) == "table" then rawset(copy, column, record_values.copy(info, column, value)) end
   end
-  if changes then record.set_fields(copy, changes) end
+  if changes then record_class.set_fields(copy, changes) end
   return copy
 end
 

@@ -16,7 +16,7 @@
 
 local errors = require "perilune.native.errors"
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local sql_text = require "perilune.runtime.sql_text"
@@ -520,8 +520,8 @@ end
 function fields.check_is_fetched(info, target, name)
   local definition = info.definitions and info.definitions[name]
   if not definition or not definition.is_lazy then return end
-  local _, names, is_whole = records.record_schema(target)
-  if is_whole or not records.knows_row(target) then return end
+  local _, names, is_whole = native_records.record_schema(target)
+  if is_whole or not native_records.knows_row(target) then return end
   for _, own in ipairs(names) do
     if own == name then return end
   end

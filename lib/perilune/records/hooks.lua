@@ -12,12 +12,12 @@
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local rows_in_the_way = require "perilune.records.rows_in_the_way"
-local steps = require "perilune.records.steps"
+local record_steps = require "perilune.records.steps"
 local validation = require "perilune.records.validation"
 
 --- The maximum depth of writes made by hooks. Each level uses some of the 200 nested C calls that Lua allows.
@@ -27,7 +27,7 @@ local hooks = {}
 
 --- Returns the method with a name in the class of a write, or false.
 local function method(write, name)
-  return record.method(write.info, name)
+  return record_class.method(write.info, name)
 end
 
 local function call(write, name, ...)
@@ -73,11 +73,11 @@ end
 
 --- Performs the write itself. The state of the record is saved first, in case a later hook fails.
 local function run_step(write, verb, options)
-  write.memory = write.memory or records.copy_record(write.target)
-  local result = steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
+  write.memory = write.memory or native_records.copy_record(write.target)
+  local result = record_steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
   if result ~= nil then return result end
   write.has_no_row = true
-  steps.raise_no_row(write.info, write.target, write.db)
+  record_steps.raise_no_row(write.info, write.target, write.db)
 end
 
 -- Kinds of writes
@@ -105,7 +105,7 @@ end
 local function columns_of(write)
   local options = write.options
   if not (options and options.changed_columns) then
-    return with_names(records.updated_columns(write.target, write.db, options and options.key)), options
+    return with_names(native_records.updated_columns(write.target, write.db, options and options.key)), options
   end
   local columns, with_columns = options.changed_columns(), {}
   for key, value in pairs(options) do with_columns[key] = value end
@@ -128,7 +128,7 @@ end
 
 --- Updates a row, or inserts it if the update has found none. The error of the update passes through its hooks.
 local function update_or_insert(write)
-  if not steps.has_key(write.info, write.target, write.db) then return insert(write, "insert") end
+  if not record_steps.has_key(write.info, write.target, write.db) then return insert(write, "insert") end
   local is_done, result = pcall(update, write)
   if is_done then return result end
   if not write.has_no_row then error(result, 0) end
@@ -177,10 +177,10 @@ local function check_depth(info, db)
 end
 
 local function has_hooks(info)
-  for name in pairs(record.hooks) do
-    if record.method(info, name) then return true end
+  for name in pairs(record_class.hooks) do
+    if record_class.method(info, name) then return true end
   end
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.is_required then return true end
   end
   return false
@@ -192,17 +192,17 @@ hooks.has_hooks = has_hooks
 -- @tparam string verb "insert", "update", "save", "upsert" or "delete"
 -- @return the result of the verb's step
 function hooks.perform(verb, info, target, db, options)
-  if not has_hooks(info) then return steps[verb](info, target, db, options) end
-  db = db or records.default_database()
+  if not has_hooks(info) then return record_steps[verb](info, target, db, options) end
+  db = db or native_records.default_database()
   check_depth(info, db)
   -- Hooks read nil for NULL, as elsewhere.
   local columns = record_info.of_class(info.class, db)
-  records.take_nulls(target, record_values.null_documents(columns, target))
+  native_records.take_nulls(target, record_values.null_documents(columns, target))
   if verb == "upsert" then record_values.note_cleared(columns, target) end
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end
-  if write.memory then records.restore_record(target, write.memory) end
+  if write.memory then native_records.restore_record(target, write.memory) end
   error(result, 0)
 end
 

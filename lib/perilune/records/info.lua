@@ -2,8 +2,8 @@
 -- The *column info* of a description is a table { schema, description, columns, declared, converters, generated,
 -- not_null, chosen_keys }; types.lua adds which columns are converted.
 
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 
 local record_info = {}
@@ -13,7 +13,7 @@ local known = setmetatable({}, { __mode = "k" })
 --- Returns the types that a class gives to columns, including inherited ones that it does not replace.
 function record_info.types_of(info)
   local types, is_empty = {}, true
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     for column, wanted in pairs(ancestor.types or {}) do
       if types[column] == nil then types[column], is_empty = wanted, false end
     end
@@ -35,7 +35,7 @@ end
 local row_id = { affinity = "integer" }
 
 local function make(description)
-  local schema, class_info = description.schema, record.info(description.class)
+  local schema, class_info = description.schema, record_class.info(description.class)
   local columns, declared, generated, not_null = {}, {}, {}, {}
   for index, column in ipairs(description.columns) do
     columns[index] = column.name
@@ -66,15 +66,15 @@ end
 
 --- Returns the column info of a class in a database; by default in the innermost access or the default database.
 function record_info.of_class(class, db)
-  return record_info.of(record.description(class, db))
+  return record_info.of(record_class.description(class, db))
 end
 
 --- Returns the column info of a class, reading the schema again if a column is missing, since another connection may have added it.
 function record_info.with_column(class, db, column)
   local info = record_info.of_class(class, db)
   if info.declared[column] or type(column) ~= "string" then return info end
-  db = db or records.default_database()
-  records.touch_schema(db)
+  db = db or native_records.default_database()
+  native_records.touch_schema(db)
   return record_info.of_class(class, db)
 end
 
@@ -84,13 +84,13 @@ function record_info.of_any(class)
   local is_done, result = pcall(record_info.of_class, class)
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
-  local _, layout = records.table_layouts(record.info(class).model)
-  return layout and record_info.of(records.table_layout_description(layout))
+  local _, layout = native_records.table_layouts(record_class.info(class).model)
+  return layout and record_info.of(native_records.table_layout_description(layout))
 end
 
 --- Returns the column info of a record, based on its table when the record was made.
 function record_info.of_record(value)
-  return record_info.of((records.record_schema(value)))
+  return record_info.of((native_records.record_schema(value)))
 end
 
 return record_info

@@ -2,11 +2,11 @@
 
 local errors = require "perilune.native.errors"
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
-local failures = require "perilune.records.failures"
+local native_records = require "perilune.native.records"
+local record_failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local stored_values = require "perilune.runtime.stored_values"
 
 local record_keys = {}
@@ -14,7 +14,7 @@ local record_keys = {}
 --- Returns the names of the key columns in which a record differs from its row. A record without a key or without a known row
 -- differs in none.
 local function changed(description, target)
-  local row, names = records.snapshot(target)
+  local row, names = native_records.snapshot(target)
   if not row then return {} end
   local info, seen, result = record_info.of(description), {}, {}
   for _, name in ipairs(names) do seen[name] = true end
@@ -40,9 +40,9 @@ function record_keys.check_kept(verb, description, target)
   if verb == "write_changes" then verb = "update_changes" end
   local names = changed(description, target)
   if #names == 0 then return end
-  local row, parts, key = records.snapshot(target), {}, {}
+  local row, parts, key = native_records.snapshot(target), {}, {}
   for index, name in ipairs(names) do
-    parts[index] = ("`%s` is %s, and %s in its row"):format(name, failures.show(rawget(target, name)), failures.show(row[name]))
+    parts[index] = ("`%s` is %s, and %s in its row"):format(name, record_failures.show(rawget(target, name)), record_failures.show(row[name]))
     key[name] = row[name]
   end
   errors.raise("changed_key", ("%s: the key of the record of `%s` was changed: %s; set it back%s"):format(verb,
@@ -63,7 +63,7 @@ function record_keys.adapt(info, db, key, values)
   if #key == 0 or not has_dates(info, key) then return end
   local where, arguments = record_values.conditions(info, key, values)
   if not where then return end
-  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(fields.sql_names(info.schema, key), info.description.source, where), arguments)
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(record_fields.sql_names(info.schema, key), info.description.source, where), arguments)
   for index, name in ipairs(row and key or {}) do values[name] = stored_values.of_row(row, index) end
 end
 

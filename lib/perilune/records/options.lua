@@ -2,11 +2,11 @@
 
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
-local record = require "perilune.records.class"
-local fields = require "perilune.records.fields"
+local record_class = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 
 local record_options = {
@@ -73,8 +73,8 @@ end
 function record_options.read(verb, options)
   if options == nil then return nil end
   if carried[options] then return carried[options] end
-  if records.is_database(options) then arity.refuse_database(verb) end
-  if type(options) ~= "table" or records.class_of(options) then
+  if native_records.is_database(options) then arity.refuse_database(verb) end
+  if type(options) ~= "table" or native_records.class_of(options) then
     errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
   end
   local known, parsed = record_options.by_verb[verb], {}
@@ -109,7 +109,7 @@ for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all
 end
 
 --- The class option `on_conflict`: a policy for all writes of the class, or a table with the policies of `insert` and `update`.
-function record.class_options.on_conflict(info, value)
+function record_class.class_options.on_conflict(info, value)
   local place = "perilune.record: option on_conflict"
   if type(value) ~= "table" then
     info.policies = { insert = check_policy(place, value), update = value }
@@ -122,12 +122,12 @@ function record.class_options.on_conflict(info, value)
   end
 end
 
-record.creators[#record.creators + 1] = function(info)
-  if info.policies then records.set_model(info.model, true) end
+record_class.creators[#record_class.creators + 1] = function(info)
+  if info.policies then native_records.set_model(info.model, true) end
 end
 
 local function class_policy(info, kind)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.policies then return ancestor.policies[kind] end
   end
 end
@@ -189,7 +189,7 @@ function record_options.columns(class_info, options, db)
   local info = record_info.of_class(class_info.class, db)
   for _, column in ipairs(returning ~= "all" and (type(returning) == "table" and returning or { returning }) or {}) do
     if not info.declared[column] then
-      fields.check_is_column(class_info, column, "name the columns that it is computed from")
+      record_fields.check_is_column(class_info, column, "name the columns that it is computed from")
       info = record_info.with_column(class_info.class, db, column)
     end
   end

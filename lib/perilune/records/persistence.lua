@@ -2,21 +2,21 @@
 -- Their modules are loaded on first use.
 
 local arity = require "perilune.runtime.arity"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_options = require "perilune.records.options"
-local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
 
 --- Returns the method that scripts have defined on a class, or on one that it extends; nil if none exists.
-function record.method(info, name)
-  for ancestor in record.ancestors(info) do
+function record_class.method(info, name)
+  for ancestor in record_class.ancestors(info) do
     local method = rawget(ancestor.members, name)
     if method ~= nil then return method end
   end
 end
 
 -- On a class without the hook, `class.will_save` is false.
-for name in pairs(record.hooks) do verbs[name] = false end
+for name in pairs(record_class.hooks) do verbs[name] = false end
 
 for _, option in ipairs{ "target", "target_where", "update", "except", "where" } do
   record_options.by_verb.upsert[option] = function(value, parsed) parsed[option] = value end
@@ -28,7 +28,7 @@ local function on_first_call(module, names)
     instance_verbs[name] = function(...)
       local functions = require(module)
       local verb = arity.limited(name, functions[name], true)
-      record.set_instance_verb(name, verb)
+      record_class.set_instance_verb(name, verb)
       return verb(...)
     end
   end
@@ -36,7 +36,7 @@ end
 
 on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
-instance_verbs.update_changes = records.record_update_changes
+instance_verbs.update_changes = native_records.record_update_changes
 
 --- Returns its arguments: a call around another call keeps that from being a tail call, which would lose the name for messages.
 local function results(...) return ... end
@@ -44,7 +44,7 @@ local function results(...) return ... end
 -- `Class:changes(record)` serves records with a column of that name.
 for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
   verbs[name] = function(first, ...)
-    if record.info(first) then return results(instance_verbs[name](...)) end
+    if record_class.info(first) then return results(instance_verbs[name](...)) end
     return results(instance_verbs[name](first, ...))
   end
 end
@@ -58,7 +58,7 @@ end
 require "perilune.records.validation"
 
 --- `Class:draft(fields)`, `Class:draft(record)`: see drafts.lua.
-record.creators[#record.creators + 1] = function(info)
+record_class.creators[#record_class.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
     local fields, surplus = first, ...
     if rawequal(first, info.class) then fields, surplus = ... end

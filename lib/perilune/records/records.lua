@@ -1,7 +1,7 @@
 --- Loads the modules that are needed with the first record class.
 
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 
 require "perilune.records.failures"
 require "perilune.records.columns"
@@ -10,7 +10,7 @@ require "perilune.records.writing"
 require "perilune.records.behaviours"
 require "perilune.records.types"
 require "perilune.records.persistence"
-records.set_callbacks(require "perilune.records.native_callbacks")
-records.set_record_verbs(record.instance_verbs)
+native_records.set_callbacks(require "perilune.records.native_callbacks")
+native_records.set_record_verbs(record_class.instance_verbs)
 
-return record
+return record_class

@@ -1,7 +1,7 @@
 --- Finds the rows that an insert or update will replace, or that an upsert will update: rows with the same value in a unique key.
 
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -12,7 +12,7 @@ local rows_in_the_way = {}
 
 --- Returns the keys by which a write may conflict with a row, as lists of columns.
 local function keys_of(class_info, info, verb, target, options)
-  if verb == "upsert" then return upsert_keys.searched(info, options, records.knows_row(target)) end
+  if verb == "upsert" then return upsert_keys.searched(info, options, native_records.knows_row(target)) end
   if record_options.policy(class_info, options, verb) ~= "replace" then return {} end
   return upsert_keys.all(info.schema)
 end
@@ -52,7 +52,7 @@ end
 -- @return a list of records; nil if no behavior of the class needs them, or the write cannot conflict
 function rows_in_the_way.find(class_info, verb, target, db, options)
   local is_wanted = false
-  for ancestor in record.ancestors(class_info) do is_wanted = is_wanted or ancestor.counts_replaced end
+  for ancestor in record_class.ancestors(class_info) do is_wanted = is_wanted or ancestor.counts_replaced end
   if not is_wanted then return nil end
   local info = record_info.of_class(class_info.class, db)
   local where, arguments = condition_of(class_info, info, verb, target, options)

@@ -1,7 +1,7 @@
 --- The SQL for writing one record, both for statements that run and for statements as values.
 
 local record_description = require "perilune.records.description"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
 
 local record_sql = {}
@@ -29,13 +29,13 @@ local function insert_text(description, names, policy, clause, rows, texts)
   local into = ("INSERT%s INTO %s%s"):format(policy, description.source, alias(description, clause))
   if #names == 0 then return into .. " DEFAULT VALUES" .. clause end
   local row = "(" .. values_of(names, texts) .. ")"
-  return ("%s (%s) VALUES %s%s"):format(into, fields.sql_names(description, names), row .. (", " .. row):rep(rows - 1), clause)
+  return ("%s (%s) VALUES %s%s"):format(into, record_fields.sql_names(description, names), row .. (", " .. row):rep(rows - 1), clause)
 end
 
 local function update_text(description, names, policy, texts)
   local assignments = {}
   for index, name in ipairs(names) do
-    assignments[index] = fields.sql_name(description, name) .. " = " .. (texts and texts[name] or "?")
+    assignments[index] = record_fields.sql_name(description, name) .. " = " .. (texts and texts[name] or "?")
   end
   return ("UPDATE%s %s SET %s WHERE %s"):format(policy, description.source, table.concat(assignments, ", "),
     record_description.condition(description, description.key))
@@ -53,7 +53,7 @@ function record_sql.text(description, verb, names, clause, returning, rows, text
   local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""
   local text = verb == "insert" and insert_text(description, names, policy, ending, rows or 1, texts)
     or verb == "update" and update_text(description, names, policy, texts) or description.delete
-  return returning and text .. " RETURNING " .. fields.sql_results(description, returning) or text
+  return returning and text .. " RETURNING " .. record_fields.sql_results(description, returning) or text
 end
 
 --- Returns the positions of the columns to read back, which the database fills in, or of all columns on request.

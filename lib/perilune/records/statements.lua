@@ -11,11 +11,11 @@ local null = require("perilune.native.values").null
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
-local failures = require "perilune.records.failures"
+local record_failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_sql = require "perilune.records.sql"
@@ -111,9 +111,9 @@ local function policy_clause(info, options, kind)
 end
 
 local function check_key(columns, verb, values)
-  if #columns.description.key == 0 then failures.raise_no_key(verb, columns.description) end
+  if #columns.description.key == 0 then record_failures.raise_no_key(verb, columns.description) end
   for _, name in ipairs(columns.description.key) do
-    if values[name] == nil or values[name] == null then failures.raise_no_key(verb, columns.description) end
+    if values[name] == nil or values[name] == null then record_failures.raise_no_key(verb, columns.description) end
   end
 end
 
@@ -126,7 +126,7 @@ local makers = {}
 
 function makers.insert(info, target, db, options)
   local columns, values = bound_values(info, target, db)
-  local names = records.inserted_columns(target, db, values)
+  local names = native_records.inserted_columns(target, db, values)
   check_types(columns, target, values, names)
   return record_sql.text(columns.description, "insert", names, policy_clause(info, options, "insert"),
     record_options.columns(info, options, db), nil, texts_of(values)), list_of(values, names)
@@ -134,7 +134,7 @@ end
 
 function makers.update(info, target, db, options)
   local columns, values = bound_values(info, target, db)
-  local names = records.updated_columns(target, db)
+  local names = native_records.updated_columns(target, db)
   check_key(columns, "update", values)
   check_types(columns, target, values, names)
   if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns other than its key") end
@@ -153,9 +153,9 @@ end
 function makers.upsert(info, target, db, options)
   record_values.note_cleared(record_info.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)
-  local names = records.inserted_columns(target, db, values)
+  local names = native_records.inserted_columns(target, db, values)
   check_types(columns, target, values, names)
-  local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {}, records.knows_row(target))
+  local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {}, native_records.knows_row(target))
   if not clause then return makers.insert(info, target, db, options) end
   local arguments = list_of(values, names)
   for _, argument in ipairs(bound) do
@@ -171,7 +171,7 @@ end
 -- @tparam string verb "insert", "update", "upsert" or "delete"; or "update_all" or "delete_all", for all rows
 -- @param ... the arguments of the verb: a database, a record, a draft or a table of columns, and options
 function record_statements.of_class(class, verb, ...)
-  record.require_class("statement", class)
+  record_class.require_class("statement", class)
   if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected the name of an operation, got " .. errors.describe(verb)) end
   if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
   if verb == "save" then

@@ -6,10 +6,10 @@
 -- options.
 
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_columns = require "perilune.records.columns"
-local failures = require "perilune.records.failures"
+local record_failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
@@ -19,7 +19,7 @@ local steps = {}
 
 --- Returns the values to write: the record's fields, converted; nil if its fields are stored values.
 function steps.values_of(info, target, db)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.encode then return ancestor.encode(info, target, db) end
   end
 end
@@ -33,9 +33,9 @@ end
 -- row may store dates of the key in another form.
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
-  if not values or records.knows_row(target) then return values end
+  if not values or native_records.knows_row(target) then return values end
   local columns = record_info.of_class(info.class, db)
-  record_keys.adapt(columns, db or records.default_database(), columns.description.key, values)
+  record_keys.adapt(columns, db or native_records.default_database(), columns.description.key, values)
   return values
 end
 
@@ -83,7 +83,7 @@ local function execute(write, info, target, db, options, values, ...)
 end
 
 function steps.insert(info, target, db, options)
-  return execute(records.raw_insert, info, target, db, options, steps.values_of(info, target, db),
+  return execute(native_records.raw_insert, info, target, db, options, steps.values_of(info, target, db),
     record_options.clause(info, options, "insert"))
 end
 
@@ -91,30 +91,30 @@ end
 -- @param values the stored values; nil for the fields themselves
 -- @tparam ?boolean is_whole whether all columns of the table are known
 function steps.note_row(info, target, db, values, is_whole)
-  local _, layout = record.description(info.class, db)
+  local _, layout = record_class.description(info.class, db)
   record_columns.widen(target, layout, values or target, is_whole)
 end
 
 --- Returns the columns that an update with a changed key writes, and the key of the row that it searches for.
 local function with_key(info, target, db, options)
-  local key, snapshot = nil, records.snapshot(target)
+  local key, snapshot = nil, native_records.snapshot(target)
   if snapshot then
     key = {}
-    for _, name in ipairs(record.description(info.class, db).key) do key[name] = snapshot[name] end
+    for _, name in ipairs(record_class.description(info.class, db).key) do key[name] = snapshot[name] end
   end
-  return options.columns or records.updated_columns(target, db, true), key
+  return options.columns or native_records.updated_columns(target, db, true), key
 end
 
 --- Updates the row. Returns false if a conflict policy has kept it unchanged; nil if the row does not exist.
 function steps.update_row(info, target, db, options)
   local columns, key = options and options.columns, nil
   if options and options.key then columns, key = with_key(info, target, db, options) end
-  return execute(records.raw_update, info, target, db, options, steps.row_values(info, target, db),
+  return execute(native_records.raw_update, info, target, db, options, steps.row_values(info, target, db),
     record_options.clause(info, options, "update"), columns, key)
 end
 
 function steps.raise_no_row(info, target, db)
-  failures.raise_not_found(record.description(info.class, db), steps.values_of(info, target, db) or target)
+  record_failures.raise_not_found(record_class.description(info.class, db), steps.values_of(info, target, db) or target)
 end
 
 function steps.update(info, target, db, options)
@@ -125,13 +125,13 @@ end
 
 --- Updates the row, or inserts it if the record has no key or the row does not exist.
 function steps.save(info, target, db, options)
-  return execute(records.raw_save, info, target, db, options, steps.row_values(info, target, db),
+  return execute(native_records.raw_save, info, target, db, options, steps.row_values(info, target, db),
     record_options.clause(info, options, "update"), nil, nil, record_options.clause(info, options, "insert"))
 end
 
 --- Inserts the record, or updates the row that conflicts with it: see upsert.lua. Afterwards the record has the values of its row.
 function steps.upsert(info, target, db, options)
-  db = db or records.default_database()
+  db = db or native_records.default_database()
   record_values.note_cleared(record_info.of_class(info.class, db), target)
   local values = steps.row_values(info, target, db)
   if values then
@@ -140,14 +140,14 @@ function steps.upsert(info, target, db, options)
   end
   local clause, bound = require("perilune.records.upsert").clause(info, target, db, values, options)
   if not clause then return steps.insert(info, target, db, options) end
-  return execute(records.raw_upsert, info, target, db, { returning = "all" }, values, clause .. "*", nil, nil, bound)
+  return execute(native_records.raw_upsert, info, target, db, { returning = "all" }, values, clause .. "*", nil, nil, bound)
 end
 
 --- Deletes the row; returns whether there was one. Afterwards the record has no row.
 function steps.delete(info, target, db, options)
   local values = steps.row_values(info, target, db)
-  if not (options and options.returning) then return records.raw_delete(target, db, values) end
-  return execute(records.raw_delete, info, target, db, options, values, "*")
+  if not (options and options.returning) then return native_records.raw_delete(target, db, values) end
+  return execute(native_records.raw_delete, info, target, db, options, values, "*")
 end
 
 return steps

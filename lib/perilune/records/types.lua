@@ -1,8 +1,8 @@
 --- Records with typed columns: the option `types`, and the conversions on reading and writing.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -12,7 +12,7 @@ local sql_names = require "perilune.runtime.names"
 local types = {}
 
 --- types: column -> type; see column_types.lua.
-function record.class_options.types(info, value)
+function record_class.class_options.types(info, value)
   if type(value) ~= "table" then
     errors.raise("argument", "perilune.record: option types: expected a table of columns and types, got "
       .. errors.describe(value))
@@ -48,7 +48,7 @@ end
 --- Returns the values to store for the fields of a record; nil if the fields are stored values already.
 local function encode(class_info, target, db)
   local info = record_info.of_class(class_info.class, db)
-  if info.converted then return record_values.plain(info, target, (records.snapshot(target))) end
+  if info.converted then return record_values.plain(info, target, (native_records.snapshot(target))) end
 end
 
 --- Converts stored values to fields.
@@ -72,13 +72,13 @@ function types.read_dates(target)
 end
 
 function marks.day_fields(value)
-  if records.class_of(value) == nil then return nil end
+  if native_records.class_of(value) == nil then return nil end
   local days = record_info.of_record(value).days
   return days and next(days) and days
 end
 
 --- check_types = false: columns accept values of types other than declared.
-function record.class_options.check_types(info, value)
+function record_class.class_options.check_types(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option check_types: expected a boolean, got " .. errors.describe(value))
   end
@@ -86,14 +86,14 @@ function record.class_options.check_types(info, value)
 end
 
 local function checks_types(class_info)
-  for ancestor in record.ancestors(class_info) do
+  for ancestor in record_class.ancestors(class_info) do
     if ancestor.checks_types ~= nil then return ancestor.checks_types end
   end
   return true
 end
 
 --- Called with each new description of a class. Makes Lua handle its records if their columns need conversion.
-record.describers[#record.describers + 1] = function(class_info, description)
+record_class.describers[#record_class.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)
   for _, column in ipairs(description.columns) do
@@ -109,11 +109,11 @@ record.describers[#record.describers + 1] = function(class_info, description)
   for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if info.converted then
     class_info.encode = encode
-    records.set_model(class_info.model, true)
+    native_records.set_model(class_info.model, true)
   end
   if info.decoded_columns then
     class_info.decode = decode
-    records.set_model(class_info.model, nil, true)
+    native_records.set_model(class_info.model, nil, true)
   end
 end
 

@@ -2,7 +2,7 @@
 -- name. Names that are not columns are reported when the record is written.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 
 local record_unbound = {}
 
@@ -31,10 +31,10 @@ function record_unbound.make(info, values)
     names[#names + 1] = name
   end
   table.sort(names)
-  local layout = records.make_table_layout(info.model, nil, describe(info, names))
-  local made = records.record_from(layout, names, values or {})
-  records.set_snapshot(made, nil)
-  records.take_nulls(made)
+  local layout = native_records.make_table_layout(info.model, nil, describe(info, names))
+  local made = native_records.record_from(layout, names, values or {})
+  native_records.set_snapshot(made, nil)
+  native_records.take_nulls(made)
   return made
 end
 

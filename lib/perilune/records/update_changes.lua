@@ -4,8 +4,8 @@
 --     author:update_changes{ country = "US" }
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local writing = require "perilune.records.writing"
 local record_changes = require "perilune.records.changes"
 local record_info = require "perilune.records.info"
@@ -33,7 +33,7 @@ end
 
 local function read_arguments(info, first, ...)
   local db, change, options
-  if records.is_database(first) then
+  if native_records.is_database(first) then
     db, change, options = first, order(info, ...)
   else
     change, options = order(info, first, ...)
@@ -48,7 +48,7 @@ end
 --- Writes all assigned values of a record that has not read its row, because they may differ from it.
 -- @return whether values besides the key were assigned
 local function write_given(class_info, target, db, options)
-  if #records.updated_columns(target, db) == 0 then return false end
+  if #native_records.updated_columns(target, db) == 0 then return false end
   return writing.call("update", class_info, target, db, {
     on_conflict = options and options.on_conflict, returning = options and options.returning, key = options and options.key,
   })
@@ -72,10 +72,10 @@ end
 
 --- Applies a change that is a function if fields are stored values; otherwise returns nil.
 local function update_plainly(class_info, target, change)
-  if class_info.encode or not records.knows_row(target) then return nil end
+  if class_info.encode or not native_records.knows_row(target) then return nil end
   record_changes.apply_plain(target, change)
   writing.synchronize(class_info, target)
-  return records.write_changes(target)
+  return native_records.write_changes(target)
 end
 
 local function update(class_info, target, ...)
@@ -83,11 +83,11 @@ local function update(class_info, target, ...)
   local db, change, options = read_arguments(info, ...)
   record_options.check(class_info, options, db)
   local given
-  if type(change) == "table" and record.names_associations(class_info, change) then
-    change, given = record.parents.divide(class_info, change, "update_changes", db)
+  if type(change) == "table" and record_class.names_associations(class_info, change) then
+    change, given = record_class.parents.divide(class_info, change, "update_changes", db)
   end
   local memory = record_changes.apply(info, target, change)
-  if given then record.parents.keep(target, given) end
+  if given then record_class.parents.keep(target, given) end
   writing.synchronize(class_info, target, db)
   local is_written = write_changes(class_info, info, target, db, memory, change, options)
   if not (options and options.returning) then return is_written end
@@ -98,7 +98,7 @@ end
 -- @param ... a database, options as for `update`, and the change, a function or a table of columns; each is optional
 -- @return whether anything was written; with the option `returning`, its result, or nil if nothing was written
 function update_changes.update_changes(self, change, ...)
-  local class_info = record.info_of(self)
+  local class_info = record_class.info_of(self)
   if not class_info then
     errors.raise("argument", "update_changes: expected a record before the colon, got " .. errors.describe(self))
   end
@@ -111,7 +111,7 @@ end
 
 --- Writes the differences of a record that has read its row. Returns whether there were any.
 function update_changes.write_changes(self)
-  return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil, nil)
+  return write_changes(record_class.info_of(self), record_info.of_record(self), self, nil, {}, nil, nil)
 end
 
 return update_changes

@@ -7,7 +7,7 @@
 -- row that could not be inserted.
 
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_description = require "perilune.records.description"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
@@ -21,11 +21,11 @@ local record_upsert = {}
 --   inserted.
 function record_upsert.clause(class_info, target, db, values, options)
   local info = record_info.of_class(class_info.class, db)
-  local given = records.inserted_columns(target, db, values)
+  local given = native_records.inserted_columns(target, db, values)
   for column in pairs(type(options and options.update) == "table" and options.update or {}) do
     if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
   end
-  local clause, parameters = upsert_sql.make(info, given, options or {}, records.knows_row(target))
+  local clause, parameters = upsert_sql.make(info, given, options or {}, native_records.knows_row(target))
   if not clause then return nil end
   local bound, positions = {}, info.description.positions
   for _, parameter in ipairs(parameters) do

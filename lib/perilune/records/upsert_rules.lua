@@ -2,7 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local behaviours = require "perilune.records.behaviours"
-local record = require "perilune.records.class"
+local record_class = require "perilune.records.class"
 
 local upsert_rules = {}
 
@@ -11,7 +11,7 @@ local upsert_rules = {}
 --   may not name, by name; `version`, the column that is incremented, or nil; `updated`, the column that takes the new row's time,
 --   or nil
 function upsert_rules.of(class)
-  local info = record.info(class)
+  local info = record_class.info(class)
   if info.upsert_rules then return info.upsert_rules end
   local rules, timestamps = { kept = {}, immutable = {} }, behaviours.option(class, "timestamps") or {}
   for _, name in ipairs(behaviours.option(class, "immutable") or {}) do rules.kept[name], rules.immutable[name] = true, true end

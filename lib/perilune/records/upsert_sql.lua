@@ -3,7 +3,7 @@
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local marks = require "perilune.runtime.marks"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local upsert_keys = require "perilune.records.upsert_keys"
 local upsert_rules = require "perilune.records.upsert_rules"
@@ -29,19 +29,19 @@ end
 local function inline(info, expression)
   return marks.inline_sql(expression, function(column)
     if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-    return "excluded." .. fields.sql_name(info.schema, column)
+    return "excluded." .. record_fields.sql_name(info.schema, column)
   end)
 end
 
 --- Assigns SQL to a column.
 local function assign(assigned, column, sql)
-  assigned[#assigned + 1] = fields.sql_name(assigned.info.schema, column) .. " = " .. sql
+  assigned[#assigned + 1] = record_fields.sql_name(assigned.info.schema, column) .. " = " .. sql
   assigned.named[column] = true
 end
 
 --- Assigns the value that was to be inserted.
 local function assign_excluded(assigned, column)
-  assign(assigned, column, "excluded." .. fields.sql_name(assigned.info.schema, column))
+  assign(assigned, column, "excluded." .. record_fields.sql_name(assigned.info.schema, column))
 end
 
 --- Checks a column that an option names.
@@ -87,7 +87,7 @@ end
 -- is set.
 local function add_behaviours(assigned, is_given)
   local version, updated = assigned.rules.version, assigned.rules.updated
-  if version and not assigned.named[version] then assign(assigned, version, fields.sql_name(assigned.info.schema, version) .. " + 1") end
+  if version and not assigned.named[version] then assign(assigned, version, record_fields.sql_name(assigned.info.schema, version) .. " + 1") end
   if updated and is_given[updated] and not assigned.named[updated] and not assigned.fixed[updated] then
     assign(assigned, updated, "?")
     assigned.bound[#assigned.bound + 1] = { column = updated, value = perilune.now() }
@@ -119,7 +119,7 @@ local function read_assignments(info, given, target, options)
   -- Without any assignment, no row would be returned.
   if #assigned == 0 then
     local column = any_column(info, given)
-    assign(assigned, column, fields.sql_name(info.schema, column))
+    assign(assigned, column, record_fields.sql_name(info.schema, column))
   end
   return table.concat(assigned, ", "), assigned.bound
 end
@@ -146,7 +146,7 @@ end
 --- Returns the conflict target as SQL; empty text without a target.
 local function conflict_target(info, target, condition)
   if #target == 0 then return "" end
-  local columns = " (" .. fields.sql_names(info.schema, target) .. ")"
+  local columns = " (" .. record_fields.sql_names(info.schema, target) .. ")"
   if condition == nil then return columns end
   return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
 end

@@ -6,8 +6,8 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 
 local validation = {}
@@ -24,20 +24,20 @@ local function raise_invalid(info, mistakes)
 end
 
 --- required = true: columns that are NOT NULL and not filled in by the database must have a value.
-function record.class_options.required(info, value)
+function record_class.class_options.required(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option required: expected a boolean, got " .. errors.describe(value))
   end
   info.is_required = value
 end
 
-record.creators[#record.creators + 1] = function(info)
-  if info.is_required then records.set_model(info.model, true) end
+record_class.creators[#record_class.creators + 1] = function(info)
+  if info.is_required then native_records.set_model(info.model, true) end
 end
 
 local function add_missing(class_info, target, db, mistakes)
   local is_required = false
-  for ancestor in record.ancestors(class_info) do is_required = is_required or ancestor.is_required end
+  for ancestor in record_class.ancestors(class_info) do is_required = is_required or ancestor.is_required end
   if not is_required then return end
   local info = record_info.of_class(class_info.class, db)
   for _, column in ipairs(info.description.columns) do
@@ -51,7 +51,7 @@ end
 
 --- Returns the errors of a record: a list of `{ column = ..., message = ... }`, with a nil column for errors of the whole record.
 function validation.errors(info, target, db)
-  local mistakes, validate = {}, record.method(info, "validate")
+  local mistakes, validate = {}, record_class.method(info, "validate")
   add_missing(info, target, db, mistakes)
   if not validate then return mistakes end
   local former = collecting[target]
@@ -71,24 +71,24 @@ end
 --- Reports an error from `validate`; raises when called elsewhere.
 -- @tparam ?string column omitted if the error concerns the whole record
 -- @tparam string message the text that follows the name of the column: "must not be empty"
-function record.instance_verbs.invalid(self, column, message)
-  record.require_record("invalid", self)
+function record_class.instance_verbs.invalid(self, column, message)
+  record_class.require_record("invalid", self)
   if message == nil then column, message = nil, column end
   if type(message) ~= "string" then
     errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))
   end
-  local info, computed = record_info.of_record(self), record.info_of(self).computed
+  local info, computed = record_info.of_record(self), record_class.info_of(self).computed
   if column ~= nil and not info.declared[column] and not (computed and computed[column]) then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   local mistake = { column = column, message = message }
   local mistakes = collecting[self]
-  if not mistakes then raise_invalid(record.info_of(self), { mistake }) end
+  if not mistakes then raise_invalid(record_class.info_of(self), { mistake }) end
   mistakes[#mistakes + 1] = mistake
 end
 
 --- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if the record is valid.
-function record.instance_verbs.validation_errors(self, db, surplus)
+function record_class.instance_verbs.validation_errors(self, db, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("validation_errors", 1, surplus) end
-  return validation.errors(record.info_of(self), self, db or records.default_database())
+  return validation.errors(record_class.info_of(self), self, db or native_records.default_database())
 end
 
 return validation

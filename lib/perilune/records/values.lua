@@ -4,9 +4,9 @@ local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local column_types = require "perilune.records.column_types"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
@@ -54,7 +54,7 @@ local null_documents = setmetatable({}, { __mode = "k" })
 
 --- Copies from the original to a draft, or to a record made from a draft, which fields are perilune.null without being NULL.
 function record_values.keep_null_documents(info, source, made)
-  local documents, row = {}, records.class_of(source) and records.snapshot(source) or null_documents[source] or {}
+  local documents, row = {}, native_records.class_of(source) and native_records.snapshot(source) or null_documents[source] or {}
   for column in pairs(info.converters) do
     if rawget(source, column) == null and record_values.is_null_document(info, column, row[column]) then documents[column] = row[column] end
   end
@@ -71,7 +71,7 @@ function record_values.null_documents(info, record)
   local set, row = {}, nil
   for column in pairs(info.converters) do
     if rawget(record, column) == null then
-      row = row or records.snapshot(record) or {}
+      row = row or native_records.snapshot(record) or {}
       set[column] = record_values.is_null_document(info, column, row[column]) or nil
     end
   end
@@ -138,7 +138,7 @@ end
 --- Returns a field as scripts see it; perilune.null for a field to be written as NULL.
 function record_values.field(record, column)
   local value = rawget(record, column)
-  if value == nil then return records.stored_field(record, column) end
+  if value == nil then return native_records.stored_field(record, column) end
   return value
 end
 
@@ -147,7 +147,7 @@ end
 function record_values.stored(info, record, column)
   local value = record_values.field(record, column)
   if value == nil or not info.converters[column] then return value end
-  local row = records.snapshot(record)
+  local row = native_records.snapshot(record)
   return record_values.store(info, record, column, value, row and row[column])
 end
 
@@ -175,7 +175,7 @@ end
 
 --- Returns the condition that a column has a searched value. Appends the values to bind to a list.
 function record_values.condition(info, column, value, arguments)
-  local name, converter = fields.sql_name(info.schema, column), info.converters[column]
+  local name, converter = record_fields.sql_name(info.schema, column), info.converters[column]
   if converter and not is_absent(value) and not marks.is_expression(value) then
     local texts = converter.form and stored_dates.read(converter.form, value)
     if texts then return date_condition(name, texts, value, arguments) end
@@ -207,7 +207,7 @@ function record_values.check_type(info, column, value, record)
   if not kind or marks.is_expression(value) then return end
   local is_held, wanted = column_types.holds(kind, value)
   if is_held then return end
-  local row = record and records.snapshot(record)
+  local row = record and native_records.snapshot(record)
   if row and row[column] ~= nil and not record_values.differs(info, column, row[column], value) then return end
   column_types.fail(info.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
     errors.describe(value)), record and record_values.key(info.schema, record))
@@ -227,15 +227,15 @@ end
 
 --- Returns the value to bind for a record's field, as returned by `stored`. Raises if it does not convert or cannot be stored.
 function record_values.bound(info, record, column)
-  local row = info.converters[column] and records.snapshot(record)
+  local row = info.converters[column] and native_records.snapshot(record)
   return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
 end
 
 --- Sets fields that a record has read from its row, and that are nil now, to perilune.null, so that an upsert writes NULL. An
 -- insert would use their defaults, and a conflicting row would keep its values. Without a key, the record is for another row.
 function record_values.note_cleared(info, record)
-  if not records.knows_row(record) then return end
-  local _, names = records.snapshot(record)
+  if not native_records.knows_row(record) then return end
+  local _, names = native_records.snapshot(record)
   local is_key = {}
   for _, column in ipairs(info.description.key) do
     if is_absent(rawget(record, column)) then return end

@@ -11,16 +11,16 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local raise = errors.raise
-local record = require "perilune.records.class"
+local record_class = require "perilune.records.class"
 local record_options = require "perilune.records.options"
-local steps = require "perilune.records.steps"
-local failures = require "perilune.records.failures"
+local record_steps = require "perilune.records.steps"
+local record_failures = require "perilune.records.failures"
 local record_description = require "perilune.records.description"
 local record_keys = require "perilune.records.keys"
 local fetching = require "perilune.records.fetching"
-local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
 
 local writing = {}
 
@@ -41,9 +41,9 @@ end
 --- Reads the schema of a database again if a name is unknown, because another connection may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
-    if not info.known[name] and not (info.computed and info.computed[name]) and not record.association(info, name) then
-      records.touch_schema(db)
-      record.description(info.class, db)
+    if not info.known[name] and not (info.computed and info.computed[name]) and not record_class.association(info, name) then
+      native_records.touch_schema(db)
+      record_class.description(info.class, db)
       return
     end
   end
@@ -58,15 +58,15 @@ local cures_of_keys = {
 --- Returns the record for the argument of a class verb, which may also be a table of columns or a draft.
 local function check_record(info, verb, value, db)
   if writing.is_draft(value) then return require("perilune.records.drafts").to_record(info, verb, value, db) end
-  local found = record.info_of(value)
+  local found = record_class.info_of(value)
   if found then
-    for ancestor in record.ancestors(found) do
+    for ancestor in record_class.ancestors(found) do
       if ancestor == info then return value end
     end
-    for ancestor in record.ancestors(info) do
+    for ancestor in record_class.ancestors(info) do
       if ancestor == found then return value end
     end
-    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, record.other_name(found, info)))
+    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, record_class.other_name(found, info)))
   end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s%s")
@@ -77,35 +77,35 @@ local function check_record(info, verb, value, db)
       verb == "insert" and "; use insert_all for lists" or ""))
   end
   if db then know_names(info, value, db) end
-  if record.names_associations(info, value) then return record.parents.make(info, value, verb, db) end
+  if record_class.names_associations(info, value) then return record_class.parents.make(info, value, verb, db) end
   return info.class(value)
 end
 
 --- Sets the columns of associated records that were assigned to a record.
 function writing.synchronize(info, target, db)
-  if record.names_associations(info, target) then record.parents.synchronize(info, target, db) end
+  if record_class.names_associations(info, target) then record_class.parents.synchronize(info, target, db) end
 end
 
 --- Splits the arguments of a verb that is called on a record or on a class.
 -- @return info, record, database or nil, options
 local function split(verb, first, ...)
-  local info = record.info_of(first)
+  local info = record_class.info_of(first)
   local is_record = info ~= nil
-  if not info then info = record.require_class(verb, first, true) end
+  if not info then info = record_class.require_class(verb, first, true) end
   local arguments, position = table.pack(...), 1
   local db
-  if arguments.n >= 1 and (arguments[1] == nil and is_record and arguments.n > 1 or records.is_database(arguments[1])) then
+  if arguments.n >= 1 and (arguments[1] == nil and is_record and arguments.n > 1 or native_records.is_database(arguments[1])) then
     db, position = arguments[1], 2
   end
   local target = first
   -- The description shows whether Lua must handle the writes.
-  if not info.is_described then info.is_described = record.description(info.class, db) ~= nil end
+  if not info.is_described then info.is_described = record_class.description(info.class, db) ~= nil end
   if not is_record then
     target = check_record(info, verb, arguments[position], db)
-    info = record.info_of(target)
+    info = record_class.info_of(target)
     position = position + 1
   end
-  if records.is_database(arguments[position + 1]) then arity.refuse_database(verb) end
+  if native_records.is_database(arguments[position + 1]) then arity.refuse_database(verb) end
   if arguments.n > position then raise("argument", ("%s: too many arguments"):format(verb)) end
   writing.synchronize(info, target, db)
   return info, target, db, record_options.read(verb, arguments[position])
@@ -119,36 +119,36 @@ writing.split = split
 --- Runs a verb, with its hooks if the class has any.
 -- @return whether something was written
 local function perform(verb, info, target, db, options)
-  local is_seen = records.model_flags(info.model)
+  local is_seen = native_records.model_flags(info.model)
   if is_seen then return require("perilune.records.hooks").perform(verb, info, target, db, options) end
-  return steps[verb](info, target, db, options)
+  return record_steps[verb](info, target, db, options)
 end
 
 -- Overridden verbs
 
-for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record.overridable[verb] = true end
+for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record_class.overridable[verb] = true end
 
 --- Defines a verb that a class overrides. If it is called on the class with a record, a draft or a table of columns, it is called
 -- on the record. All other verbs use the overridden verbs for inserts, updates and deletions.
-function record.override(info, verb, method)
+function record_class.override(info, verb, method)
   if verb ~= "save" and verb ~= "upsert" then
     info.has_overrides = true
-    records.set_model(info.model, true)
+    native_records.set_model(info.model, true)
   end
   return function(first, ...)
-    local class_info = record.info(first)
+    local class_info = record_class.info(first)
     if not class_info then return method(first, ...) end
     local arguments, position, db = table.pack(...), 1, nil
-    if records.is_database(arguments[1]) then db, position = arguments[1], 2 end
+    if native_records.is_database(arguments[1]) then db, position = arguments[1], 2 end
     local target = check_record(class_info, verb, arguments[position], db)
-    local own = record.method(record.info_of(target), verb) or method
+    local own = record_class.method(record_class.info_of(target), verb) or method
     if db then return own(target, db, table.unpack(arguments, position + 1, arguments.n)) end
     return own(target, table.unpack(arguments, position + 1, arguments.n))
   end
 end
 
 local function has_overrides(info)
-  for ancestor in record.ancestors(info) do
+  for ancestor in record_class.ancestors(info) do
     if ancestor.has_overrides then return true end
   end
   return false
@@ -157,7 +157,7 @@ end
 --- Runs a verb that the class may override.
 -- @return whether something was written
 function writing.call(verb, info, target, db, options)
-  local method = (verb == "upsert" or has_overrides(info)) and record.method(info, verb)
+  local method = (verb == "upsert" or has_overrides(info)) and record_class.method(info, verb)
   if not method then return perform(options and options.as or verb, info, target, db, options) end
   local carrier = record_options.carry(options)
   local result
@@ -176,11 +176,11 @@ local through = {}
 
 --- Updates the row, or inserts it if the record has no key or the row does not exist, using the verbs of the class.
 function through.save(info, target, db, options)
-  if steps.has_key(info, target, db) then
-    record_keys.check_kept("save", record.description(info.class, db), target)
+  if record_steps.has_key(info, target, db) then
+    record_keys.check_kept("save", record_class.description(info.class, db), target)
     local is_done, result = pcall(writing.call, "update", info, target, db, options)
     if is_done then return result end
-    local is_missing = is_not_found(result) and not records.raw_exists(target, db, steps.row_values(info, target, db))
+    local is_missing = is_not_found(result) and not native_records.raw_exists(target, db, record_steps.row_values(info, target, db))
     if not is_missing then error(result, 0) end
   end
   return writing.call("insert", info, target, db, options)
@@ -188,7 +188,7 @@ end
 
 --- Runs an upsert as an insert or an update, whichever it will be, with the statement of the upsert.
 function through.upsert(info, target, db, options)
-  db = db or records.default_database()
+  db = db or native_records.default_database()
   local carried_options = { as = "upsert" }
   for name, value in pairs(options or {}) do carried_options[name] = value end
   local is_written
@@ -234,17 +234,17 @@ verbs.upsert, instance_verbs.upsert = writing.upsert, writing.upsert
 
 --- exists: whether a record's row exists, or, for a class, a row with a key.
 function writing.exists(first, ...)
-  if record.info_of(first) then
+  if record_class.info_of(first) then
     local info, target, db = split("exists", first, ...)
-    return records.raw_exists(target, db, steps.row_values(info, target, db))
+    return native_records.raw_exists(target, db, record_steps.row_values(info, target, db))
   end
-  record.require_class("exists", first, true)
+  record_class.require_class("exists", first, true)
   local exists = fetching.exists(first, ...)
   return exists
 end
 
 for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
-  verbs[name], instance_verbs[name] = records["record_" .. name], records["record_" .. name]
+  verbs[name], instance_verbs[name] = native_records["record_" .. name], native_records["record_" .. name]
 end
 
 --- fields: additional lazy fields to read.
@@ -260,7 +260,7 @@ end
 local function refreshed_lazy(info, description, target, options)
   local lazy, wanted = {}, {}
   for _, name in ipairs(description.schema.lazy or {}) do lazy[name] = true end
-  local _, names = records.record_schema(target)
+  local _, names = native_records.record_schema(target)
   for _, name in ipairs(names) do wanted[#wanted + 1] = lazy[name] and name or nil end
   for _, name in ipairs(options and options.fields or {}) do
     if not description.positions[record_description.fold(tostring(name))] then
@@ -275,7 +275,7 @@ end
 local function refresh_lazily(info, description, target, db, options)
   local wanted, lazy = refreshed_lazy(info, description, target, options)
   for _, name in ipairs(wanted) do lazy[name] = nil end
-  local fresh = fetching.fetch_row_of("refresh", info.class, db or records.default_database(), target, wanted)
+  local fresh = fetching.fetch_row_of("refresh", info.class, db or native_records.default_database(), target, wanted)
   local known = {}
   for _, column in ipairs(description.columns) do
     if not lazy[column.name] then
@@ -283,20 +283,20 @@ local function refresh_lazily(info, description, target, db, options)
       known[column.name] = true
     end
   end
-  steps.note_row(info, target, db, records.snapshot(fresh), known)
+  record_steps.note_row(info, target, db, native_records.snapshot(fresh), known)
   return target
 end
 
 --- Reads the row of the record again.
 function instance_verbs.refresh(self, ...)
   local info, target, db, options = split("refresh", self, ...)
-  local description = record.description(info.class, db)
-  if not steps.has_key(info, target, db) then failures.raise_no_key("refresh", description) end
+  local description = record_class.description(info.class, db)
+  if not record_steps.has_key(info, target, db) then record_failures.raise_no_key("refresh", description) end
   record_keys.check_kept("refresh", description, target)
   if description.schema.lazy or options then return refresh_lazily(info, description, target, db, options) end
-  local fresh = fetching.fetch_row_of("refresh", info.class, db or records.default_database(), target)
+  local fresh = fetching.fetch_row_of("refresh", info.class, db or native_records.default_database(), target)
   for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
-  steps.note_row(info, target, db, records.snapshot(fresh), true)
+  record_steps.note_row(info, target, db, native_records.snapshot(fresh), true)
   return target
 end
 
@@ -304,24 +304,24 @@ verbs.refresh = instance_verbs.refresh
 
 --- Inserts and returns a copy.
 function instance_verbs.inserted(self, ...)
-  record.require_record("inserted", self)
-  return records.copy_record(self):insert(...)
+  record_class.require_record("inserted", self)
+  return native_records.copy_record(self):insert(...)
 end
 
 --- Called on the class with a record or a table of columns.
 function verbs.inserted(first, ...)
-  if record.info_of(first) then return instance_verbs.inserted(first, ...) end
-  record.require_class("inserted", first, true)
+  if record_class.info_of(first) then return instance_verbs.inserted(first, ...) end
+  record_class.require_class("inserted", first, true)
   local db, target, options = database_argument.take("inserted", 2, ...)
-  if record.info_of(target) then return instance_verbs.inserted(target, db, options) end
-  return first:insert(db or records.default_database(), target, options)
+  if record_class.info_of(target) then return instance_verbs.inserted(target, db, options) end
+  return first:insert(db or native_records.default_database(), target, options)
 end
 
 -- Rows of a class
 
 local function database_and_rest(...)
-  if records.is_database((...)) then return (...), select(2, ...) end
-  return records.default_database(), ...
+  if native_records.is_database((...)) then return (...), select(2, ...) end
+  return native_records.default_database(), ...
 end
 
 --- The error that is raised for a list that the row path cannot insert alone.
@@ -329,9 +329,9 @@ local one_by_one = {}
 
 --- Returns an element of the list passed to insert_all as a record.
 function writing.list_record(class, value)
-  local made = check_record(record.info(class), "insert_all", value)
+  local made = check_record(record_class.info(class), "insert_all", value)
   -- The element belongs to a class that extends this class and has its own hooks, types or verbs.
-  if records.model_flags(record.info_of(made).model) and not records.model_flags(record.info(class).model) then
+  if native_records.model_flags(record_class.info_of(made).model) and not native_records.model_flags(record_class.info(class).model) then
     error(one_by_one, 0)
   end
   return made
@@ -342,7 +342,7 @@ local function each_element(verb, list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
     if not is_done then
-      failures.add_list_index(err, position, verb)
+      record_failures.add_list_index(err, position, verb)
       error(err, 0)
     end
   end
@@ -351,31 +351,31 @@ end
 local function insert_one(...) return writing.call("insert", ...) end
 
 local function upsert_one(info, ...)
-  local verb = record.method(info, "upsert") and writing.call or writing.perform
+  local verb = record_class.method(info, "upsert") and writing.call or writing.perform
   return verb("upsert", info, ...)
 end
 
 --- Writes records one by one, all or none. If one fails, the records are restored.
 -- @tparam string verb "insert_all" or "upsert_all"
 local function write_each(class, db, list, options, verb)
-  record_options.check(record.info(class), options, db)
+  record_options.check(record_class.info(class), options, db)
   local write = verb == "upsert_all" and upsert_one or insert_one
   local targets, memories, results = {}, {}, {}
   each_element(verb, list, function(position)
-    targets[position] = check_record(record.info(class), verb, list[position])
+    targets[position] = check_record(record_class.info(class), verb, list[position])
   end)
   local is_done, failure = pcall(databases.guarded, db, function(handle)
     each_element(verb, targets, function(position)
       local target = targets[position]
-      local info = record.info_of(target)
-      memories[position] = records.copy_record(target)
+      local info = record_class.info_of(target)
+      memories[position] = native_records.copy_record(target)
       if write(info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
     end)
   end)
   if is_done then return results end
-  for position, memory in ipairs(memories) do records.restore_record(targets[position], memory) end
+  for position, memory in ipairs(memories) do native_records.restore_record(targets[position], memory) end
   error(failure, 0)
 end
 
@@ -401,10 +401,10 @@ local function without_associations(verb, info, db, list)
   local result
   for position = 1, #list do
     local element = list[position]
-    if type(element) == "table" and record.names_associations(info, element) then
+    if type(element) == "table" and record_class.names_associations(info, element) then
       result = result or table.move(list, 1, #list, 1, {})
-      if records.class_of(element) then writing.synchronize(info, element, db)
-      elseif getmetatable(element) == nil then result[position] = record.parents.make(info, element, verb, db) end
+      if native_records.class_of(element) then writing.synchronize(info, element, db)
+      elseif getmetatable(element) == nil then result[position] = record_class.parents.make(info, element, verb, db) end
     end
   end
   return result or list
@@ -412,12 +412,12 @@ end
 
 --- Returns the info, the database, the list and the options of a verb for many records.
 local function split_list(verb, class, ...)
-  local info = record.require_class(verb, class)
+  local info = record_class.require_class(verb, class)
   local db, list, options, rest = database_and_rest(...)
   check_list(verb, list)
   if rest ~= nil then raise("argument", verb .. ": too many arguments") end
-  record.description(class, db) -- which shows whether Lua must handle its writes
-  for ancestor in record.ancestors(info) do
+  record_class.description(class, db) -- which shows whether Lua must handle its writes
+  for ancestor in record_class.ancestors(info) do
     if next(ancestor.associations or {}) ~= nil then
       list = without_associations(verb, info, db, list)
       break
@@ -430,8 +430,8 @@ end
 -- `returning`.
 function verbs.insert_all(class, ...)
   local info, db, list, options = split_list("insert_all", class, ...)
-  if not options and not records.model_flags(info.model) then
-    local is_done, result = pcall(records.raw_insert_all, class, db, list)
+  if not options and not native_records.model_flags(info.model) then
+    local is_done, result = pcall(native_records.raw_insert_all, class, db, list)
     if is_done then return result end
     if result ~= one_by_one then error(result, 0) end
   end
@@ -442,7 +442,7 @@ end
 -- option `returning`.
 function verbs.upsert_all(class, ...)
   local info, db, list, options = split_list("upsert_all", class, ...)
-  local is_plain = not has_overrides(info) and not record.method(info, "upsert") and not require("perilune.records.hooks").has_hooks(info)
+  local is_plain = not has_overrides(info) and not record_class.method(info, "upsert") and not require("perilune.records.hooks").has_hooks(info)
   if is_plain then
     return require("perilune.records.bulk_upsert").run(class, db, list, options)
   end
@@ -452,24 +452,24 @@ end
 
 --- Deletes the row with a key; returns whether there was one. No hooks of records are called, but an overridden `delete` is.
 function verbs.delete_one(class, ...)
-  local info = record.require_class("delete_one", class)
+  local info = record_class.require_class("delete_one", class)
   local db, key = database_argument.take("delete_one", 1, ...)
-  db = db or records.default_database()
+  db = db or native_records.default_database()
   if key == nil then return false end
-  local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
+  local row_id = type(key) ~= "table" and record_class.description(info.class, db).row_id
   if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
   local found = fetching.fetch_by_key("delete_one", info.class, db, key)
   if found == nil then return false end
-  if has_overrides(info) and record.method(info, "delete") then return found:delete(db) ~= false end
-  return steps.delete(record.info_of(found), found, db)
+  if has_overrides(info) and record_class.method(info, "delete") then return found:delete(db) ~= false end
+  return record_steps.delete(record_class.info_of(found), found, db)
 end
 
 --- Deletes all rows; returns their number.
 function verbs.delete_all(class, ...)
-  local info = record.require_class("delete_all", class)
+  local info = record_class.require_class("delete_all", class)
   local db, rest = database_and_rest(...)
   if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database; use filter{ column = value }:delete_all() for some rows") end
-  local is_done, result = pcall(db.execute, db, record.description(info.class, db).delete_all)
+  local is_done, result = pcall(db.execute, db, record_class.description(info.class, db).delete_all)
   if is_done then return result.changed_rows end
   error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.info").of_class(info.class, db)), 0)
 end

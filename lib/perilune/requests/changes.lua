@@ -4,21 +4,21 @@ local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local database_argument = require "perilune.runtime.database_argument"
-local records = require "perilune.native.records"
-local sql_requests = require "perilune.native.requests"
+local native_records = require "perilune.native.records"
+local native_requests = require "perilune.native.requests"
 local checks = require "perilune.runtime.checks"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
-local building = require "perilune.expressions.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local request_building = require "perilune.requests.swift_bridge"
 local verbs = request.verbs
 
@@ -121,7 +121,7 @@ local function read_assignments(self, db, assignments)
       raise("argument", "update_all: expected the name of a column, got " .. errors.describe(name))
     end
     local group = self.node.root.source:group(name)
-    for _, part in ipairs(group and fields.parts(group, value, "update_all: `" .. name .. "`") or { { name, value } }) do add(part[1], part[2]) end
+    for _, part in ipairs(group and record_fields.parts(group, value, "update_all: `" .. name .. "`") or { { name, value } }) do add(part[1], part[2]) end
   end
   if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
   table.sort(names)
@@ -167,14 +167,14 @@ end
 function request.final.update(node, db, _, generation)
   local built, context = prepare(node, db, generation)
   local assignments = node.shape.operands[1]
-  local values = building.build_all(assignments.operands, context)
-  return sql_requests.compile_update(built, db, split(assignments.detail), values, node.shape.detail:match("^%a+"),
+  local values = expression_building.build_all(assignments.operands, context)
+  return native_requests.compile_update(built, db, split(assignments.detail), values, node.shape.detail:match("^%a+"),
     build_returning(node, node.shape.operands[2], context))
 end
 
 function request.final.delete(node, db, _, generation)
   local built, context = prepare(node, db, generation)
-  return sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
+  return native_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
 end
 
 --- Executes a change. The error of a violated constraint names the table.
@@ -192,7 +192,7 @@ local function run(self, db, returning)
   if returning == true then
     local class = self.node.root.source.class
     return require("perilune.records.fetching").decode_all(record_class.info(class),
-      attempt(self, records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
+      attempt(self, native_records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
   end
   return require("perilune.requests.value_types").convert_rows(
     attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan)), returning.shape.operands)

@@ -5,7 +5,7 @@ local request = require "perilune.requests.request"
 require "perilune.requests.fetching"
 require "perilune.requests.changes"
 local on_first_call = require "perilune.runtime.loading"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 
 on_first_call(request.verbs, "perilune.requests.prepared", { "prepare", "page" })
 on_first_call(request.verbs, "perilune.requests.joins", { "join", "left_join", "right_join", "full_join", "cross_join" })
@@ -32,7 +32,7 @@ for _, list in ipairs{ request.derivations, request.verbs } do
 end
 
 for _, name in ipairs{ "filter", "order", "limit" } do
-  methods[name] = records.derivation(name, methods[name], sources.by_class)
+  methods[name] = native_records.derivation(name, methods[name], sources.by_class)
 end
 
 --- Returns a request for all records.

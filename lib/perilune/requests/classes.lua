@@ -3,15 +3,15 @@
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local null = require("perilune.native.values").null
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
-local fields = require "perilune.records.fields"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
 
 local classes = {}
 
 --- Returns the innermost access or the default database; nil if neither exists.
 function classes.database_at_hand()
-  local has_one, db = pcall(records.default_database)
+  local has_one, db = pcall(native_records.default_database)
   return has_one and db or nil
 end
 
@@ -19,31 +19,31 @@ end
 -- @return the table; nil
 -- @return ?table the table as the class last saw it, in any database
 function classes.schema(class)
-  local info, db = record.info(class), classes.database_at_hand()
+  local info, db = record_class.info(class), classes.database_at_hand()
   if db then
     local is_there, schema = pcall(native_schema.table, db, info.table)
-    if is_there then return fields.view(info, schema) end
+    if is_there then return record_fields.view(info, schema) end
     if schema.kind ~= "unknown_table" then error(schema, 0) end
   end
-  local _, layout = records.table_layouts(info.model)
-  return nil, layout and records.table_layout_description(layout).schema
+  local _, layout = native_records.table_layouts(info.model)
+  return nil, layout and native_records.table_layout_description(layout).schema
 end
 
 --- Returns the names that a class gives to its columns, in the format for Swift; nil if it gives none.
 function classes.field_names(class, db)
-  local info = record.info(class)
-  return info.renames and fields.view(info, native_schema.table(db, info.table)).names_text
+  local info = record_class.info(class)
+  return info.renames and record_fields.view(info, native_schema.table(db, info.table)).names_text
 end
 
 --- Returns whether a value is a record class.
 function classes.is_class(value)
-  return record.info(value) ~= nil
+  return record_class.info(value) ~= nil
 end
 
 --- Return the table of a class, and the class that it extends.
-function classes.table(class) return record.info(class).table end
+function classes.table(class) return record_class.info(class).table end
 function classes.base(class)
-  local base = record.info(class).base
+  local base = record_class.info(class).base
   return base and base.class
 end
 
@@ -54,7 +54,7 @@ end
 
 --- Returns the association that a class, or a class it extends, defines under a name; or nil.
 function classes.association(class, name)
-  for ancestor in record.ancestors(record.info(class)) do
+  for ancestor in record_class.ancestors(record_class.info(class)) do
     local found = ancestor.associations[name]
     if found then return found end
   end
@@ -63,7 +63,7 @@ end
 --- Returns the names of a class's associations, in order.
 function classes.association_names(class)
   local names, known = {}, {}
-  for ancestor in record.ancestors(record.info(class)) do
+  for ancestor in record_class.ancestors(record_class.info(class)) do
     for name in pairs(ancestor.associations) do
       if not known[name] then names[#names + 1], known[name] = name, true end
     end
@@ -74,19 +74,19 @@ end
 
 --- Describes a value in messages that expect a record of a class.
 function classes.name_beside(value, class)
-  local info, expected = record.info_of(value), record.info(class)
-  if info and expected and info.table == expected.table then return "one of " .. record.other_name(info, expected) end
+  local info, expected = record_class.info_of(value), record_class.info(class)
+  if info and expected and info.table == expected.table then return "one of " .. record_class.other_name(info, expected) end
   return errors.describe(value)
 end
 
 --- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
 function classes.row_id_key(class, schema)
-  return require("perilune.records.description").row_id_key(record.info(class), schema)
+  return require("perilune.records.description").row_id_key(record_class.info(class), schema)
 end
 
 --- Returns the names of the columns that the class declares as its key; nil if it declares none.
 function classes.own_key(class)
-  return record.info(class).primary_key
+  return record_class.info(class).primary_key
 end
 
 -- Converters for values ----------------------------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ end
 --   * `read`: converts stored values to fields;
 --   * `schema` and `name`: the table and the name of the column, for messages.
 function classes.column_type(class, name)
-  local info = record.info(class)
+  local info = record_class.info(class)
   local types = require("perilune.records.info").types_of(info)
   local is_named = types ~= nil and types[name] ~= nil
   local column_types = require "perilune.records.column_types"

@@ -16,7 +16,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
@@ -25,7 +25,7 @@ local request = require "perilune.requests.request"
 local Source = sources.Source
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
-local sql = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local sql_names = require "perilune.runtime.names"
 
 --- The source of a common table.
@@ -35,17 +35,17 @@ CommonSource.__index = CommonSource
 --- Returns the declaration of the table for Swift. It is created once for each schema generation, so that everything built with it
 -- refers to the same table.
 function CommonSource:declaration(db)
-  local generation = records.schema_generation(db)
+  local generation = native_records.schema_generation(db)
   if self.generation ~= generation then
     local columns = self.column_names or request_building.built(self.first, db, generation)
-    self.declared = sql.declare_common_table(self.table, columns)
+    self.declared = native_requests.declare_common_table(self.table, columns)
     self.generation, self.columns, self.placed = generation, {}, {}
   end
   return self.declared
 end
 
 function CommonSource:names()
-  return self.column_names or sql.column_names(self:declaration(records.default_database()))
+  return self.column_names or native_requests.column_names(self:declaration(native_records.default_database()))
 end
 
 --- Returns the shape of the table column that a request returns under a name; nil if the name belongs to anything else.
@@ -120,9 +120,9 @@ request_building.steps["common table"] = function(root, _, context)
   if not definition then return declared end
   if definition.sql then
     local arguments = definition.shape and expression_building.build_all(definition.shape.operands, context) or {}
-    return sql.define_common_table_by_sql(declared, definition.sql, arguments)
+    return native_requests.define_common_table_by_sql(declared, definition.sql, arguments)
   end
-  return sql.define_common_table(declared, request_building.build_node(definition.node, context))
+  return native_requests.define_common_table(declared, request_building.build_node(definition.node, context))
 end
 
 -- Definitions -------------------------------------------------------------------------------------------------------------------

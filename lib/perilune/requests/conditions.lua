@@ -3,7 +3,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local classes = require "perilune.requests.classes"
-local fields = require "perilune.records.fields"
+local record_fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -94,7 +94,7 @@ local function column_or_raise(self, name)
   local source = self.node.root.source
   local is_there, column = pcall(source.column, source, name, self.node.alias)
   if is_there then return column end
-  if source.class then fields.check_is_field(source:schema(), name) end
+  if source.class then record_fields.check_is_field(source:schema(), name) end
   if column.kind == "unknown_column" then
     require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   end
@@ -112,7 +112,7 @@ end
 --- Returns the condition of a field that consists of several columns.
 local function of_group(self, group, name, value)
   local result
-  for _, part in ipairs(fields.parts(group, value, "filter: `" .. name .. "`")) do
+  for _, part in ipairs(record_fields.parts(group, value, "filter: `" .. name .. "`")) do
     result = all_of(result, column_or_raise(self, part[1]):eq(part[2]))
   end
   return result

@@ -6,11 +6,11 @@
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
-local sql = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local classes = require "perilune.requests.classes"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
-local building = require "perilune.expressions.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local verbs = request.verbs
 local raise = errors.raise
@@ -113,7 +113,7 @@ local function check(self, other, method)
 end
 
 require("perilune.requests.swift_bridge").steps["or filter"] = function(node, built, context)
-  return sql.or_filter(built, building.build(node.shape.operands[1], context))
+  return native_requests.or_filter(built, expression_building.build(node.shape.operands[1], context))
 end
 
 local function require_request(method, given)

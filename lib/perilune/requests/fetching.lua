@@ -4,7 +4,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
-local sql_requests = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local receivers = require "perilune.runtime.receivers"
@@ -16,8 +16,8 @@ local building, request_building = require "perilune.expressions.swift_bridge", 
 local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
 local shapes = require "perilune.expressions.shapes"
 local value_types = require "perilune.requests.value_types"
-local records = require "perilune.native.records"
-local fetch_records, fetch_record = records.fetch_records, records.fetch_record
+local native_records = require "perilune.native.records"
+local fetch_records, fetch_record = native_records.fetch_records, native_records.fetch_record
 local fetching = require "perilune.records.fetching"
 local record_info = record_class.info
 
@@ -31,7 +31,7 @@ local function decode_rows(class, ...) return fetching.decode_rows(record_info(c
 
 --- Returns all records (or rows, if columns were selected) as a list.
 -- @tparam ?database db by default the innermost open access, otherwise the default database
-verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
+verbs.fetch_all = native_records.request_verb("fetch_all", function(self, db, surplus)
   if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_all", self) end
   if surplus ~= nil then arity.refuse("fetch_all", 1, surplus) end
   db = database_for(db, "fetch_all")
@@ -42,7 +42,7 @@ verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
 end)
 
 --- Returns the first record, or nil.
-verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
+verbs.fetch_one = native_records.request_verb("fetch_one", function(self, db, surplus)
   if not marks.is_request(self) then receivers.refuse(receivers.kinds.request, "fetch_one", self) end
   if surplus ~= nil then arity.refuse("fetch_one", 1, surplus) end
   db = database_for(db, "fetch_one")
@@ -73,11 +73,11 @@ function verbs:rows(db)
   db = database_for(db, "rows")
   local plan = plan_of(self, db, "rows")
   local class = plan.class
-  if class then return decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
+  if class then return decode_rows(class, native_records.record_rows(db, plan.sql, class, arguments(self, plan))) end
   if plan.segments[2] or plan.prefetches[1] then return request.iterate_associated(self, db, plan) end
   class = plan.segments[1].whole and self.node.root.source.class
   local next_row, state, control, closing
-  if class then next_row, state, control, closing = decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan)))
+  if class then next_row, state, control, closing = decode_rows(class, native_records.record_rows(db, plan.sql, class, arguments(self, plan)))
   else next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan)) end
   if not plan.booleans[1] and not value_types.converts(plan) then return next_row, state, control, closing end
   local convert_booleans = require("perilune.requests.results").convert_booleans
@@ -235,7 +235,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
   request.final[op] = function(node, db, _, generation)
     local built = request_building.built(node.parent, db, generation)
     local context = { db = db, next = node.parent.count + 1, request = built }
-    return sql_requests.compile(built, db, function_name, building.build(node.shape, context))
+    return native_requests.compile(built, db, function_name, building.build(node.shape, context))
   end
 
   --- Returns the least (greatest, ...) value of a column or expression in all rows; nil without rows.

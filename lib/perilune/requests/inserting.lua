@@ -13,25 +13,25 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local upsert_keys = require "perilune.records.upsert_keys"
 local native_schema = require "perilune.native.schema"
-local fields = require "perilune.records.fields"
-local record = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
+local record_class = require "perilune.records.class"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
-local records = require "perilune.native.records"
-local sql_requests = require "perilune.native.requests"
+local native_records = require "perilune.native.records"
+local native_requests = require "perilune.native.requests"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
-local building = require "perilune.expressions.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local named_expressions = require "perilune.requests.named_expressions"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local request_building = require "perilune.requests.swift_bridge"
 local changing = require "perilune.requests.changes"
 local upsert_rules = require "perilune.records.upsert_rules"
-local sql_expressions = require "perilune.native.expressions"
+local native_expressions = require "perilune.native.expressions"
 local raise = errors.raise
 
 local inserting = {}
@@ -50,10 +50,10 @@ perilune.excluded = setmetatable({}, {
   __newindex = function() raise("readonly", "perilune.excluded cannot be changed") end,
 })
 
-function building.builders.excluded(shape, context)
-  if context.excluded then return sql_expressions.fragment(context.excluded(shape.detail), {}) end
-  if not context.request then return sql_expressions.fragment("excluded." .. shape.detail, {}) end
-  return sql_expressions.excluded(context.request, shape.detail)
+function expression_building.builders.excluded(shape, context)
+  if context.excluded then return native_expressions.fragment(context.excluded(shape.detail), {}) end
+  if not context.request then return native_expressions.fragment("excluded." .. shape.detail, {}) end
+  return native_expressions.excluded(context.request, shape.detail)
 end
 
 -- Options ---------------------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ end
 local function read_options(source, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
-    if records.is_database(options) then arity.refuse_database("insert_from") end
+    if native_records.is_database(options) then arity.refuse_database("insert_from") end
     raise("argument", "insert_from: expected a table of options, got " .. errors.describe(options))
   end
   checks.option_names("insert_from", options, known_options)
@@ -175,23 +175,23 @@ function request.final.insert(node, db, _, generation)
   local table_of_class = request_building.built(node.parent, db, generation)
   local context = { db = db, next = node.parent.count + 1, request = table_of_class }
   local parts, operands = split(node.shape.detail, "\0"), node.shape.operands
-  local rows = building.build(operands[1], { db = db, next = context.next, request = nil })
+  local rows = expression_building.build(operands[1], { db = db, next = context.next, request = nil })
   context.next = context.next + operands[1].count
   local updated, values = split(parts[4], "\1"), {}
-  for index = 1, #updated do values[index] = building.build(operands[index + 1], context) end
+  for index = 1, #updated do values[index] = expression_building.build(operands[index + 1], context) end
   local position = #updated + 2
   local condition
   if parts[5] == "where" then
-    condition = building.build(operands[position], context)
+    condition = expression_building.build(operands[position], context)
     position = position + 1
   end
   local target = parts[3] ~= "\2" and split(parts[3], "\1") or nil
   local columns = parts[1] ~= "" and split(parts[1], "\1") or nil
   local policy = parts[2] ~= "" and parts[2] or nil
   if parts[6] ~= "some" then
-    return sql_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition, parts[6] == "all")
+    return native_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition, parts[6] == "all")
   end
-  return sql_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition,
+  return native_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition,
     request_building.named(operands[position], context))
 end
 
@@ -203,7 +203,7 @@ end
 -- @return the changes, as db:execute returns them; or the list of what `returning` requests
 function inserting.insert_from(class, ...)
   local db, given, options, surplus = ...
-  if not records.is_database(db) then db, given, options, surplus = nil, db, given, options end
+  if not native_records.is_database(db) then db, given, options, surplus = nil, db, given, options end
   if surplus ~= nil then arity.refuse("insert_from", db and 3 or 2, surplus) end
   db = request_plans.database_for(db, "insert_from")
   local rows = request.of(given)
@@ -214,8 +214,8 @@ function inserting.insert_from(class, ...)
   local is_upsert
   options, is_upsert = read_options(source, options)
   if options.target ~= nil then
-    local info = record.info(class)
-    upsert_keys.check_unique("insert_from", fields.view(info, native_schema.table(db, info.table)), read_names(source, "target", options.target))
+    local info = record_class.info(class)
+    upsert_keys.check_unique("insert_from", record_fields.view(info, native_schema.table(db, info.table)), read_names(source, "target", options.target))
   end
   local own = sources.unscoped_request(class)
   local returning = changing.read_returning(own, "insert_from", options.returning)

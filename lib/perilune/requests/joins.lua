@@ -6,12 +6,12 @@
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
-local sql = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local classes = require "perilune.requests.classes"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
-local building = require "perilune.expressions.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local steps = require("perilune.requests.swift_bridge").steps
 local raise = errors.raise
@@ -34,8 +34,8 @@ for method, kind in pairs(kinds) do
 
   steps[op] = function(node, built, context)
     local operands = node.shape.operands
-    local other = building.build(operands[1], context)
-    return sql.join(built, kind, other, operands[2] and building.build(operands[2], context) or nil)
+    local other = expression_building.build(operands[1], context)
+    return native_requests.join(built, kind, other, operands[2] and expression_building.build(operands[2], context) or nil)
   end
 
   --- Pairs each row with each row of another request that satisfies a condition. The conditions of the other request filter its

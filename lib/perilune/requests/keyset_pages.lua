@@ -10,7 +10,7 @@
 -- order it was made with.
 
 local database_argument = require "perilune.runtime.database_argument"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local page_cursors = require "perilune.requests.page_cursors"
 local page_searches = require "perilune.requests.page_searches"
 local pageable = require "perilune.requests.pageable"
@@ -32,7 +32,7 @@ function keyset_pages.fetch(self, method, db, cursor, size)
     list = page_searches.fetch_rows(self, searches, values, size + 1, db)
   else
     -- In one access, so that nothing is written between the searches.
-    list = records.with_access(db, "read", page_searches.fetch_rows, self, searches, values, size + 1, db)
+    list = native_records.with_access(db, "read", page_searches.fetch_rows, self, searches, values, size + 1, db)
   end
   local has_more = #list > size
   for index = #list, size + 1, -1 do list[index] = nil end

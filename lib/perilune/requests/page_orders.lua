@@ -2,7 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local expression = require "perilune.expressions.expression"
-local building = require "perilune.expressions.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
@@ -25,7 +25,7 @@ local function given_terms(self, method)
   local terms = {}
   for _, step in ipairs(steps) do
     local position = step.parent.count
-    for _, term in ipairs(building.read_order(step.shape)) do
+    for _, term in ipairs(expression_building.read_order(step.shape)) do
       local shape = term[1]
       if shape.op == "sql" then
         raise("argument", method .. ": the order cannot contain SQL text; use names of columns or expressions")

@@ -1,14 +1,14 @@
 --- Plans: compiled requests. A plan belongs to a node and is valid for one generation of one database's schema.
 
 local errors = require "perilune.native.errors"
-local sql_requests = require "perilune.native.requests"
+local native_requests = require "perilune.native.requests"
 local native_values = require "perilune.native.values"
 local raise = errors.raise
-local records = require "perilune.native.records"
-local schema_generation, default_database = records.schema_generation, records.default_database
+local native_records = require "perilune.native.records"
+local schema_generation, default_database = native_records.schema_generation, native_records.default_database
 local parameters = require "perilune.expressions.parameters"
 local request = require "perilune.requests.request"
-local building = require "perilune.requests.swift_bridge"
+local request_building = require "perilune.requests.swift_bridge"
 local unpack = table.unpack
 
 local request_plans = {}
@@ -19,7 +19,7 @@ local most_arguments = 100
 --- Returns the database for a verb: the given one, else the innermost open access, else the default database.
 function request_plans.database_for(db, method)
   if db == nil then return default_database() end
-  if records.is_database(db) then return db end
+  if native_records.is_database(db) then return db end
   if type(db) == "table" and getmetatable(db) == nil or type(db) == "string" then
     raise("argument", ("%s: argument 1: expected a database, or nothing, got %s; use filter%s:%s() for conditions"):format(method, errors.describe(db),
       type(db) == "string" and "(...)" or "{ column = value }", method))
@@ -29,7 +29,7 @@ function request_plans.database_for(db, method)
 end
 
 local function compile(node, db, form, generation)
-  return sql_requests.compile(building.built(node, db, generation), db, form)
+  return native_requests.compile(request_building.built(node, db, generation), db, form)
 end
 
 --- Computes the properties of a plan that every verb reads.
@@ -59,7 +59,7 @@ local function keep_compiled(node, form, plan)
   if not verb then return end
   local can_be = plan.class and not plan.has_names and plan.count <= most_arguments
   node[verb] = can_be
-    and records.compiled_request(plan.sql, plan.class, plan.generation, plan.slots, plan.constants) or nil
+    and native_records.compiled_request(plan.sql, plan.class, plan.generation, plan.slots, plan.constants) or nil
 end
 
 --- Returns the plan of a request.

@@ -7,7 +7,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local database_argument = require "perilune.runtime.database_argument"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local raise = errors.raise
 local parameters = require "perilune.expressions.parameters"
 local receivers = require "perilune.runtime.receivers"
@@ -71,7 +71,7 @@ for _, method in ipairs{
 } do
   prepared[method] = receivers.checked(kind, method, function(self, ...)
     local db, values, surplus = ...
-    if not records.is_database(db) then db, values, surplus = records.default_database(), db, values end
+    if not native_records.is_database(db) then db, values, surplus = native_records.default_database(), db, values end
     if surplus ~= nil then arity.refuse(method, 2, surplus) end
     return verbs[method](with_values(rawget(self, "request"), method, db, values), db)
   end)
@@ -93,7 +93,7 @@ function verbs:page(db, number, size)
   checks.positive("page(number, size): argument 2", size)
   if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
   db = request_plans.database_for(db, "page")
-  return records.with_access(db, "read", function()
+  return native_records.with_access(db, "read", function()
     local count = self:fetch_count(db)
     return {
       records = self:limit(size, (number - 1) * size):fetch_all(db),

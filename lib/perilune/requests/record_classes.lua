@@ -1,10 +1,10 @@
 --- Members that requests and associations add to record classes and records, loaded on first use.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
-local record = require "perilune.records.class"
+local record_class = require "perilune.records.class"
 local fetching = require "perilune.records.fetching"
 local raise = errors.raise
 
@@ -26,7 +26,7 @@ end
 
 --- Returns a new table of the request methods that classes have.
 -- @tparam ?table info of a class whose named requests are included
-function record.request_methods(info)
+function record_class.request_methods(info)
   local methods = {}
   for name, method in pairs(record_classes.load_methods().methods) do methods[name] = method end
   if info then
@@ -49,14 +49,14 @@ local own_members = { c = true, requests = true, expressions = true }
 
 --- Returns the member that a class inherits from the classes it extends, or that all classes have.
 local function inherited(info, name)
-  for ancestor in record.ancestors(info.base) do
+  for ancestor in record_class.ancestors(info.base) do
     local found = rawget(ancestor.lookup, name)
     if found ~= nil then return found end
   end
-  return rawget(record.class_verbs, name)
+  return rawget(record_class.class_verbs, name)
 end
 
-record.creators[#record.creators + 1] = function(info)
+record_class.creators[#record_class.creators + 1] = function(info)
   info.associations = {}
   setmetatable(info.lookup, { __index = function(_, name)
     local found
@@ -66,7 +66,7 @@ record.creators[#record.creators + 1] = function(info)
     if found ~= nil and not info.base then rawset(info.lookup, name, found) end
     if not found and type(name) == "string" then found = member(info, name) or found end
     if found ~= nil then return found end
-    record.raise_unknown_member(info, name)
+    record_class.raise_unknown_member(info, name)
   end })
   info.missing = function(_, name)
     local association = info.associations[name]
@@ -76,11 +76,11 @@ end
 
 --- Returns the value fetched into an association's field: a record, a list, or nil if no row belongs to the record. Raises if the
 -- association was not included; then `record.author` is the association itself, which counts as true in conditions.
-function record.instance_verbs.included(self, name, surplus)
-  record.require_record("included", self)
+function record_class.instance_verbs.included(self, name, surplus)
+  record_class.require_record("included", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
-  if not classes.association(record.info_of(self).class, name) then
-    errors.raise_unknown("association", tostring(name), classes.association_names(record.info_of(self).class))
+  if not classes.association(record_class.info_of(self).class, name) then
+    errors.raise_unknown("association", tostring(name), classes.association_names(record_class.info_of(self).class))
   end
   local value = self[name]
   -- Reading from an association whose rows were not fetched raises.
@@ -92,7 +92,7 @@ end
 
 --- Returns whether the arguments of a class verb are at most a database, without SQL or a statement.
 local function is_bare(first, ...)
-  return select("#", ...) == 0 and (first == nil or records.is_database(first))
+  return select("#", ...) == 0 and (first == nil or native_records.is_database(first))
 end
 
 --- Returns the record with a key within the default scope of a class; without a key, the first record.
@@ -109,11 +109,11 @@ end
 
 --- Restricts the class verbs that read all records, or one record by its key, to the default scope of the class.
 function record_classes.scope(class)
-  local info = record.info(class)
+  local info = record_class.info(class)
   local lookup = info.lookup
   info.fetch_in_scope = fetch_in_scope
   for _, verb in ipairs{ "fetch_all", "rows", "fetch_count" } do
-    local own = record.class_verbs[verb]
+    local own = record_class.class_verbs[verb]
     rawset(lookup, verb, function(any_class, ...)
       if not is_bare(...) then return own(any_class, ...) end
       local all = class_request(any_class)
@@ -129,12 +129,12 @@ function record_classes.scope(class)
   end)
 end
 
-record.finishers[#record.finishers + 1] = function(info)
+record_class.finishers[#record_class.finishers + 1] = function(info)
   if info.soft_delete then record_classes.scope(info.class) end
 end
 
 --- The columns, named requests and expressions of a class cannot be replaced.
-record.definers[#record.definers + 1] = function(_, name, value)
+record_class.definers[#record_class.definers + 1] = function(_, name, value)
   if not marks.is_association(value) and own_members[name] then
     raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests, named "
       .. "expressions are in Class.expressions")

@@ -8,7 +8,7 @@
 
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
@@ -236,7 +236,7 @@ local function filter_table(self, condition)
   return result
 end
 
-derivations.filter = records.derivation("filter", function(self, condition, ...)
+derivations.filter = native_records.derivation("filter", function(self, condition, ...)
   check_receiver("filter", self)
   local kind = type(condition)
   if kind == "table" and select("#", ...) == 0 then
@@ -287,7 +287,7 @@ end
 -- Order, limit, columns -------------------------------------------------------------------------------------------------
 
 --- Orders the rows, replacing earlier orders.
-derivations.order = records.derivation("order", function(self, first, ...)
+derivations.order = native_records.derivation("order", function(self, first, ...)
   check_receiver("order", self)
   local node = self.node
   if type(first) == "string" and select("#", ...) == 0 then
@@ -322,7 +322,7 @@ local function check_count(method, value, name)
 end
 
 --- Limits the number of rows, after skipping some.
-derivations.limit = records.derivation("limit", function(self, count, offset, surplus)
+derivations.limit = native_records.derivation("limit", function(self, count, offset, surplus)
   check_receiver("limit", self)
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))

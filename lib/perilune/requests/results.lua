@@ -1,6 +1,6 @@
 --- The results of requests that are not just records of one class: selected columns, nested rows, prefetched lists.
 
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
@@ -56,7 +56,7 @@ function request_results.fetch_all(self, db, plan)
   local class = self.node.root.source.class
   if plan.segments[1].whole and class then
     rows = require("perilune.records.fetching").decode_all(record_class.info(class),
-      records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+      native_records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   else
     rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))
   end

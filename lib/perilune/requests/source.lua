@@ -1,9 +1,9 @@
 --- The sources of requests: a record class, its table and columns.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
-local record = require "perilune.records.class"
-local fields = require "perilune.records.fields"
+local native_records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local record_fields = require "perilune.records.fields"
 local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
 local null = require("perilune.native.values").null
@@ -15,7 +15,7 @@ local sql_names = require "perilune.runtime.names"
 local receivers = require "perilune.runtime.receivers"
 local verbs, derivations = request.verbs, request.derivations
 
-local schema_generation = records.schema_generation
+local schema_generation = native_records.schema_generation
 
 --- Sources by class.
 local by_class = setmetatable({}, { __mode = "k" })
@@ -47,7 +47,7 @@ end
 local function new_column(self, name, place)
   local column = expression.column(name, self.table, place, self:column_type(name))
   -- Its name may belong to a field for another column.
-  if self.class and record.info(self.class).renames then column.shape.owner = self end
+  if self.class and record_class.info(self.class).renames then column.shape.owner = self end
   return column
 end
 
@@ -104,7 +104,7 @@ end
 
 --- Raises for a field that requests cannot use, because it does not exist in SQL.
 function Source:check_is_column(name)
-  fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
+  record_fields.check_is_column(self, name, "give the field an `expression` to use it in requests")
 end
 
 --- Returns the expression of a column. Raises if none exists, and suggests the nearest name. If no current database has the
@@ -116,7 +116,7 @@ function Source:column(name, place)
   -- Another connection may have added it.
   local db = classes.database_at_hand()
   if db then
-    records.touch_schema(db)
+    native_records.touch_schema(db)
     column = self:column_named(name, place)
     if column then return column end
   end
@@ -124,7 +124,7 @@ function Source:column(name, place)
   if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end
   for _, other in ipairs(named_expressions.names(self)) do names[#names + 1] = other end
-  fields.check_is_field(schema, name)
+  record_fields.check_is_field(schema, name)
   errors.raise_unknown_column(name, self.table, names)
 end
 
@@ -303,8 +303,8 @@ function sources.of_class(class)
   source.named_requests, source.requests = requests_table(class)
   local base = classes.base(class)
   source.expressions = named_expressions.new(source, base and sources.of_class(base))
-  source.computed = record.info(class).computed
-  for name, definition in pairs(record.info(class).fields or {}) do
+  source.computed = record_class.info(class).computed
+  for name, definition in pairs(record_class.info(class).fields or {}) do
     if definition.expression ~= nil then rawset(source.definitions, name, definition.expression) end
   end
   source.all_requests = function()

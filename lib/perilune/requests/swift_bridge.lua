@@ -1,13 +1,13 @@
 --- Builds requests in Swift from nodes, one step for each derivation. Nodes are built when they are created, so that mistakes are
 -- reported at their line, and again after the schema has changed.
 
-local sql_expressions = require "perilune.native.expressions"
-local records = require "perilune.native.records"
+local native_expressions = require "perilune.native.expressions"
+local native_records = require "perilune.native.records"
 local native_schema = require "perilune.native.schema"
 local classes = require "perilune.requests.classes"
-local sql = require "perilune.native.requests"
-local building = require "perilune.expressions.swift_bridge"
-local build, builders = building.build, building.builders
+local native_requests = require "perilune.native.requests"
+local expression_building = require "perilune.expressions.swift_bridge"
+local build, builders = expression_building.build, expression_building.builders
 
 local request_building = {}
 local steps = {}
@@ -20,42 +20,42 @@ function builders.request(shape, context)
   return build_node(shape.node, context)
 end
 
-function builders.scalar(shape, context) return sql_expressions.scalar(build(shape.operands[1], context)) end
-function builders.exists(shape, context) return sql_expressions.exists(build(shape.operands[1], context)) end
+function builders.scalar(shape, context) return native_expressions.scalar(build(shape.operands[1], context)) end
+function builders.exists(shape, context) return native_expressions.exists(build(shape.operands[1], context)) end
 
 builders["in request"] = function(shape, context)
   local left = build(shape.operands[1], context)
-  return sql_expressions.is_in_request(left, build(shape.operands[2], context))
+  return native_expressions.is_in_request(left, build(shape.operands[2], context))
 end
 
 -- Steps ---------------------------------------------------------------------------------------------------------------------
 
 function steps.table(node, _, context)
   local source = node.root.source
-  local built = sql.table(context.db, source.table, source.class and classes.field_names(source.class, context.db))
+  local built = native_requests.table(context.db, source.table, source.class and classes.field_names(source.class, context.db))
   if not classes.own_key(source.class) then return built end
   local row_id = classes.row_id_key(source.class, native_schema.table(context.db, source.table))
-  return row_id and sql.with_rowid(built, row_id) or built
+  return row_id and native_requests.with_rowid(built, row_id) or built
 end
 
-function steps.filter(node, built, context) return sql.filter(built, build(node.shape, context)) end
-function steps.having(node, built, context) return sql.having(built, build(node.shape, context)) end
-function steps.none(_, built) return sql.none(built) end
-function steps.reversed(_, built) return sql.reversed(built) end
-function steps.unordered(_, built) return sql.unordered(built) end
-function steps.distinct(_, built) return sql.distinct(built) end
-function steps.alias(node, built) return sql.aliased(built, node.detail) end
-function steps.limit(node, built) return sql.limit(built, node.limit, node.offset or 0) end
+function steps.filter(node, built, context) return native_requests.filter(built, build(node.shape, context)) end
+function steps.having(node, built, context) return native_requests.having(built, build(node.shape, context)) end
+function steps.none(_, built) return native_requests.none(built) end
+function steps.reversed(_, built) return native_requests.reversed(built) end
+function steps.unordered(_, built) return native_requests.unordered(built) end
+function steps.distinct(_, built) return native_requests.distinct(built) end
+function steps.alias(node, built) return native_requests.aliased(built, node.detail) end
+function steps.limit(node, built) return native_requests.limit(built, node.limit, node.offset or 0) end
 steps.offset = steps.limit
 steps["reached by"] = function(node, built)
   local identity = node.detail
-  return sql.reached_by(built, identity.number, identity.name, identity.leads_back)
+  return native_requests.reached_by(built, identity.number, identity.name, identity.leads_back)
 end
 
 --- Returns whether a shape that looks like SQL text is the name of a column in a request's result.
 local function is_result_column(built, shape)
   if shape.op ~= "sql" or #shape.operands > 0 or shape.detail:find("^[%a_][%w_]*$") then return false end
-  return built ~= nil and sql_expressions.has_result_column(built, shape.detail)
+  return built ~= nil and native_expressions.has_result_column(built, shape.detail)
 end
 
 --- Builds one term of an order: an expression, or SQL text, which may contain several terms with their directions.
@@ -63,16 +63,16 @@ local function build_term(term, built, context)
   local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
   local is_name = shape.op == "column" and not shape.table and not shape.common or is_result_column(built, shape)
   if not is_name and shape.op == "sql" and not is_descending and nulls_first == nil then
-    return sql.order_text(shape.detail, building.build_all(shape.operands, context))
+    return native_requests.order_text(shape.detail, expression_building.build_all(shape.operands, context))
   end
-  local expression = is_name and sql_expressions.order_column(built, shape.detail) or build(shape, context)
-  return sql.ordering(expression, is_descending, nulls_first)
+  local expression = is_name and native_expressions.order_column(built, shape.detail) or build(shape, context)
+  return native_requests.ordering(expression, is_descending, nulls_first)
 end
 
 local function order(node, built, context, is_continued)
   local terms = {}
-  for index, term in ipairs(building.read_order(node.shape)) do terms[index] = build_term(term, built, context) end
-  return sql.order(built, terms, is_continued)
+  for index, term in ipairs(expression_building.read_order(node.shape)) do terms[index] = build_term(term, built, context) end
+  return native_requests.order(built, terms, is_continued)
 end
 
 function steps.order(node, built, context) return order(node, built, context, false) end
@@ -83,7 +83,7 @@ local function named(shape, context)
   for index, term in ipairs(shape.operands) do
     local is_named = term.op == "as" or term.op == "named expression"
     names[index] = is_named and term.detail or false
-    expressions[index] = is_result_column(context.request, term) and sql_expressions.column_of_request(context.request, term.detail)
+    expressions[index] = is_result_column(context.request, term) and native_expressions.column_of_request(context.request, term.detail)
       or build(is_named and term.operands[1] or term, context)
   end
   return expressions, names
@@ -91,12 +91,12 @@ end
 
 request_building.named = named
 
-function steps.select(node, built, context) return sql.select(built, named(node.shape, context)) end
-function steps.annotate(node, built, context) return sql.annotate(built, named(node.shape, context)) end
-function steps.group(node, built, context) return sql.group(built, building.build_all(node.shape.operands, context)) end
+function steps.select(node, built, context) return native_requests.select(built, named(node.shape, context)) end
+function steps.annotate(node, built, context) return native_requests.annotate(built, named(node.shape, context)) end
+function steps.group(node, built, context) return native_requests.group(built, expression_building.build_all(node.shape.operands, context)) end
 
 for _, op in ipairs{ "union", "union all", "intersect", "except" } do
-  steps[op] = function(node, built, context) return sql.compound(built, op, build_node(node.other, context)) end
+  steps[op] = function(node, built, context) return native_requests.compound(built, op, build_node(node.other, context)) end
 end
 
 request_building.steps = steps
@@ -139,7 +139,7 @@ function request_building.built(node, db, generation)
 end
 
 local function build_and_check(node, db)
-  sql.check_meaning(request_building.built(node, db, records.schema_generation(db)), db)
+  native_requests.check_meaning(request_building.built(node, db, native_records.schema_generation(db)), db)
 end
 
 --- Builds a new node on the database at hand, so that mistakes are reported now. Its table may not exist yet.
@@ -149,7 +149,7 @@ function request_building.check(node)
   local ok, err = pcall(build_and_check, node, db)
   if not ok and type(err) ~= "string" and err.kind == "unknown_column" then
     -- Another connection may have added it.
-    records.touch_schema(db)
+    native_records.touch_schema(db)
     ok, err = pcall(build_and_check, node, db)
   end
   if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end

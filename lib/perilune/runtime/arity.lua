@@ -3,7 +3,7 @@
 -- The first surplus argument is declared as a parameter, which is faster than variable arguments. A surplus nil is not an error.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 
 local arity = {}
 
@@ -23,7 +23,7 @@ end
 -- @param surplus
 -- @tparam ?string cure
 function arity.refuse(method, most, surplus, cure)
-  if records.is_database(surplus) then arity.refuse_database(method) end
+  if native_records.is_database(surplus) then arity.refuse_database(method) end
   errors.raise("argument", method .. ": takes " .. count_text(most) .. ", got " .. errors.describe(surplus) .. " as argument "
     .. most + 1 .. (cure and "; " .. cure or ""))
 end

@@ -1,7 +1,7 @@
 --- Checks of arguments, mainly of schema definitions, and the classes of the objects that these return.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local arity = require "perilune.runtime.arity"
 local sql_names = require "perilune.runtime.names"
 
@@ -32,8 +32,8 @@ end
 
 --- Returns the given database, or the default one.
 function checks.database(place, db)
-  if db == nil then return records.default_database() end
-  if not records.is_database(db) then checks.fail(place, "expected a database, got " .. errors.describe(db)) end
+  if db == nil then return native_records.default_database() end
+  if not native_records.is_database(db) then checks.fail(place, "expected a database, got " .. errors.describe(db)) end
   return db
 end
 
@@ -78,7 +78,7 @@ function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
   if type(options) ~= "table" then
-    if records.is_database(options) then arity.refuse_database(place) end
+    if native_records.is_database(options) then arity.refuse_database(place) end
     checks.fail(place, "expected a table of options, got " .. errors.describe(options))
   end
   checks.option_names(place, options, kinds)

@@ -1,8 +1,8 @@
 --- The optional database among the arguments of a function, which is always the first of them.
 
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local arity = require "perilune.runtime.arity"
-local is_database = records.is_database
+local is_database = native_records.is_database
 
 local database_argument = {}
 

@@ -6,7 +6,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
@@ -36,8 +36,8 @@ local function split(verb, self, first, ...)
   if makers[self] == nil then
     raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, errors.describe(self)))
   end
-  if records.is_statement(first) then return first, ... end
-  if not records.is_database(first) then return split(verb, self, records.default_database(), first, ...) end
+  if native_records.is_statement(first) then return first, ... end
+  if not native_records.is_database(first) then return split(verb, self, native_records.default_database(), first, ...) end
   local source, surplus = ...
   local request = request_of(source)
   if request then
@@ -106,7 +106,7 @@ function row_type:from(values)
   if type(values) ~= "table" then
     raise("argument", "from: expected a table of columns, got " .. errors.describe(values))
   end
-  return make(self, records.is_row(values) and values or native_rows.methods.new(values))
+  return make(self, native_records.is_row(values) and values or native_rows.methods.new(values))
 end
 
 row_type.from = require("perilune.runtime.arity").limited("from", row_type.from, true)

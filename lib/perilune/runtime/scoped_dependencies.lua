@@ -1,19 +1,19 @@
 --- `perilune.with`: overrides dependencies in a scope.
 
 local errors = require "perilune.native.errors"
-local records = require "perilune.native.records"
+local native_records = require "perilune.native.records"
 local perilune = require "perilune"
 local names = { "database" }
 
 local function check(overrides, body)
-  if type(overrides) ~= "table" or records.is_database(overrides) then
+  if type(overrides) ~= "table" or native_records.is_database(overrides) then
     errors.raise("argument", "perilune.with: argument 1: expected a table such as { database = db }, got "
       .. errors.describe(overrides))
   end
   for name in pairs(overrides) do
     if name ~= "database" then errors.raise_unknown("override", name, names) end
   end
-  if not records.is_database(overrides.database) then
+  if not native_records.is_database(overrides.database) then
     errors.raise("argument", "perilune.with: database: expected a database, got " .. errors.describe(overrides.database))
   end
   if type(body) ~= "function" then
@@ -29,5 +29,5 @@ end
 -- @return what the function returns
 function perilune.with(overrides, body, ...)
   check(overrides, body)
-  return records.with_default_database(overrides.database, perilune, body, ...)
+  return native_records.with_default_database(overrides.database, perilune, body, ...)
 end

@@ -2,7 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local values = require "perilune.native.values"
+local native_values = require "perilune.native.values"
 local make_blob = perilune.blob
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
@@ -41,7 +41,7 @@ end
 function vectors.unpack(blob)
   if type(blob) == "string" then blob = make_blob(blob) end
   if not vectors.is_blob(blob) then
-    return nil, "expected a blob of 32-bit floats, got " .. (values.is_blob(blob) and "one of " .. #blob .. " bytes" or errors.describe(blob))
+    return nil, "expected a blob of 32-bit floats, got " .. (native_values.is_blob(blob) and "one of " .. #blob .. " bytes" or errors.describe(blob))
   end
   local bytes, numbers = tostring(blob), {}
   for position = 1, #bytes, 4 do numbers[#numbers + 1] = (string.unpack("<f", bytes, position)) end
@@ -56,7 +56,7 @@ end
 
 --- Returns whether a value is a blob of whole 32-bit floats.
 function vectors.is_blob(value)
-  return values.is_blob(value) and #value > 0 and #value % 4 == 0
+  return native_values.is_blob(value) and #value > 0 and #value % 4 == 0
 end
 
 --- Makes a blob from a list of numbers: 32-bit floats.

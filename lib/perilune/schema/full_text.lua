@@ -5,7 +5,7 @@ local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local schema_changes = require "perilune.schema.changes"
-local synchronization = require "perilune.schema.full_text_synchronization"
+local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
 --- Reads the list of columns: names, or tables such as `{ "body", unindexed = true }`. Returns their SQL and their names.
@@ -70,7 +70,7 @@ local function synchronized_arguments(db, options, columns, place)
   for _, column in ipairs(columns) do
     if not known.by_key[sql_names.fold(column)] then errors.raise_unknown("column", column, known.names) end
   end
-  local rowid = synchronization.rowid_of(db, content, place)
+  local rowid = full_text_synchronization.rowid_of(db, content, place)
   return rowid, content_arguments{ content = content, content_rowid = rowid ~= "rowid" and rowid or nil }
 end
 
@@ -117,7 +117,7 @@ function database:create_fts5(name, options)
       .. quoted .. " USING fts5(" .. table.concat(arguments, ", ") .. ")",
   }
   if rowid then
-    append(statements, synchronization.statements(self, name, options.synchronize_with, rowid, columns, options.if_not_exists))
+    append(statements, full_text_synchronization.statements(self, name, options.synchronize_with, rowid, columns, options.if_not_exists))
   end
   schema_changes.run(self, statements)
 end
@@ -125,7 +125,7 @@ end
 --- Stops synchronizing a full-text table, which keeps its content. Not needed before `db:drop_table`.
 function database:drop_fts5_synchronization(name)
   sql_text.name(name, "db:drop_fts5_synchronization: argument 1")
-  schema_changes.run(self, synchronization.drops(self, name))
+  schema_changes.run(self, full_text_synchronization.drops(self, name))
 end
 
 require("perilune.runtime.arity").limit(database, "db:", { create_fts5 = 2, drop_fts5_synchronization = 1 })

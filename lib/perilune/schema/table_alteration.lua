@@ -17,7 +17,7 @@ local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
 local indexes = require "perilune.schema.indexes"
 local schema_changes = require "perilune.schema.changes"
-local synchronization = require "perilune.schema.full_text_synchronization"
+local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
 local database = databases.methods
@@ -64,7 +64,7 @@ function Alteration:set_primary_key(components, place)
 end
 
 function Alteration:require_no_key(place)
-  synchronization.refuse_table(self.db, self.name, place)
+  full_text_synchronization.refuse_table(self.db, self.name, place)
   local key = self.new_key or self:require_text(place):primary_key()
   if key then
     checks.refuse(place, ("table `%s` already has a primary key (%s); use t:drop_primary_key() first"):format(
@@ -96,7 +96,7 @@ end
 
 --- Raises if a full-text table depends on a column, or if the column belongs to a history.
 function Alteration:refuse_column(name, place)
-  synchronization.refuse_column(self.db, self.name, name, place)
+  full_text_synchronization.refuse_column(self.db, self.name, name, place)
   history_tables.refuse_column(self.db, self.name, name, place)
 end
 
@@ -296,7 +296,7 @@ end
 --- Turns the columns of the primary key into ordinary columns.
 function methods:drop_primary_key()
   local alteration, place = open(self, "drop_primary_key")
-  synchronization.refuse_table(alteration.db, alteration.name, place)
+  full_text_synchronization.refuse_table(alteration.db, alteration.name, place)
   if not alteration:require_text(place):primary_key() then
     checks.refuse(place, "table `" .. alteration.name .. "` has no primary key")
   end
@@ -445,7 +445,7 @@ end
 function methods:options(options)
   local alteration, place = open(self, "options")
   options = checks.options(place, options, { strict = "boolean", without_rowid = "boolean" })
-  if options.without_rowid then synchronization.refuse_table(alteration.db, alteration.name, place) end
+  if options.without_rowid then full_text_synchronization.refuse_table(alteration.db, alteration.name, place) end
   alteration:require_text(place)
   if options.strict ~= nil then alteration.strict = options.strict end
   alteration:add_edit(function(text)
@@ -561,7 +561,7 @@ function database:rename_table(name, new_name)
   local quoted = sql_text.name(name, place .. ": argument 1")
   local new_quoted = sql_text.name(new_name, place .. ": argument 2")
   table_reference.require_table(self, name, place)
-  synchronization.refuse_table(self, name, place)
+  full_text_synchronization.refuse_table(self, name, place)
   history_tables.refuse_history(self, name, "rename that table", place)
   databases.guarded(self, function(db)
     local history = history_keeping.begin(db, name, function(sql) return schema_changes.execute(db, sql) end)

@@ -9,7 +9,7 @@ local belonging = require "perilune.schema.belongs_to"
 local table_definition = require "perilune.schema.table_definition"
 local schema_changes = require "perilune.schema.changes"
 local history_tables = require "perilune.schema.history_tables"
-local synchronization = require "perilune.schema.full_text_synchronization"
+local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
 --- Checks that the columns used in keys exist.
@@ -120,7 +120,7 @@ function database:drop_table(name, options)
   end
   history_tables.refuse_history(self, name, "remove it by perilune.history(Class):remove(db)", place)
   history_tables.refuse_owner(self, name, place)
-  schema_changes.run(self, append(synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
+  schema_changes.run(self, append(full_text_synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
 end
 
 require("perilune.runtime.arity").limit(database, "db:", { create_table = 3, drop_table = 2 })
