@@ -22,7 +22,7 @@ end
 
 local function request_methods(set)
   -- Otherwise, the methods are only loaded when a class is first asked for one.
-  require "perilune.request_methods"
+  require "perilune.request_assembly"
   add_keys(set, request.derivations)
   add_keys(set, request.verbs)
 end

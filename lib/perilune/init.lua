@@ -35,7 +35,7 @@ on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "d
 on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })
 on_first_call(databases.methods, "perilune.schema.trigger_creation", { "create_trigger", "drop_trigger" })
 on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
-on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.events.history" }, { "history" }, module)
+on_first_call(perilune, { "perilune.record_assembly", "perilune.request_assembly", "perilune.events.history" }, { "history" }, module)
 databases.set_write_options(function(...) return require("perilune.events.write_options")(...) end)
 on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
 on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
@@ -56,10 +56,10 @@ on_first_call(perilune, "perilune.expressions.expression", { "sql", "column", "v
 on_first_call(perilune, { "perilune.expressions.expression", "perilune.expressions.windows" }, {
   "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
 }, module)
-on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.requests.common_table" }, { "common_table" }, module)
+on_first_call(perilune, { "perilune.record_assembly", "perilune.request_assembly", "perilune.requests.common_table" }, { "common_table" }, module)
 perilune.excluded = setmetatable({}, { __index = function(_, name)
-  require "perilune.record_classes"
-  require "perilune.request_methods"
+  require "perilune.record_assembly"
+  require "perilune.request_assembly"
   require "perilune.requests.inserting"
   return perilune.excluded[name]
 end })
@@ -68,7 +68,7 @@ perilune.fn = setmetatable({}, { __index = function(_, name)
   return perilune.fn[name]
 end })
 on_first_call(perilune, "perilune.runtime.scoped_dependencies", { "with" }, module)
-on_first_call(perilune, "perilune.record_classes", { "record" }, module)
+on_first_call(perilune, "perilune.record_assembly", { "record" }, module)
 on_first_call(perilune, "perilune.events.loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" }, module)
 on_first_call(perilune, "perilune.events.schedule", { "at", "schedule" }, module)
 on_first_call(perilune, "perilune.events.automation", { "automation", "automations", "emit" }, module)

@@ -90,7 +90,7 @@ end
 --- Returns a date in a field of a record as a day, if the column stores days; other values are returned unchanged.
 local function in_stored_form(item, column, value)
   if not is_record(item) or not perilune.date.is(value) then return value end
-  local converter = require("perilune.records.info").of_record(item).converters[column]
+  local converter = require("perilune.records.column_details").of_record(item).converters[column]
   return converter and converter.form == "day" and value:format("YMD") or value
 end
 

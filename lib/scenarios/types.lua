@@ -92,7 +92,7 @@ local other_results = { select = true }
 
 --- Returns the names of the methods that derive a request for the same records.
 local function derivations()
-  require "perilune.request_methods"
+  require "perilune.request_assembly"
   local request, names = require "perilune.requests.request", {}
   for name in pairs(request.derivations) do
     if not other_results[name] then names[#names + 1] = name end

@@ -12,7 +12,7 @@ local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
 local checks = require "perilune.runtime.checks"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local sources = require "perilune.requests.source"
 local marks = require "perilune.runtime.marks"
 local receivers = require "perilune.runtime.receivers"
@@ -74,7 +74,7 @@ end
 
 --- Returns the source of a class or of a common table, which an association can start from or lead to; nil for anything else.
 local function source_of(value)
-  if classes.is_class(value) then return sources.of_class(value) end
+  if class_properties.is_class(value) then return sources.of_class(value) end
   if marks.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
   return type(value) == "table" and rawget(value, "is_common_table") and value or nil
 end
@@ -165,7 +165,7 @@ end
 local function belongs_to_class(root, class)
   while class do
     if root.owner == class then return true end
-    class = classes.base(class)
+    class = class_properties.base(class)
   end
   return false
 end
@@ -368,7 +368,7 @@ association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
 
 local function check_association(method, value, index)
   if marks.is_association(value) then return end
-  local cure = (classes.is_class(value) or type(value) == "string") and "; use Class.name, as defined by has_many or belongs_to"
+  local cure = (class_properties.is_class(value) or type(value) == "string") and "; use Class.name, as defined by has_many or belongs_to"
     or type(value) == "table" and getmetatable(value) == nil and "; pass associations as arguments: " .. method .. "(Class.name, Class.other)" or ""
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
@@ -445,15 +445,15 @@ function derivations:including_all(...)
 end
 
 local function preload(class, db, found, ...)
-  if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
+  if not class_properties.is_class(class) then raise("argument", "preload: common tables have no records") end
   if type(found) ~= "table" or getmetatable(found) ~= nil and record_class.info_of(found) then
     raise("argument", "preload: argument 1: expected a list of records, got " .. errors.describe(found)
       .. "; use including_all(Class.association) to fetch records with associated rows")
   end
   for position, value in ipairs(found) do
     if not class:is(value) then
-      raise("argument", ("preload: element %d of the list: expected a record of `%s`, got %s"):format(position, classes.table(class),
-        classes.name_beside(value, class)))
+      raise("argument", ("preload: element %d of the list: expected a record of `%s`, got %s"):format(position, class_properties.table(class),
+        class_properties.name_beside(value, class)))
     end
   end
   local included = class:unscoped():including_all(...)

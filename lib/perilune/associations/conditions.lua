@@ -10,7 +10,7 @@ local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local association_records = require "perilune.associations.records"
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
@@ -57,7 +57,7 @@ local function check_record(association, value, place)
   end
   if info and info.table == root.source.table then return end
   raise("argument", ("%s: expected a record of `%s`, a list of them or a request, got %s"):format(place, root.source.table,
-    classes.name_beside(value, root.target)))
+    class_properties.name_beside(value, root.target)))
 end
 
 --- Returns the stored values of some columns of a record; nil if one of them is NULL.
@@ -180,7 +180,7 @@ end
 
 local function compare(self, association, value, place)
   if value == null then return of_null(self, association) end
-  if marks.is_request(value) or classes.is_class(value) then return of_request(self, association, request.of(value), place) end
+  if marks.is_request(value) or class_properties.is_class(value) then return of_request(self, association, request.of(value), place) end
   if type(value) == "table" and getmetatable(value) == nil then return of_list(self, association, value, place) end
   return of_record(self, association, value, place)
 end
@@ -200,7 +200,7 @@ end
 --- Returns the association with a name in a request's class.
 local function association_of(self, name)
   local class = self.node.root.source.class
-  return class and classes.association(class, name)
+  return class and class_properties.association(class, name)
 end
 
 --- Returns the condition for a key that is not a column: an association, or a path of associations to a column.

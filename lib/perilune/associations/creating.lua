@@ -12,9 +12,9 @@ local database_argument = require "perilune.runtime.database_argument"
 local marks = require "perilune.runtime.marks"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
@@ -94,7 +94,7 @@ end
 local function adopt(self, method, db, made)
   local class = class_of(self, method)
   if not class:is(made) then
-    raise("argument", ("%s: expected a record of %s or a table of columns, got %s"):format(method, classes.table(class), errors.describe(made)))
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s"):format(method, class_properties.table(class), errors.describe(made)))
   end
   local link, fields = given_by(self, class, method, db)
   for name, value in pairs(fields) do
@@ -213,12 +213,12 @@ end
 --- Returns the request's rows whose columns have the values of a key, as an insert would have stored them.
 local function with_key(self, key, db)
   local source, others, found = self.node.root.source, {}, self
-  local info = record_info.of_class(source.class, db)
+  local details = column_details.of_class(source.class, db)
   for name, value in next, key do
     local column = type(name) == "string" and source:column_named(name, self.node.alias)
-    local converter = column and column.shape.op == "column" and value ~= null and info.converters[column.shape.detail]
+    local converter = column and column.shape.op == "column" and value ~= null and details.converters[column.shape.detail]
     if converter then
-      found = found:filter(column:eq(converter.form and value or perilune.value(record_values.store(info, nil, column.shape.detail, value))))
+      found = found:filter(column:eq(converter.form and value or perilune.value(record_values.store(details, nil, column.shape.detail, value))))
     else
       others[name] = value
     end

@@ -4,7 +4,7 @@
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local record_class = require "perilune.records.class"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local native_records = require "perilune.native.records"
 local raise = errors.raise
 local request_plans = require "perilune.requests.plans"
@@ -48,7 +48,7 @@ local function raw_class(class)
   if known and known.schema == schema then return known.class end
   local types = {}
   for _, column in ipairs(schema.columns) do types[column.name] = "any" end
-  known = { schema = schema, class = perilune.record(classes.table(class), { types = types, fields = require("perilune.records.fields").option_of(schema) }) }
+  known = { schema = schema, class = perilune.record(class_properties.table(class), { types = types, fields = require("perilune.records.fields").option_of(schema) }) }
   raw_classes[class] = known
   return known.class
 end

@@ -8,10 +8,10 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local database_argument = require "perilune.runtime.database_argument"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local null = require("perilune.native.values").null
 local raise = errors.raise
 local association_records = require "perilune.associations.records"
@@ -54,8 +54,8 @@ end
 local function values_of(pivot, linked)
   if record_class.info_of(linked) then
     if not pivot.target:is(linked) then
-      raise("argument", pivot.method .. ": expected a record of `" .. classes.table(pivot.target) .. "`, got "
-        .. classes.name_beside(linked, pivot.target))
+      raise("argument", pivot.method .. ": expected a record of `" .. class_properties.table(pivot.target) .. "`, got "
+        .. class_properties.name_beside(linked, pivot.target))
     end
     local values = {}
     for index, column in ipairs(pivot.target_columns) do
@@ -69,7 +69,7 @@ local function values_of(pivot, linked)
   if linked == nil or linked == null or type(linked) == "table" and getmetatable(linked) == nil or #pivot.columns > 1 then
     raise("argument", pivot.method .. ": expected a record or its key, got " .. errors.describe(linked))
   end
-  return { record_values.store(record_info.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
+  return { record_values.store(column_details.of_class(pivot.target, pivot.db), nil, pivot.target_columns[1], linked) }
 end
 
 --- Returns the condition that columns store certain values.
@@ -111,7 +111,7 @@ end
 
 --- Returns the most recently deleted link to a record if links are deleted softly; nil if none exists.
 local function deleted_link(pivot, values, fields)
-  local deleted_at = classes.behaviour(pivot.class, "soft_delete")
+  local deleted_at = class_properties.behaviour(pivot.class, "soft_delete")
   if not deleted_at then return nil end
   local stored = {}
   for name, value in pairs(fields) do stored[name] = value end
@@ -154,9 +154,9 @@ end
 --- Inserts a link with the values that the association's conditions require. Keys are stored in the form in which the linked rows
 -- store them.
 local function insert_link(pivot, values, fields)
-  local info, row = record_info.of_class(pivot.class, pivot.db), {}
-  for name, value in pairs(pivot.own) do row[name] = record_values.as_row(info, name, value) end
-  for index, name in ipairs(pivot.columns) do row[name] = record_values.as_row(info, name, values[index]) end
+  local details, row = column_details.of_class(pivot.class, pivot.db), {}
+  for name, value in pairs(pivot.own) do row[name] = record_values.as_row(details, name, value) end
+  for index, name in ipairs(pivot.columns) do row[name] = record_values.as_row(details, name, values[index]) end
   local made = pivot.class.from_row(row)
   record_class.set_fields(made, fields)
   made:insert(pivot.db)
@@ -166,7 +166,7 @@ end
 local function check_is_linked(pivot, values)
   if pivot.rows:filter(equal(pivot.rows, pivot.target_columns, values)):exists(pivot.db) then return end
   raise("argument", ("%s: the record does not fulfil the conditions of `%s`; change the record, or add a link that fulfils them by "
-    .. "`%s:insert{...}`"):format(pivot.method, pivot.name, classes.table(pivot.class)))
+    .. "`%s:insert{...}`"):format(pivot.method, pivot.name, class_properties.table(pivot.class)))
 end
 
 --- Adds a link unless it exists. A softly deleted link is restored. Columns of the link are written in each case.

@@ -13,10 +13,10 @@ local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local deletions = require "perilune.associations.nested_deletions"
 local raise = errors.raise
@@ -143,12 +143,12 @@ end
 function read(context, class, value)
   if native_records.class_of(value) then
     if not class:is(value) then
-      raise("argument", ("%s: expected a record of `%s`, got %s"):format(verb, classes.table(class), classes.name_beside(value, class)))
+      raise("argument", ("%s: expected a record of `%s`, got %s"):format(verb, class_properties.table(class), class_properties.name_beside(value, class)))
     end
     return read_record(context, class, value)
   end
   if type(value) == "table" and getmetatable(value) == nil and value[1] == nil then return read_values(context, class, value) end
-  raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, classes.table(class),
+  raise("argument", ("%s: expected a record of `%s` or a table of columns, got %s"):format(verb, class_properties.table(class),
     type(value) == "table" and value[1] ~= nil and "a list" or errors.describe(value)))
 end
 
@@ -179,7 +179,7 @@ end
 
 --- Returns whether storing a field would change a row.
 local function differs(context, class, column, stored, field)
-  return record_values.differs(record_info.of_class(class, context.db), column, stored, field)
+  return record_values.differs(column_details.of_class(class, context.db), column, stored, field)
 end
 
 --- Sets the fields that link a row to its owner. Raises for a field with a different value.
@@ -201,7 +201,7 @@ local function check_owner(context, node, row, link)
     local present, given = association_records.stored_field(row, column), node.fields[column]
     if present ~= nil and present ~= value and (given == nil or given == null) then
       raise("nested_owner", ("%s: the row of `%s` with this key belongs to another record; set its column `%s` first"):format(
-        verb, classes.table(node.class), column), { table = classes.table(node.class), column = column })
+        verb, class_properties.table(node.class), column), { table = class_properties.table(node.class), column = column })
     end
   end
 end
@@ -219,7 +219,7 @@ local function fulfil(context, node, record, demanded)
     local is_given = node.record and not native_records.knows_row(record) and rawget(record, column) ~= nil
     if not is_given then set(column, value) end
   end
-  local deleted_at = demanded and classes.behaviour(node.class, "soft_delete")
+  local deleted_at = demanded and class_properties.behaviour(node.class, "soft_delete")
   if deleted_at then set(deleted_at, null) end
   return is_changed
 end

@@ -11,7 +11,7 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local behaviours = require "perilune.records.behaviours"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local association_records = require "perilune.associations.records"
 local raise = errors.raise
@@ -48,7 +48,7 @@ end
 
 --- Returns a function that reads the values of the row as the record has last read it.
 local function read_by(record, row)
-  return function(name) return record_values.of_row(record_info.of_record(record), name, row[name]) end
+  return function(name) return record_values.of_row(column_details.of_record(record), name, row[name]) end
 end
 
 --- Returns the values that a record has read from its row; nil if they do not determine which row it belongs to.

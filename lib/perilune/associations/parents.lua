@@ -10,8 +10,8 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
-local classes = require "perilune.requests.classes"
+local column_details = require "perilune.records.column_details"
+local class_properties = require "perilune.requests.class_properties"
 local association_records = require "perilune.associations.records"
 local raise = errors.raise
 
@@ -36,7 +36,7 @@ local function check_record(place, name, root, value, columns)
     if ancestor.class == root.target then return end
   end
   raise("argument", ("%s: `%s`: expected a record of `%s` or perilune.null, got %s%s"):format(place, name, root.source.table,
-    classes.name_beside(value, root.target), info and "" or "; use `" .. table.concat(columns, "`, `") .. "` for its key"))
+    class_properties.name_beside(value, root.target), info and "" or "; use `" .. table.concat(columns, "`, `") .. "` for its key"))
 end
 
 --- Returns the fields that refer to a record: column -> value.
@@ -117,10 +117,10 @@ local function is_moved(target, name, parent, owner_columns, target_columns)
   local is_new = known ~= nil and known[name] ~= nil and not rawequal(known[name], parent)
   if known and known[name] ~= nil and not is_new then return false end
   local row, parent_row = native_records.snapshot(target), native_records.snapshot(parent)
-  local info, differs = record_info.of_record(target), false
+  local details, differs = column_details.of_record(target), false
   for index, column in ipairs(owner_columns) do
     local key = rawget(parent, target_columns[index])
-    if key == nil or key == null or info.converters[column] then return false end
+    if key == nil or key == null or details.converters[column] then return false end
     -- The row of the record may have been found by SQLite's comparison, which ignores some differences.
     local stored = parent_row and parent_row[target_columns[index]] or key
     if not is_new and (not row or as_text(row[column]) ~= as_text(rawget(target, column))) then return false end

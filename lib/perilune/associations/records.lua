@@ -9,9 +9,9 @@ local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local record_fields = require "perilune.records.fields"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
 local sources = require "perilune.requests.source"
@@ -81,7 +81,7 @@ local function check_record(root, record)
     if ancestor.class == root.owner then return end
   end
   raise("argument", ("`%s`: expected a record of `%s`, got %s; use record:%s()"):format(root.name or "association",
-    root.owner_source.table, classes.name_beside(record, root.owner), root.name or "association"))
+    root.owner_source.table, class_properties.name_beside(record, root.owner), root.name or "association"))
 end
 
 --- Returns the node of the request for one record's rows through other tables.
@@ -106,7 +106,7 @@ local function stored_field(record, name)
     if info and info.has_lazy then record_fields.check_is_fetched(info, record, name) end
   end
   if value == nil or value == null then return nil end
-  return require("perilune.records.values").stored(require("perilune.records.info").of_record(record), record, name)
+  return require("perilune.records.values").stored(require("perilune.records.column_details").of_record(record), record, name)
 end
 
 association_records.stored_field = stored_field
@@ -114,10 +114,10 @@ association_records.stored_field = stored_field
 --- Returns the field value of a record for a stored reference to another row.
 -- @param class the record's class
 function association_records.field_of(class, column, stored, db)
-  local record_info = require "perilune.records.info"
-  local info = db and record_info.of_class(class, db) or not db and record_info.of_any(class)
-  if not info then return stored end
-  local field, converter = require("perilune.records.values").field_of(info, column, stored), info.converters[column]
+  local column_details = require "perilune.records.column_details"
+  local details = db and column_details.of_class(class, db) or not db and column_details.of_any(class)
+  if not details then return stored end
+  local field, converter = require("perilune.records.values").field_of(details, column, stored), details.converters[column]
   if converter and converter.form == "day" and perilune.date.is(field) then
     require("perilune.records.column_types").keep_text(field, stored)
   end
@@ -159,10 +159,10 @@ end
 --- Raises for a field that contradicts the conditions of a request, because the request would never find the new record.
 function association_records.check_agrees(self, method, given, db)
   local class = self.node.root.source.class
-  local info, fields = record_info.of_class(class, db), association_records.fields_of_conditions(self, class, db)
+  local details, fields = column_details.of_class(class, db), association_records.fields_of_conditions(self, class, db)
   local function stored(name, value)
     if value == null then return nil end
-    return native_values.plain(record_values.store(info, nil, name, value))
+    return native_values.plain(record_values.store(details, nil, name, value))
   end
   for name, value in next, given do
     if fields[name] ~= nil and stored(name, fields[name]) ~= stored(name, value) then

@@ -1,7 +1,7 @@
 --- Builds associations in Swift.
 
 local errors = require "perilune.native.errors"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
 local native_associations = require "perilune.native.associations"
@@ -44,7 +44,7 @@ function steps.association(root, _, context)
   local owner = source.class and source.table or source:declaration(context.db)
   return native_associations[root.kind](context.db, owner, build_target(root, context), name_of(root), root.tag, root.options.columns,
     root.options.referenced, root.options.singular, root.number,
-    source.class and classes.field_names(source.class, context.db))
+    source.class and class_properties.field_names(source.class, context.db))
 end
 
 --- Builds the rows associated with one record. The values of the association precede the values of the record's columns.

@@ -75,9 +75,9 @@ function history_reading.as_of(class, ...)
 end
 
 local function stored_key(class, db, schema, target)
-  local info, key = require("perilune.records.info").of_class(class, db), {}
+  local details, key = require("perilune.records.column_details").of_class(class, db), {}
   for index, name in ipairs(schema.primary_key.columns) do
-    key[index] = require("perilune.records.values").stored(info, target, record_fields.of_column(info.schema, name))
+    key[index] = require("perilune.records.values").stored(details, target, record_fields.of_column(details.schema, name))
   end
   return key
 end

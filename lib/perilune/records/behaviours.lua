@@ -192,7 +192,7 @@ end
 local function is_assigned(target, column)
   local value, row = rawget(target, column), native_records.snapshot(target)
   if value == nil or value == null or not row then return value ~= nil and value ~= null end
-  return require("perilune.records.values").differs(require("perilune.records.info").of_record(target), column, row[column], value)
+  return require("perilune.records.values").differs(require("perilune.records.column_details").of_record(target), column, row[column], value)
 end
 
 local function add_timestamps(info)
@@ -215,7 +215,7 @@ end
 local function row_of(info, target)
   local key, names = {}, (native_records.record_schema(target)).key
   for _, name in ipairs(names) do
-    local value = require("perilune.records.values").stored(require("perilune.records.info").of_record(target), target, name)
+    local value = require("perilune.records.values").stored(require("perilune.records.column_details").of_record(target), target, name)
     if value == nil then value = null end
     key[name] = perilune.value(value)
   end
@@ -312,7 +312,7 @@ end
 local function add_immutable(info)
   behaviours.add(info, "will_update", function(target, db)
     local changed, row = {}, native_records.snapshot(target)
-    for _, name in ipairs(row and require("perilune.records.changes").columns(require("perilune.records.info").of_record(target), target) or {}) do
+    for _, name in ipairs(row and require("perilune.records.changes").columns(require("perilune.records.column_details").of_record(target), target) or {}) do
       changed[name] = true
     end
     for _, name in ipairs(info.immutable) do

@@ -13,7 +13,7 @@ local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 local record_fields = require "perilune.records.fields"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -31,55 +31,55 @@ local most_values = 640
 -- Elements --------------------------------------------------------------------------------------------------------------------
 
 --- Returns the stored value of a field of an element, which is a record or a table of columns.
-local function value_of(info, element, column, is_record)
+local function value_of(details, element, column, is_record)
   if is_record then
-    local stored = record_values.stored(info, element, column)
-    record_values.check_type(info, column, stored, element)
+    local stored = record_values.stored(details, element, column)
+    record_values.check_type(details, column, stored, element)
     return stored
   end
   local value = element[column]
-  record_values.check_type(info, column, value)
-  if value == nil or value == null or not info.converters[column] then return value end
-  return record_values.store(info, nil, column, value)
+  record_values.check_type(details, column, value)
+  if value == nil or value == null or not details.converters[column] then return value end
+  return record_values.store(details, nil, column, value)
 end
 
-local function check_element(class, info, element)
+local function check_element(class, details, element)
   if native_records.class_of(element) then
     local own = native_records.class_of(element)
     if own ~= class and class:is(element) and require("perilune.records.hooks").has_hooks(record_class.info(own)) then
       raise("argument", "the record belongs to a class with hooks that extends this one; write records of that class separately")
     end
     if class:is(element) then return true end
-    raise("argument", "expected a record of `" .. info.schema.name .. "`, got " .. errors.describe(element))
+    raise("argument", "expected a record of `" .. details.schema.name .. "`, got " .. errors.describe(element))
   elseif type(element) ~= "table" or getmetatable(element) ~= nil then
     raise("argument", "expected a record or a table of columns, got " .. errors.describe(element))
   end
   for name in next, element do
-    if not info.declared[name] then errors.raise_unknown_column(name, info.schema.name, info.columns) end
-    if info.generated[name] then raise("argument", ("`%s` is a generated column, which cannot be written"):format(name)) end
+    if not details.declared[name] then errors.raise_unknown_column(name, details.schema.name, details.columns) end
+    if details.generated[name] then raise("argument", ("`%s` is a generated column, which cannot be written"):format(name)) end
   end
   return false
 end
 
 --- Returns the columns for which an element has values, these values, and whether it is a record with a row.
-local function read_element(class, info, element, db)
+local function read_element(class, details, element, db)
   local writing = require "perilune.records.writing"
   if writing.is_draft(element) then element = require("perilune.records.drafts").to_record(record_class.info(class), "upsert", element, db) end
-  local class_info = record_class.info(class)
-  if class_info.computed and type(element) == "table" and getmetatable(element) == nil then
-    for name in next, class_info.computed do
+  local info = record_class.info(class)
+  if info.computed and type(element) == "table" and getmetatable(element) == nil then
+    for name in next, info.computed do
       if element[name] ~= nil then
         element = class(element)
         break
       end
     end
   end
-  local is_record = check_element(class, info, element)
-  if is_record then record_values.note_cleared(info, element) end
+  local is_record = check_element(class, details, element)
+  if is_record then record_values.note_cleared(details, element) end
   local names, values = {}, {}
-  for _, column in ipairs(info.columns) do
-    local value = not info.generated[column] and value_of(info, element, column, is_record)
-    if value ~= nil and value ~= false or value == false and not info.generated[column] then
+  for _, column in ipairs(details.columns) do
+    local value = not details.generated[column] and value_of(details, element, column, is_record)
+    if value ~= nil and value ~= false or value == false and not details.generated[column] then
       names[#names + 1], values[#values + 1] = column, value
     end
   end
@@ -91,24 +91,24 @@ end
 
 --- Creates the form for rows with the same columns: the statement and the conversions of its values.
 -- @tparam boolean has_row whether the rows come from records with a row
-local function make_form(info, names, has_row, options, returned)
-  local clause, parameters = upsert_sql.make(info, names, options, has_row)
+local function make_form(details, names, has_row, options, returned)
+  local clause, parameters = upsert_sql.make(details, names, options, has_row)
   local bound = {}
   for index, parameter in ipairs(parameters or {}) do
     local value = parameter.value
     if parameter.column then
-      value = record_values.store(info, nil, parameter.column, value)
-      record_values.check_type(info, parameter.column, value)
+      value = record_values.store(details, nil, parameter.column, value)
+      record_values.check_type(details, parameter.column, value)
     end
     bound[index] = value == nil and null or value
   end
-  local converts, holds, description = false, {}, info.description
+  local converts, holds, description = false, {}, details.description
   for index, name in ipairs(names) do
-    converts = converts or info.converters[name] ~= nil
+    converts = converts or details.converters[name] ~= nil
     holds[index] = description.columns[description.positions[sql_names.fold(name)]].holds or false
   end
   return {
-    info = info, description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
+    info = details, description = details.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
     converts = converts or has_row, holds = holds, most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
@@ -173,11 +173,11 @@ local function add_alike(batch, element)
 end
 
 --- Sets dates of unique keys to the texts of the row that the element will update, if there is one.
-local function adapt_dates(info, db, options, names, values)
+local function adapt_dates(details, db, options, names, values)
   local target, by_name = options.target, {}
-  local keys = type(target) == "table" and { target } or target and { { target } } or info.schema.distinct_keys
+  local keys = type(target) == "table" and { target } or target and { { target } } or details.schema.distinct_keys
   for index, name in ipairs(names) do by_name[name] = values[index] end
-  for _, key in ipairs(keys) do record_keys.adapt(info, db, key, by_name) end
+  for _, key in ipairs(keys) do record_keys.adapt(details, db, key, by_name) end
   for index, name in ipairs(names) do values[index] = by_name[name] end
 end
 
@@ -198,19 +198,19 @@ local function add(db, batch, forms, form_of, names, values, has_row, results)
 end
 
 --- Writes the elements of a list. Consecutive elements with the same columns are written together.
-local function write_all(class, info, db, list, options, returned, results)
+local function write_all(class, details, db, list, options, returned, results)
   local forms, batch, count = {}, nil, 0
-  local function form_of(names, has_row) return make_form(info, names, has_row, options, returned) end
+  local function form_of(names, has_row) return make_form(details, names, has_row, options, returned) end
   for position = 1, #list do
     local element = list[position]
     if batch and batch.count == batch.form.most_rows then count = count + write(db, batch, results) end
     if not (batch and add_alike(batch, element)) then
-      local is_done, names, values, has_row = pcall(read_element, class, info, element, db)
+      local is_done, names, values, has_row = pcall(read_element, class, details, element, db)
       if not is_done then
         record_failures.add_list_index(names, position, "upsert_all")
         error(names, 0)
       end
-      if not has_row then adapt_dates(info, db, options, names, values) end
+      if not has_row then adapt_dates(details, db, options, names, values) end
       local written
       batch, written = add(db, batch, forms, form_of, names, values, has_row, results)
       count = count + written
@@ -222,14 +222,14 @@ end
 --- Inserts the elements of a list and updates rows that conflict with them, all or none.
 -- @return the number of written rows; with the option `returning`, the list of returned values
 function bulk_upsert.run(class, db, list, options)
-  local info = record_info.of_class(class, db)
+  local details = column_details.of_class(class, db)
   options = options or {}
   local returned = record_options.columns(record_class.info(class), options, db)
   local results, count = returned and {} or nil, 0
   local is_done, failure = pcall(databases.guarded, db, function(handle)
-    count = write_all(class, info, handle, list, options, returned, results)
+    count = write_all(class, details, handle, list, options, returned, results)
   end)
-  if not is_done then error(require("perilune.records.errors").explain_many(failure, info.schema.name, info), 0) end
+  if not is_done then error(require("perilune.records.errors").explain_many(failure, details.schema.name, details), 0) end
   return results or count
 end
 

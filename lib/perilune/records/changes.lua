@@ -4,44 +4,44 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 
 local record_changes = {}
 
---- Returns the current column info of the record's table, which may have new columns since the record was fetched.
-local function current_info(info, target)
-  local is_known, current = pcall(record_info.of_class, native_records.class_of(target))
-  return is_known and current or info
+--- Returns the current column details of the record's table, which may have new columns since the record was fetched.
+local function current_details(details, target)
+  local is_known, current = pcall(column_details.of_class, native_records.class_of(target))
+  return is_known and current or details
 end
 
 --- Adds columns for which the record has a field, but whose values in the row have not been fetched.
-local function add_unseen(info, target, suspects)
+local function add_unseen(details, target, suspects)
   local _, names = native_records.record_schema(target)
   local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
   for _, name in ipairs(names) do seen[name] = true end
-  for _, column in ipairs(info.columns) do
+  for _, column in ipairs(details.columns) do
     if not seen[column] and record_values.field(target, column) ~= nil then all[#all + 1] = column end
   end
   return all
 end
 
 --- Returns the names of the columns whose fields differ from the row, in order; nil if the record has not read its row.
--- @param info the column info of the record's table
-function record_changes.columns(info, target)
+-- @param details the column details of the record's table
+function record_changes.columns(details, target)
   -- The row path rules out equal values quickly. The remaining values may be equal in another form.
   local suspects = native_records.changed_columns(target)
   if suspects == nil then return nil end
-  local current = current_info(info, target)
+  local current = current_details(details, target)
   suspects = add_unseen(current, target, suspects)
   local old, names = native_records.snapshot(target)
   local seen, changed = {}, {}
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(suspects) do
-    local info = current.declared[column] and current or info
+    local details = current.declared[column] and current or details
     -- The value of a column that was not fetched is unknown.
     local is_noted = native_records.stored_field(target, column) == null and not seen[column]
-    if not info.generated[column] and (is_noted or record_values.differs(info, column, old[column], rawget(target, column))) then
+    if not details.generated[column] and (is_noted or record_values.differs(details, column, old[column], rawget(target, column))) then
       changed[#changed + 1] = column
     end
   end
@@ -49,51 +49,51 @@ function record_changes.columns(info, target)
 end
 
 --- Returns the columns that were assigned to the record, including perilune.null.
-local function given_columns(info, target)
+local function given_columns(details, target)
   local given = {}
-  for _, column in ipairs(info.columns) do
+  for _, column in ipairs(details.columns) do
     if native_records.stored_field(target, column) ~= nil then given[#given + 1] = column end
   end
   return given
 end
 
-local function info_of(verb, value)
+local function details_of(verb, value)
   record_class.require_record(verb, value)
-  local class_info = record_class.info_of(value)
-  if record_class.names_associations(class_info, value) then record_class.parents.synchronize(class_info, value) end
-  return record_info.of_record(value)
+  local info = record_class.info_of(value)
+  if record_class.names_associations(info, value) then record_class.parents.synchronize(info, value) end
+  return column_details.of_record(value)
 end
 
 --- Returns whether writing the record would change its row. A record without a row has changes.
 function record_changes.has_changes(self)
-  local columns = record_changes.columns(info_of("has_changes", self), self)
+  local columns = record_changes.columns(details_of("has_changes", self), self)
   return columns == nil or #columns > 0
 end
 
 --- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row,
 -- returns all its fields.
 function record_changes.changes(self)
-  local info, result = info_of("changes", self), {}
+  local details, result = details_of("changes", self), {}
   local old = native_records.snapshot(self) or {}
-  for _, column in ipairs(record_changes.columns(info, self) or given_columns(info, self)) do
+  for _, column in ipairs(record_changes.columns(details, self) or given_columns(details, self)) do
     local new = rawget(self, column)
     if new == null then new = nil end
-    result[column] = { old = record_values.read(info, self, column, old[column]), new = new }
+    result[column] = { old = record_values.read(details, self, column, old[column]), new = new }
   end
   return result
 end
 
 --- Returns the state of a record: its fields, and, if it has not read its row, the values to store for them.
-local function remember(info, target)
+local function remember(details, target)
   local fields = {}
   for key, value in next, target do fields[key] = value end
   -- A table may be modified in place.
-  for column, converter in pairs(info.converters) do
+  for column, converter in pairs(details.converters) do
     if converter.read and type(fields[column]) == "table" then
-      fields[column] = record_values.copy(info, column, fields[column])
+      fields[column] = record_values.copy(details, column, fields[column])
     end
   end
-  return { fields = fields, stored = not native_records.knows_row(target) and record_values.plain(info, target) or nil }
+  return { fields = fields, stored = not native_records.knows_row(target) and record_values.plain(details, target) or nil }
 end
 
 local function put_back(target, memory)
@@ -116,8 +116,8 @@ end
 
 --- Applies a function or a table of fields to a record. If that fails, the record is restored.
 -- @return the previous state of the record, for `to_be_written`
-function record_changes.apply(info, target, change)
-  local memory = remember(info, target)
+function record_changes.apply(details, target, change)
+  local memory = remember(details, target)
   if change == nil then return memory end
   local is_done, failure = pcall(type(change) == "table" and record_class.set_fields or change, target, change)
   if is_done then return memory end
@@ -128,13 +128,13 @@ end
 --- Returns the columns to write after a change. If the record has read the row, these columns differ from the row. Otherwise the
 -- change names them, or they differ from the previous state.
 -- @tparam ?table|function change
-function record_changes.to_be_written(info, target, memory, change)
-  if not memory.stored then return record_changes.columns(info, target) end
+function record_changes.to_be_written(details, target, memory, change)
+  if not memory.stored then return record_changes.columns(details, target) end
   local changed, named = {}, type(change) == "table" and change or {}
-  for _, column in ipairs(info.columns) do
+  for _, column in ipairs(details.columns) do
     local was = memory.stored[column]
     if was == null then was = nil end
-    if named[column] ~= nil or record_values.differs(info, column, was, rawget(target, column)) then changed[#changed + 1] = column end
+    if named[column] ~= nil or record_values.differs(details, column, was, rawget(target, column)) then changed[#changed + 1] = column end
   end
   return changed
 end

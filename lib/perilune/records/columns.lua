@@ -67,11 +67,11 @@ end
 local function check_fit(value)
   local description = native_records.record_schema(value)
   if not description then return end
-  local info = require("perilune.records.info").of(description)
+  local details = require("perilune.records.column_details").of(description)
   for _, column in ipairs(description.columns) do
-    local converter = info.converters[column.name]
+    local converter = details.converters[column.name]
     if converter and converter.name == "boolean" then
-      require("perilune.records.values").read(info, value, column.name, rawget(value, column.name))
+      require("perilune.records.values").read(details, value, column.name, rawget(value, column.name))
     end
   end
   for _, field in next, value do

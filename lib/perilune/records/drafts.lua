@@ -12,7 +12,7 @@ local native_records = require "perilune.native.records"
 local writing = require "perilune.records.writing"
 local record_class = require "perilune.records.class"
 local record_fields = require "perilune.records.fields"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local value_text = require "perilune.runtime.value_text"
 
@@ -38,26 +38,26 @@ local function raise_verb(class, verb)
     .. "one, or `Class:upsert(draft)` to create or update the row with its key", { table = table_name })
 end
 
---- The column info for a class that has not found a table: any name may be a column.
+--- The column details for a class that has not found a table: any name may be a column.
 local any_column = { affinity = "blob" }
 local unknown = { declared = setmetatable({}, { __index = function() return any_column end }), converters = {} }
 
-local function info_of(class)
-  return record_info.of_any(class) or unknown
+local function details_of(class)
+  return column_details.of_any(class) or unknown
 end
 
---- Returns the column info, after reading the schema again if the column is missing, because another connection may have added it.
-local function info_with(class, column)
-  local info = info_of(class)
-  if info.declared[column] or type(column) ~= "string" then return info end
+--- Returns the column details, after reading the schema again if the column is missing, because another connection may have added it.
+local function details_with(class, column)
+  local details = details_of(class)
+  if details.declared[column] or type(column) ~= "string" then return details end
   local has_one, db = pcall(native_records.default_database)
   if has_one then native_records.touch_schema(db) end
-  return info_of(class)
+  return details_of(class)
 end
 
 --- Returns the names of the columns that a draft or record may have.
-local function columns_of(info, value)
-  if info.columns then return info.columns end
+local function columns_of(details, value)
+  if details.columns then return details.columns end
   local columns = {}
   for column in next, value do columns[#columns + 1] = column end
   table.sort(columns)
@@ -65,16 +65,16 @@ local function columns_of(info, value)
 end
 
 --- Returns the fields of a draft or record. Tables are copied, so that they are not shared.
-local function copy_of_fields(info, value)
+local function copy_of_fields(details, value)
   local fields = {}
-  for _, column in ipairs(columns_of(info, value)) do
-    fields[column] = record_values.copy(info, column, rawget(value, column))
+  for _, column in ipairs(columns_of(details, value)) do
+    fields[column] = record_values.copy(details, column, rawget(value, column))
   end
   return fields
 end
 
-local function raise_unknown(class, key, info)
-  errors.raise_unknown_column(tostring(key), record_class.info(class).table, info.columns)
+local function raise_unknown(class, key, details)
+  errors.raise_unknown_column(tostring(key), record_class.info(class).table, details.columns)
 end
 
 local methods = {}
@@ -82,16 +82,16 @@ local methods = {}
 --- Returns another draft with the same fields.
 function methods:copy()
   local class = classes[self]
-  local info = info_of(class)
-  local copy = draft.new(class, copy_of_fields(info, self))
-  record_values.keep_null_documents(info, self, copy)
+  local details = details_of(class)
+  local copy = draft.new(class, copy_of_fields(details, self))
+  record_values.keep_null_documents(details, self, copy)
   return copy
 end
 
 --- Returns the errors of the draft that the `validate` method of its class finds; see records.
 function methods:validation_errors(db)
   local class = classes[self]
-  local record = class(copy_of_fields(info_of(class), self))
+  local record = class(copy_of_fields(details_of(class), self))
   return record:validation_errors(db)
 end
 
@@ -99,26 +99,26 @@ require("perilune.runtime.arity").limit_all(methods, "draft:")
 
 local function index(self, key)
   local class = classes[self]
-  local class_info = record_class.info(class)
-  if class_info.computed and class_info.computed[key] then return record_fields.get(class_info, self, key) end
-  local info = info_of(class)
-  if info.columns and info.declared[key] then return nil end
+  local info = record_class.info(class)
+  if info.computed and info.computed[key] then return record_fields.get(info, self, key) end
+  local details = details_of(class)
+  if details.columns and details.declared[key] then return nil end
   if methods[key] then return methods[key] end
   if verbs[key] then raise_verb(class, key) end
   local method = record_class.method(record_class.info(class), key)
-  if method ~= nil or not info.columns then return method end
-  info = info_with(class, key)
-  if not info.declared[key] then raise_unknown(class, key, info) end
+  if method ~= nil or not details.columns then return method end
+  details = details_with(class, key)
+  if not details.declared[key] then raise_unknown(class, key, details) end
 end
 
 local function assign(self, key, value)
   local class = classes[self]
-  local class_info = record_class.info(class)
-  if class_info.computed and class_info.computed[key] then return record_fields.set(class_info, self, key, value) end
-  local association = record_class.association(class_info, key)
-  if association then return record_class.parents.assign(class_info, self, key, association, value) end
-  local info = info_with(class, key)
-  if not info.declared[key] then raise_unknown(class, key, info) end
+  local info = record_class.info(class)
+  if info.computed and info.computed[key] then return record_fields.set(info, self, key, value) end
+  local association = record_class.association(info, key)
+  if association then return record_class.parents.assign(info, self, key, association, value) end
+  local details = details_with(class, key)
+  if not details.declared[key] then raise_unknown(class, key, details) end
   record_values.forget_null_document(self, key)
   rawset(self, key, value)
 end
@@ -126,7 +126,7 @@ end
 local function describe(self)
   local class = classes[self]
   local parts = {}
-  for _, column in ipairs(columns_of(info_of(class), self)) do
+  for _, column in ipairs(columns_of(details_of(class), self)) do
     local value = rawget(self, column)
     if value ~= nil then
       parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or value_text.number(value))
@@ -151,21 +151,21 @@ function draft.new(class, values)
     errors.raise("argument", "draft: expected fields or a record of `" .. record_class.info(class).name .. "`, got "
       .. errors.describe(values))
   end
-  local info, is_record, class_info, given, others = info_of(class), record_class.info_of(values) ~= nil, record_class.info(class), values, nil
+  local details, is_record, info, given, others = details_of(class), record_class.info_of(values) ~= nil, record_class.info(class), values, nil
   local parents
-  if values and not is_record and record_class.names_associations(class_info, values) then
-    values, parents = record_class.parents.divide(class_info, values, "draft")
+  if values and not is_record and record_class.names_associations(info, values) then
+    values, parents = record_class.parents.divide(info, values, "draft")
   end
-  if class_info.computed and values and not is_record then values, others = record_fields.divide(class_info, values) end
+  if info.computed and values and not is_record then values, others = record_fields.divide(info, values) end
   for key in next, values or {} do
-    if not info.declared[key] and not is_record then info = info_with(class, key) end
-    if type(key) ~= "string" or not (info.declared[key] or is_record) then raise_unknown(class, key, info) end
+    if not details.declared[key] and not is_record then details = details_with(class, key) end
+    if type(key) ~= "string" or not (details.declared[key] or is_record) then raise_unknown(class, key, details) end
   end
-  local result = copy_of_fields(info, values or {})
+  local result = copy_of_fields(details, values or {})
   classes[result] = class
   setmetatable(result, metatable)
-  if is_record then record_values.keep_null_documents(info, values, result) end
-  for _, name in ipairs(others or {}) do record_fields.set(class_info, result, name, given[name]) end
+  if is_record then record_values.keep_null_documents(details, values, result) end
+  for _, name in ipairs(others or {}) do record_fields.set(info, result, name, given[name]) end
   if parents then record_class.parents.keep(result, parents) end
   return result
 end
@@ -176,11 +176,11 @@ end
 function draft.to_record(info, verb, value)
   local class = classes[value]
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
-  local made = class(copy_of_fields(info_of(class), value))
+  local made = class(copy_of_fields(details_of(class), value))
   for ancestor in record_class.ancestors(record_class.info(class)) do
     for name in next, ancestor.associations do rawset(made, name, rawget(value, name)) end
   end
-  record_values.keep_null_documents(info_of(class), value, made)
+  record_values.keep_null_documents(details_of(class), value, made)
   if not record_class.class_verbs.is(info.class, made) then
     errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record_class.info(class).name))
   end

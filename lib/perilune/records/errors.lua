@@ -14,10 +14,10 @@ local stored_values = require "perilune.runtime.stored_values"
 local record_errors = {}
 
 --- Returns the columns whose names occur in an expression, in table order.
-local function columns_in(info, expression)
+local function columns_in(details, expression)
   local words, columns = {}, {}
-  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(record_fields.of_column(info.schema, word))] = true end
-  for _, column in ipairs(info.columns) do
+  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(record_fields.of_column(details.schema, word))] = true end
+  for _, column in ipairs(details.columns) do
     if words[sql_names.fold(column)] then columns[#columns + 1] = column end
   end
   return #columns > 0 and columns or nil
@@ -26,11 +26,11 @@ end
 local explanations = {}
 
 --- SQLite reports the name of the constraint, or its expression.
-function explanations.constraint_check(info, _, _, message)
+function explanations.constraint_check(details, _, _, message)
   local constraint = message:match("^CHECK constraint failed: (.*)$")
   if not constraint then return end
-  local is_name = constraint:find("^[%w_]+$") and not info.declared[record_fields.of_column(info.schema, constraint)]
-  return { constraint = constraint, columns = not is_name and columns_in(info, constraint) or nil }
+  local is_name = constraint:find("^[%w_]+$") and not details.declared[record_fields.of_column(details.schema, constraint)]
+  return { constraint = constraint, columns = not is_name and columns_in(details, constraint) or nil }
 end
 
 function explanations.constraint_unique(_, _, _, message)
@@ -38,22 +38,22 @@ function explanations.constraint_unique(_, _, _, message)
   return index and { constraint = index }
 end
 
-function explanations.constraint_datatype(info, _, _, message)
+function explanations.constraint_datatype(details, _, _, message)
   local column = message:match("column [^.]*%.(.*)$")
-  column = column and record_fields.of_column(info.schema, column)
-  return column and info.declared[column] and { columns = { column } }
+  column = column and record_fields.of_column(details.schema, column)
+  return column and details.declared[column] and { columns = { column } }
 end
 
 --- In tables that are not STRICT, only the column for the row id is limited to integers.
-function explanations.mismatch(info, record, _, message)
-  local position = info.description.rowid
-  local column = position and info.description.columns[position]
+function explanations.mismatch(details, record, _, message)
+  local position = details.description.rowid
+  local column = position and details.description.columns[position]
   local value = column and rawget(record, column.name)
   if value == nil or value == null then return nil end
   return {
     columns = { column.name },
     message = ("%s: `%s`.`%s` accepts only integers, got %s")
-      :format(message, info.schema.name, column.name, errors.describe(value)),
+      :format(message, details.schema.name, column.name, errors.describe(value)),
   }
 end
 
@@ -66,20 +66,20 @@ local function has_row(db, table_name, columns, values)
 end
 
 --- Returns the values of some columns of the record; nil if one of them is NULL.
-local function stored_list(info, record, columns)
+local function stored_list(details, record, columns)
   local values = {}
   for index, column in ipairs(columns) do
     local value = rawget(record, column)
     if value == nil or value == null then return nil end
-    values[index] = record_values.stored(info, record, column)
+    values[index] = record_values.stored(details, record, column)
   end
   return values
 end
 
 --- Returns the foreign key of the record's table whose referenced row is missing.
-local function missing_parent(info, record, db)
-  for _, key in ipairs(info.schema.foreign_keys) do
-    local values = stored_list(info, record, key.columns)
+local function missing_parent(details, record, db)
+  for _, key in ipairs(details.schema.foreign_keys) do
+    local values = stored_list(details, record, key.columns)
     if values and #key.referenced_columns == #values and not has_row(db, key.table, key.referenced_columns, values) then
       return { columns = key.columns, referenced_table = key.table, referenced_columns = key.referenced_columns }
     end
@@ -87,36 +87,36 @@ local function missing_parent(info, record, db)
 end
 
 --- Returns the fields for a list of columns.
-local function fields_of(info, columns)
+local function fields_of(details, columns)
   local names = {}
-  for index, column in ipairs(columns) do names[index] = record_fields.of_column(info.schema, column) end
+  for index, column in ipairs(columns) do names[index] = record_fields.of_column(details.schema, column) end
   return names
 end
 
 --- Returns a table with rows that refer to the record.
-local function referring_table(info, record, db)
+local function referring_table(details, record, db)
   local tables = db:fetch_values([[
     SELECT DISTINCT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
-    WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], info.schema.name)
+    WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], details.schema.name)
   for _, table_name in ipairs(tables) do
     for _, key in ipairs(native_schema.table(db, table_name).foreign_keys) do
-      local is_ours = sql_names.fold(key.table) == sql_names.fold(info.schema.name)
-      local values = is_ours and stored_list(info, record, fields_of(info, key.referenced_columns))
+      local is_ours = sql_names.fold(key.table) == sql_names.fold(details.schema.name)
+      local values = is_ours and stored_list(details, record, fields_of(details, key.referenced_columns))
       if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
     end
   end
 end
 
 --- SQLite only reports that a foreign key failed; the rows show which one.
-function explanations.constraint_foreign_key(info, record, db, message)
-  local found = missing_parent(info, record, db)
+function explanations.constraint_foreign_key(details, record, db, message)
+  local found = missing_parent(details, record, db)
   if found then
     found.message = ("%s: `%s` has no row for %s"):format(message, found.referenced_table, table.concat(found.columns, ", "))
     return found
   end
-  found = referring_table(info, record, db)
+  found = referring_table(details, record, db)
   if found then
-    found.message = ("%s: rows of `%s` refer to this one of `%s`"):format(message, found.referring_table, info.schema.name)
+    found.message = ("%s: rows of `%s` refer to this one of `%s`"):format(message, found.referring_table, details.schema.name)
   end
   return found
 end
@@ -125,18 +125,18 @@ end
 
 --- Returns the key of a softly deleted row with the record's values in these columns; nil if none exists, or if a row that is not
 -- deleted has the same values. Such a row is the actual conflict, because the index may cover only rows that are not deleted.
-local function deleted_key(info, record, columns, db)
-  local deleted_at = require("perilune.records.behaviours").option(info.description.class, "soft_delete")
-  local values = deleted_at and stored_list(info, record, fields_of(info, columns))
-  local key = info.schema.primary_key.columns
+local function deleted_key(details, record, columns, db)
+  local deleted_at = require("perilune.records.behaviours").option(details.description.class, "soft_delete")
+  local values = deleted_at and stored_list(details, record, fields_of(details, columns))
+  local key = details.schema.primary_key.columns
   if not values or #key == 0 then return nil end
-  local conditions, names = {}, info.schema.sql_names or {}
+  local conditions, names = {}, details.schema.sql_names or {}
   for index, column in ipairs(columns) do conditions[index] = name(column) .. " = ?" end
   local selected = {}
   for index, column in ipairs(key) do selected[index] = name(names[column] or column) .. " AS " .. name(column) end
   local time = name(names[deleted_at] or deleted_at)
   local row = db:fetch_one(("SELECT %s, %s AS \"is_deleted\" FROM %s WHERE %s ORDER BY %s IS NOT NULL"):format(table.concat(selected, ", "),
-    time .. " IS NOT NULL", name(info.schema.name), table.concat(conditions, " AND "), time), table.unpack(values))
+    time .. " IS NOT NULL", name(details.schema.name), table.concat(conditions, " AND "), time), table.unpack(values))
   if not row or row[#key + 1] == 0 then return nil end
   if #key == 1 then return stored_values.of_row(row, 1) end
   local found = {}
@@ -145,30 +145,30 @@ local function deleted_key(info, record, columns, db)
 end
 
 --- Returns the addition to an error about a unique key if the key belongs to a row that requests hide.
-local function explain_deleted(kind, columns, info, record, db)
+local function explain_deleted(kind, columns, details, record, db)
   if kind ~= "constraint_unique" and kind ~= "constraint_primary_key" or type(columns) ~= "table" then return {} end
-  local key = deleted_key(info, record, columns, db)
+  local key = deleted_key(details, record, columns, db)
   return { deleted_key = key, hint = key ~= nil and ("; a row that is deleted softly has the same %s: restore it (Class:unscoped():find(...):restore()), "
-    .. "or let an index be unique for other rows only"):format(table.concat(fields_of(info, columns), ", ")) or nil }
+    .. "or let an index be unique for other rows only"):format(table.concat(fields_of(details, columns), ", ")) or nil }
 end
 
 --- Describes the row of an error for users.
-local function row_text(info, key)
+local function row_text(details, key)
   local parts = {}
-  for index, column in ipairs(info.schema.primary_key.columns) do
-    local value = type(key) == "table" and key[column] or #info.schema.primary_key.columns == 1 and key or nil
-    if value == nil then return ("a row of `%s`"):format(info.schema.name) end
+  for index, column in ipairs(details.schema.primary_key.columns) do
+    local value = type(key) == "table" and key[column] or #details.schema.primary_key.columns == 1 and key or nil
+    if value == nil then return ("a row of `%s`"):format(details.schema.name) end
     parts[index] = ("`%s` %s"):format(column, record_failures.show(value))
   end
-  return ("the row of `%s`%s"):format(info.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
+  return ("the row of `%s`%s"):format(details.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
 end
 
 --- Returns SQLite's message with the names of fields instead of columns, which it reports as `table.column`.
-local function with_fields(info, err)
+local function with_fields(details, err)
   local message = err.message
-  if not info.schema.field_names or type(err.columns) ~= "table" then return message end
+  if not details.schema.field_names or type(err.columns) ~= "table" then return message end
   for _, column in ipairs(err.columns) do
-    local own, prefix = record_fields.of_column(info.schema, column), info.schema.name .. "."
+    local own, prefix = record_fields.of_column(details.schema, column), details.schema.name .. "."
     local first, last = message:find(prefix .. column, 1, true)
     if first and own ~= column then message = message:sub(1, first - 1) .. prefix .. own .. message:sub(last + 1) end
   end
@@ -176,36 +176,36 @@ local function with_fields(info, err)
 end
 
 --- Replaces the columns that SQLite has reported with the fields of the class.
-local function use_fields(info, err)
-  if not info.schema.field_names or type(err.columns) ~= "table" then return end
-  table.move(fields_of(info, err.columns), 1, #err.columns, 1, err.columns)
+local function use_fields(details, err)
+  if not details.schema.field_names or type(err.columns) ~= "table" then return end
+  table.move(fields_of(details, err.columns), 1, #err.columns, 1, err.columns)
 end
 
 --- Adds fields to an error of a constraint: `table`, `key`, `columns`, `constraint`, `referenced_table`, `referring_table`. Returns
 -- the error.
-function record_errors.explain(err, info, record, db)
+function record_errors.explain(err, details, record, db)
   local kind = type(err) == "userdata" and err.kind
   if type(kind) ~= "string" or not (kind:find("^constraint") or kind == "mismatch") then return err end
   -- A trigger may have written another table, whose error was explained already.
-  if err.table ~= nil and err.table ~= info.schema.name then return err end
-  local details = { table = info.schema.name, key = record_values.key(info.schema, record) }
-  local explain, message = explanations[kind], with_fields(info, err)
-  local found = explain and explain(info, record, db, message) or {}
-  for key, value in pairs(found) do details[key] = value end
-  local deleted = explain_deleted(kind, err.columns, info, record, db)
-  details.deleted_key = deleted.deleted_key
-  details.message = ("%s (%s)%s"):format(details.message or message, row_text(info, details.key), deleted.hint or "")
-  use_fields(info, err)
-  return errors.add_fields(err, details)
+  if err.table ~= nil and err.table ~= details.schema.name then return err end
+  local facts = { table = details.schema.name, key = record_values.key(details.schema, record) }
+  local explain, message = explanations[kind], with_fields(details, err)
+  local found = explain and explain(details, record, db, message) or {}
+  for key, value in pairs(found) do facts[key] = value end
+  local deleted = explain_deleted(kind, err.columns, details, record, db)
+  facts.deleted_key = deleted.deleted_key
+  facts.message = ("%s (%s)%s"):format(facts.message or message, row_text(details, facts.key), deleted.hint or "")
+  use_fields(details, err)
+  return errors.add_fields(err, facts)
 end
 
 --- Adds fields to the error of a statement that writes many rows of a table.
--- @param ?info the column info of the table, for a class
-function record_errors.explain_many(err, table_name, info)
+-- @param ?details the column details of the table, for a class
+function record_errors.explain_many(err, table_name, details)
   local kind = type(err) == "userdata" and err.kind
   if type(kind) ~= "string" or not kind:find("^constraint") then return err end
-  local message = info and with_fields(info, err) or err.message
-  if info then use_fields(info, err) end
+  local message = details and with_fields(details, err) or err.message
+  if details then use_fields(details, err) end
   -- The error is about a table written by a trigger, or about a record that was identified already.
   if err.table ~= nil then return message ~= err.message and errors.add_fields(err, { message = message }) or err end
   return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(message, table_name) })

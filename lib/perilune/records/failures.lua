@@ -16,13 +16,13 @@ end
 
 --- Raises for a value that does not fit the declared type of its column, unless the record's row already has this value.
 function failures.check_value(description, target, position, value)
-  local info = require("perilune.records.info").of(description)
+  local info = require("perilune.records.column_details").of(description)
   require("perilune.records.values").check_type(info, description.columns[position].name, value, target)
 end
 
 --- Adds details about the record to an error of a constraint.
 function failures.explain(err, description, target)
-  local info = require("perilune.records.info").of(description)
+  local info = require("perilune.records.column_details").of(description)
   require("perilune.records.errors").explain(err, info, target, native_records.default_database())
 end
 

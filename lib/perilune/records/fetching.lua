@@ -9,7 +9,7 @@ local raise = errors.raise
 local record_class = require "perilune.records.class"
 local record_failures = require "perilune.records.failures"
 local record_description = require "perilune.records.description"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
 local sql_names = require "perilune.runtime.names"
@@ -319,7 +319,7 @@ function fetching.fetch_by_key(verb, class, db, key)
   else
     columns, values = columns_of_key(verb, description, key)
   end
-  local where, arguments = record_values.conditions(record_info.of(description), columns, values, true)
+  local where, arguments = record_values.conditions(column_details.of(description), columns, values, true)
   return fetch_where(class, db, description, where, arguments) or missed(verb, class, db, key)
 end
 
@@ -334,11 +334,11 @@ end
 -- @param ?wanted the names of lazy fields to fetch too
 function fetching.fetch_row_of(verb, class, db, target, wanted)
   local description = record_class.description(class, db)
-  local info, found = record_info.of(description), nil
+  local details, found = column_details.of(description), nil
   if native_records.knows_row(target) then
-    found = fetch_where(class, db, description, record_description.condition(description, description.key), record_values.stored_key(info, target), wanted)
+    found = fetch_where(class, db, description, record_description.condition(description, description.key), record_values.stored_key(details, target), wanted)
   else
-    local where, arguments = record_values.conditions(info, description.key, target)
+    local where, arguments = record_values.conditions(details, description.key, target)
     found = fetch_where(class, db, description, where, arguments, wanted)
   end
   return found or record_failures.raise_not_found(description, target)
@@ -474,10 +474,10 @@ function instance_verbs.copy(self, changes, surplus)
     raise("argument", "copy: argument 1: expected a table of columns, got " .. errors.describe(changes))
   end
   local copy = native_records.copy_record(self)
-  local info = record_info.of_record(copy)
-  for column in pairs(info.converters) do
+  local details = column_details.of_record(copy)
+  for column in pairs(details.converters) do
     local value = rawget(copy, column)
-    if type(value) == "table" then rawset(copy, column, record_values.copy(info, column, value)) end
+    if type(value) == "table" then rawset(copy, column, record_values.copy(details, column, value)) end
   end
   if changes then record_class.set_fields(copy, changes) end
   return copy

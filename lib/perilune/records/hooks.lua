@@ -14,7 +14,7 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local rows_in_the_way = require "perilune.records.rows_in_the_way"
 local record_steps = require "perilune.records.steps"
@@ -196,9 +196,9 @@ function hooks.perform(verb, info, target, db, options)
   db = db or native_records.default_database()
   check_depth(info, db)
   -- Hooks read nil for NULL, as elsewhere.
-  local columns = record_info.of_class(info.class, db)
-  native_records.take_nulls(target, record_values.null_documents(columns, target))
-  if verb == "upsert" then record_values.note_cleared(columns, target) end
+  local details = column_details.of_class(info.class, db)
+  native_records.take_nulls(target, record_values.null_documents(details, target))
+  if verb == "upsert" then record_values.note_cleared(details, target) end
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end

@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 local null = require("perilune.native.values").null
 local native_records = require "perilune.native.records"
 local record_failures = require "perilune.records.failures"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local record_fields = require "perilune.records.fields"
 local stored_values = require "perilune.runtime.stored_values"
@@ -16,12 +16,12 @@ local record_keys = {}
 local function changed(description, target)
   local row, names = native_records.snapshot(target)
   if not row then return {} end
-  local info, seen, result = record_info.of(description), {}, {}
+  local details, seen, result = column_details.of(description), {}, {}
   for _, name in ipairs(names) do seen[name] = true end
   for _, name in ipairs(description.key) do
     local value = rawget(target, name)
     if value == nil or value == null then return {} end
-    if seen[name] and record_values.differs(info, name, row[name], value) then result[#result + 1] = name end
+    if seen[name] and record_values.differs(details, name, row[name], value) then result[#result + 1] = name end
   end
   return result
 end
@@ -50,20 +50,20 @@ function record_keys.check_kept(verb, description, target)
     { table = description.table, key = #description.key == 1 and key[names[1]] or key })
 end
 
-local function has_dates(info, columns)
+local function has_dates(details, columns)
   for _, name in ipairs(columns) do
-    if info.converters[name] and info.converters[name].form then return true end
+    if details.converters[name] and details.converters[name].form then return true end
   end
   return false
 end
 
 --- Sets the dates of a unique key to the texts that the row with this key has, if there is one, because a date has several texts.
 -- @param values the stored values by column
-function record_keys.adapt(info, db, key, values)
-  if #key == 0 or not has_dates(info, key) then return end
-  local where, arguments = record_values.conditions(info, key, values)
+function record_keys.adapt(details, db, key, values)
+  if #key == 0 or not has_dates(details, key) then return end
+  local where, arguments = record_values.conditions(details, key, values)
   if not where then return end
-  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(record_fields.sql_names(info.schema, key), info.description.source, where), arguments)
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(record_fields.sql_names(details.schema, key), details.description.source, where), arguments)
   for index, name in ipairs(row and key or {}) do values[name] = stored_values.of_row(row, index) end
 end
 

@@ -7,7 +7,7 @@ local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local record_class = require "perilune.records.class"
 local record_fields = require "perilune.records.fields"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 
 local record_options = {
   --- The options of each verb: functions `option(value, parsed, verb)`, which raise or store the value.
@@ -173,39 +173,39 @@ for _, verb in ipairs{ "insert", "update", "save", "upsert", "update_changes", "
 end
 
 --- Returns the names of the columns to return. Raises for one that the table does not have.
-local function returned_columns(info, returning)
-  if returning == "all" and not info.declared.all then return info.columns end
+local function returned_columns(details, returning)
+  if returning == "all" and not details.declared.all then return details.columns end
   local columns = type(returning) == "table" and returning or { returning }
   for _, column in ipairs(columns) do
-    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
   end
   return columns
 end
 
 --- Returns the columns that the options request; nil for none. Raises for an unknown one.
-function record_options.columns(class_info, options, db)
+function record_options.columns(info, options, db)
   local returning = options and options.returning
   if not returning then return nil end
-  local info = record_info.of_class(class_info.class, db)
+  local details = column_details.of_class(info.class, db)
   for _, column in ipairs(returning ~= "all" and (type(returning) == "table" and returning or { returning }) or {}) do
-    if not info.declared[column] then
-      record_fields.check_is_column(class_info, column, "name the columns that it is computed from")
-      info = record_info.with_column(class_info.class, db, column)
+    if not details.declared[column] then
+      record_fields.check_is_column(info, column, "name the columns that it is computed from")
+      details = column_details.with_column(info.class, db, column)
     end
   end
-  return returned_columns(info, returning)
+  return returned_columns(details, returning)
 end
 
 --- Raises if the options request unknown columns.
 record_options.check = record_options.columns
 
 --- Returns the result of a successful write: the record, or the columns of the option `returning`.
-function record_options.result(class_info, target, options, db)
+function record_options.result(info, target, options, db)
   local returning = options and options.returning
   if not returning then return target end
-  local info = record_info.of_class(class_info.class, db)
-  local columns = returned_columns(info, returning)
-  if returning == "all" and columns == info.columns then return target end
+  local details = column_details.of_class(info.class, db)
+  local columns = returned_columns(details, returning)
+  if returning == "all" and columns == details.columns then return target end
   if type(returning) == "string" then return rawget(target, returning) end
   local values = {}
   for _, column in ipairs(columns) do values[column] = rawget(target, column) end

@@ -16,7 +16,7 @@ local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local record_failures = require "perilune.records.failures"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_options = require "perilune.records.options"
 local record_sql = require "perilune.records.sql"
 local record_values = require "perilune.records.values"
@@ -78,9 +78,9 @@ end
 
 --- Returns the values of a record by column, in the form in which they are bound.
 local function bound_values(info, target, db)
-  local columns, values = record_info.of_class(info.class, db), {}
-  for _, column in ipairs(columns.description.columns) do values[column.name] = bound_value(columns, target, column) end
-  return columns, values
+  local details, values = column_details.of_class(info.class, db), {}
+  for _, column in ipairs(details.description.columns) do values[column.name] = bound_value(details, target, column) end
+  return details, values
 end
 
 --- Returns the SQL of the values that are expressions, by column; nil if none exist.
@@ -151,7 +151,7 @@ end
 
 --- Returns the whole row from an upsert, because the result depends on the existing row.
 function makers.upsert(info, target, db, options)
-  record_values.note_cleared(record_info.of_class(info.class, db), target)
+  record_values.note_cleared(column_details.of_class(info.class, db), target)
   local columns, values = bound_values(info, target, db)
   local names = native_records.inserted_columns(target, db, values)
   check_types(columns, target, values, names)

@@ -10,7 +10,7 @@ local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_columns = require "perilune.records.columns"
 local record_failures = require "perilune.records.failures"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -26,7 +26,7 @@ end
 
 --- Returns the stored key of a record as a list of values; nil if it has none.
 local function stored_key(info, target, db)
-  return record_values.stored_key(record_info.of_class(info.class, db), target)
+  return record_values.stored_key(column_details.of_class(info.class, db), target)
 end
 
 --- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the
@@ -34,8 +34,8 @@ end
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
   if not values or native_records.knows_row(target) then return values end
-  local columns = record_info.of_class(info.class, db)
-  record_keys.adapt(columns, db or native_records.default_database(), columns.description.key, values)
+  local details = column_details.of_class(info.class, db)
+  record_keys.adapt(details, db or native_records.default_database(), details.description.key, values)
   return values
 end
 
@@ -47,8 +47,8 @@ end
 --- Returns the fields of converted columns before the row path writes.
 local function fields_to_adopt(info, target, db, values)
   if not values then return nil end
-  local columns, fields = record_info.of_class(info.class, db), {}
-  for name in pairs(columns.converters) do fields[name] = rawget(target, name) end
+  local details, fields = column_details.of_class(info.class, db), {}
+  for name in pairs(details.converters) do fields[name] = rawget(target, name) end
   return fields
 end
 
@@ -58,14 +58,14 @@ end
 -- @param fields the previous fields
 local function adopt(info, target, db, values, fields, options)
   if not fields then return end
-  local columns, is_all = record_info.of_class(info.class, db), options and options.returning ~= nil
-  for name, converter in pairs(columns.converters) do
+  local details, is_all = column_details.of_class(info.class, db), options and options.returning ~= nil
+  for name, converter in pairs(details.converters) do
     local stored = rawget(target, name)
     if stored ~= nil and (is_all or not rawequal(stored, fields[name])) then
-      rawset(target, name, record_values.read(columns, target, name, stored))
+      rawset(target, name, record_values.read(details, target, name, stored))
     elseif stored ~= nil and converter.form then
-      rawset(target, name, record_values.read(columns, target, name, values[name]))
-    elseif stored == nil and record_values.is_null_document(columns, name, values[name]) then
+      rawset(target, name, record_values.read(details, target, name, values[name]))
+    elseif stored == nil and record_values.is_null_document(details, name, values[name]) then
       rawset(target, name, null)
     end
   end
@@ -132,11 +132,11 @@ end
 --- Inserts the record, or updates the row that conflicts with it: see upsert.lua. Afterwards the record has the values of its row.
 function steps.upsert(info, target, db, options)
   db = db or native_records.default_database()
-  record_values.note_cleared(record_info.of_class(info.class, db), target)
+  record_values.note_cleared(column_details.of_class(info.class, db), target)
   local values = steps.row_values(info, target, db)
   if values then
-    local columns = record_info.of_class(info.class, db)
-    for _, key in ipairs(columns.schema.distinct_keys) do record_keys.adapt(columns, db, key, values) end
+    local details = column_details.of_class(info.class, db)
+    for _, key in ipairs(details.schema.distinct_keys) do record_keys.adapt(details, db, key, values) end
   end
   local clause, bound = require("perilune.records.upsert").clause(info, target, db, values, options)
   if not clause then return steps.insert(info, target, db, options) end

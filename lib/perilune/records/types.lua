@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local marks = require "perilune.runtime.marks"
 local sql_names = require "perilune.runtime.names"
@@ -28,52 +28,52 @@ end
 
 --- Sorts the columns: `converted` lists the columns that are converted when a record is written; `decoded_columns` lists the columns
 -- that Lua converts when a record is read, nil if none; and `dates` lists the columns with dates, which the row path reads if it can.
-local function sort_columns(info)
-  info.dates, info.days = {}, {}
-  for _, column in ipairs(info.schema.columns) do
-    local converter = info.converters[column.name]
+local function sort_columns(details)
+  details.dates, details.days = {}, {}
+  for _, column in ipairs(details.schema.columns) do
+    local converter = details.converters[column.name]
     if converter and not column.hidden and not is_native(converter, column) then
-      info.converted = info.converted or {}
-      info.converted[#info.converted + 1] = column.name
-      if converter.form == "day" then info.days[column.name] = true end
-      if converter.form then info.dates[#info.dates + 1] = column.name
+      details.converted = details.converted or {}
+      details.converted[#details.converted + 1] = column.name
+      if converter.form == "day" then details.days[column.name] = true end
+      if converter.form then details.dates[#details.dates + 1] = column.name
       elseif converter.read then
-        info.decoded_columns = info.decoded_columns or {}
-        info.decoded_columns[#info.decoded_columns + 1] = column.name
+        details.decoded_columns = details.decoded_columns or {}
+        details.decoded_columns[#details.decoded_columns + 1] = column.name
       end
     end
   end
 end
 
 --- Returns the values to store for the fields of a record; nil if the fields are stored values already.
-local function encode(class_info, target, db)
-  local info = record_info.of_class(class_info.class, db)
-  if info.converted then return record_values.plain(info, target, (native_records.snapshot(target))) end
+local function encode(info, target, db)
+  local details = column_details.of_class(info.class, db)
+  if details.converted then return record_values.plain(details, target, (native_records.snapshot(target))) end
 end
 
 --- Converts stored values to fields.
-local function read(info, target, columns)
+local function read(details, target, columns)
   for _, column in ipairs(columns) do
     local stored = rawget(target, column)
-    if stored ~= nil then rawset(target, column, record_values.read(info, target, column, stored)) end
+    if stored ~= nil then rawset(target, column, record_values.read(details, target, column, stored)) end
   end
 end
 
 --- Converts the values that the row path has set in a record to fields.
 local function decode(_, target)
-  local info = record_info.of_record(target)
-  if info.decoded_columns then read(info, target, info.decoded_columns) end
+  local details = column_details.of_record(target)
+  if details.decoded_columns then read(details, target, details.decoded_columns) end
 end
 
 --- Converts values that the row path could not read as dates.
 function types.read_dates(target)
-  local info = record_info.of_record(target)
-  read(info, target, info.dates)
+  local details = column_details.of_record(target)
+  read(details, target, details.dates)
 end
 
 function marks.day_fields(value)
   if native_records.class_of(value) == nil then return nil end
-  local days = record_info.of_record(value).days
+  local days = column_details.of_record(value).days
   return days and next(days) and days
 end
 
@@ -85,35 +85,35 @@ function record_class.class_options.check_types(info, value)
   info.checks_types = value
 end
 
-local function checks_types(class_info)
-  for ancestor in record_class.ancestors(class_info) do
+local function checks_types(info)
+  for ancestor in record_class.ancestors(info) do
     if ancestor.checks_types ~= nil then return ancestor.checks_types end
   end
   return true
 end
 
 --- Called with each new description of a class. Makes Lua handle its records if their columns need conversion.
-record_class.describers[#record_class.describers + 1] = function(class_info, description)
-  local info = record_info.of(description)
-  sort_columns(info)
+record_class.describers[#record_class.describers + 1] = function(info, description)
+  local details = column_details.of(description)
+  sort_columns(details)
   for _, column in ipairs(description.columns) do
-    local converter, declared = info.converters[column.name], info.declared[column.name]
+    local converter, declared = details.converters[column.name], details.declared[column.name]
     if converter and converter.name == "blob" then column.is_blob = true end
     -- For columns declared for bytes and for some types, the column determines the meaning of a string; otherwise only the value does.
     local is_said = column.is_blob or converter and (converter.read or converter.name == "string")
     column.keeps_blobs = declared ~= nil and not is_said
     local is_table = description.schema.kind == "table"
     column.is_real = is_table and declared ~= nil and declared.affinity == "real" and not converter
-    column.holds = is_table and not converter and declared ~= nil and checks_types(class_info) and column_types.held_by(declared) or nil
+    column.holds = is_table and not converter and declared ~= nil and checks_types(info) and column_types.held_by(declared) or nil
   end
-  for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
-  if info.converted then
-    class_info.encode = encode
-    native_records.set_model(class_info.model, true)
+  for _, column in ipairs(details.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
+  if details.converted then
+    info.encode = encode
+    native_records.set_model(info.model, true)
   end
-  if info.decoded_columns then
-    class_info.decode = decode
-    native_records.set_model(class_info.model, nil, true)
+  if details.decoded_columns then
+    info.decode = decode
+    native_records.set_model(info.model, nil, true)
   end
 end
 

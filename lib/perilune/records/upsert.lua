@@ -9,7 +9,7 @@
 local null = require("perilune.native.values").null
 local native_records = require "perilune.native.records"
 local record_description = require "perilune.records.description"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local upsert_sql = require "perilune.records.upsert_sql"
 
@@ -19,18 +19,18 @@ local record_upsert = {}
 -- @param values the stored values, or nil for the fields of the record
 -- @return the clause and its bound values: alternately the position of a column, or 0, and a value. Nothing if the record is only
 --   inserted.
-function record_upsert.clause(class_info, target, db, values, options)
-  local info = record_info.of_class(class_info.class, db)
+function record_upsert.clause(info, target, db, values, options)
+  local details = column_details.of_class(info.class, db)
   local given = native_records.inserted_columns(target, db, values)
   for column in pairs(type(options and options.update) == "table" and options.update or {}) do
-    if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
+    if not details.declared[column] then details = column_details.with_column(info.class, db, column) end
   end
-  local clause, parameters = upsert_sql.make(info, given, options or {}, native_records.knows_row(target))
+  local clause, parameters = upsert_sql.make(details, given, options or {}, native_records.knows_row(target))
   if not clause then return nil end
-  local bound, positions = {}, info.description.positions
+  local bound, positions = {}, details.description.positions
   for _, parameter in ipairs(parameters) do
     local value, column = parameter.value, parameter.column
-    if column then value = record_values.store(info, target, column, value) end
+    if column then value = record_values.store(details, target, column, value) end
     bound[#bound + 1] = column and positions[record_description.fold(column)] or 0
     bound[#bound + 1] = value == nil and null or value
   end

@@ -25,11 +25,11 @@ local function has_all(set, columns)
 end
 
 --- Returns the list of columns from an option: a name or a list of names, all of which must exist.
-function upsert_keys.read_columns(info, option, value)
+function upsert_keys.read_columns(details, option, value)
   if type(value) == "string" then value = { value } end
-  if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
+  if type(value) ~= "table" then fail(details.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
   for _, column in ipairs(value) do
-    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
   end
   return value
 end
@@ -63,8 +63,8 @@ end
 
 --- Returns the columns of the option `target`. They must form a unique key unless they have a condition, with which SQLite finds a
 -- partial index.
-local function named_target(info, options)
-  local schema, columns = info.schema, upsert_keys.read_columns(info, "target", options.target)
+local function named_target(details, options)
+  local schema, columns = details.schema, upsert_keys.read_columns(details, "target", options.target)
   if options.target_where ~= nil then return columns end
   check_has_keys(schema)
   for _, key in ipairs(upsert_keys.all(schema)) do
@@ -86,13 +86,13 @@ function upsert_keys.check_unique(place, schema, columns)
 end
 
 --- Returns whether a row with values for some columns can conflict with another row.
-local function can_conflict(info, is_given)
-  if info.schema.has_unlisted_keys then return true end
+local function can_conflict(details, is_given)
+  if details.schema.has_unlisted_keys then return true end
   local is_set = {}
-  for name, column in pairs(info.declared) do
+  for name, column in pairs(details.declared) do
     is_set[name] = is_given[name] or column.default ~= nil or column.generated ~= nil
   end
-  for _, key in ipairs(upsert_keys.all(info.schema)) do
+  for _, key in ipairs(upsert_keys.all(details.schema)) do
     if has_all(is_set, key) then return true end
   end
   return false
@@ -107,16 +107,16 @@ end
 -- a row at all.
 -- @tparam {string,...} given the columns for which the record has a value
 -- @tparam boolean has_row whether the record was read from a row or written to one
-function upsert_keys.target(info, given, options, has_row)
-  local schema, is_given = info.schema, set_of(given)
+function upsert_keys.target(details, given, options, has_row)
+  local schema, is_given = details.schema, set_of(given)
   if options.target == nil then
     if options.target_where ~= nil then fail(schema, "`target_where` is the condition of a `target`, which is missing") end
     check_has_keys(schema)
     local key = schema.primary_key.columns
     if (has_row or is_only_key(schema)) and has_all(is_given, key) then return key, true end
-    return {}, can_conflict(info, is_given)
+    return {}, can_conflict(details, is_given)
   end
-  local target = named_target(info, options)
+  local target = named_target(details, options)
   for _, column in ipairs(target) do
     if not is_given[column] then fail(schema, "the record has no value for `%s`, a column of the target", column) end
   end
@@ -125,12 +125,12 @@ end
 
 --- Returns the unique keys that an upsert may meet, for code that looks for the row itself. Raises if some cannot be compared by
 -- columns.
-function upsert_keys.searched(info, options, has_row)
-  local schema, target = info.schema, options and options.target
+function upsert_keys.searched(details, options, has_row)
+  local schema, target = details.schema, options and options.target
   if target ~= nil then return { type(target) == "table" and target or { target } } end
   if has_row and #schema.primary_key.columns > 0 then return { schema.primary_key.columns } end
   local obstacle = schema.has_unlisted_keys and "a unique index of the table is partial or on expressions"
-    or #info.description.key == 0 and #schema.unique_keys > 1 and "the table has several unique keys but no primary key"
+    or #details.description.key == 0 and #schema.unique_keys > 1 and "the table has several unique keys but no primary key"
   if obstacle then
     fail(schema, "the class overrides verbs or counts rows, so that the conflicting row must be found first, and %s; name a unique key, "
       .. "for example target = %q", obstacle, schema.primary_key.columns[1] or (schema.unique_keys[1] or { "column" })[1])

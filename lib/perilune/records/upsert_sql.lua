@@ -26,10 +26,10 @@ end
 -- the row and are not changed; and the `rules` of the class's behaviors.
 
 --- Returns an expression as SQL. Its columns refer to the existing row, columns of perilune.excluded to the new row.
-local function inline(info, expression)
+local function inline(details, expression)
   return marks.inline_sql(expression, function(column)
-    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-    return "excluded." .. record_fields.sql_name(info.schema, column)
+    if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
+    return "excluded." .. record_fields.sql_name(details.schema, column)
   end)
 end
 
@@ -46,18 +46,18 @@ end
 
 --- Checks a column that an option names.
 local function check_named(assigned, column)
-  local info = assigned.info
-  if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-  if assigned.fixed[column] then fail(info.schema, "`%s` identifies the row, and cannot be updated", column) end
-  if info.generated[column] then fail(info.schema, "`%s` is generated, and cannot be updated", column) end
-  upsert_rules.check_named(assigned.rules, "upsert", info.schema.name, column)
+  local details = assigned.info
+  if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
+  if assigned.fixed[column] then fail(details.schema, "`%s` identifies the row, and cannot be updated", column) end
+  if details.generated[column] then fail(details.schema, "`%s` is generated, and cannot be updated", column) end
+  upsert_rules.check_named(assigned.rules, "upsert", details.schema.name, column)
 end
 
 --- Adds the columns that are set to the inserted values, unless the option `update` names others.
 local function add_all(assigned, given, except)
-  local info = assigned.info
+  local details = assigned.info
   for _, column in ipairs(given) do
-    local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or info.generated[column]
+    local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or details.generated[column]
       or column == assigned.rules.updated
     if not stays then assign_excluded(assigned, column) end
   end
@@ -95,46 +95,46 @@ local function add_behaviours(assigned, is_given)
 end
 
 --- Returns a column that can be assigned to itself.
-local function any_column(info, given)
-  for _, column in ipairs(info.schema.primary_key.columns) do return column end
+local function any_column(details, given)
+  for _, column in ipairs(details.schema.primary_key.columns) do return column end
   for _, column in ipairs(given) do
-    if not info.generated[column] then return column end
+    if not details.generated[column] then return column end
   end
 end
 
 --- @tparam {string,...} target the columns of the unique key; none if any key may conflict
-local function read_assignments(info, given, target, options)
-  local assigned = { info = info, rules = upsert_rules.of(info.description.class), fixed = set_of(target), named = {}, bound = {} }
-  for _, column in ipairs(info.schema.primary_key.columns) do assigned.fixed[column] = true end
+local function read_assignments(details, given, target, options)
+  local assigned = { info = details, rules = upsert_rules.of(details.description.class), fixed = set_of(target), named = {}, bound = {} }
+  for _, column in ipairs(details.schema.primary_key.columns) do assigned.fixed[column] = true end
   local update = options.update
   if type(update) == "table" then
-    if options.except ~= nil then fail(info.schema, "`except` has no effect when `update` lists the columns") end
+    if options.except ~= nil then fail(details.schema, "`except` has no effect when `update` lists the columns") end
     add_updates(assigned, update)
   elseif update == nil or update == "all" then
-    add_all(assigned, given, set_of(options.except and upsert_keys.read_columns(info, "except", options.except) or {}))
+    add_all(assigned, given, set_of(options.except and upsert_keys.read_columns(details, "except", options.except) or {}))
   else
-    fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
+    fail(details.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
   add_behaviours(assigned, set_of(given))
   -- Without any assignment, no row would be returned.
   if #assigned == 0 then
-    local column = any_column(info, given)
-    assign(assigned, column, record_fields.sql_name(info.schema, column))
+    local column = any_column(details, given)
+    assign(assigned, column, record_fields.sql_name(details.schema, column))
   end
   return table.concat(assigned, ", "), assigned.bound
 end
 
 --- Returns the condition from SQL, a list of SQL and its arguments, or an expression.
-local function read_condition(info, where, bound)
-  if marks.is_expression(where) then return " WHERE " .. inline(info, where) end
+local function read_condition(details, where, bound)
+  if marks.is_expression(where) then return " WHERE " .. inline(details, where) end
   local list = type(where) == "table" and where or { where }
   if type(list[1]) ~= "string" then
-    fail(info.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", errors.describe(where))
+    fail(details.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", errors.describe(where))
   end
-  local wanted = sql_fragment.count_parameters(list[1], "upsert on `" .. info.schema.name .. "`: where")
+  local wanted = sql_fragment.count_parameters(list[1], "upsert on `" .. details.schema.name .. "`: where")
   local count = (list.n or #list) - 1
   if count ~= wanted then
-    fail(info.schema, "where: the SQL has %d `?`, and %s given; use where = { \"count < ?\", 3 }%s", wanted,
+    fail(details.schema, "where: the SQL has %d `?`, and %s given; use where = { \"count < ?\", 3 }%s", wanted,
       count == 1 and "1 value is" or count .. " values are", count < wanted and count > 0 and " (perilune.null for NULL)" or "")
   end
   for index = 2, count + 1 do bound[#bound + 1] = { value = list[index] } end
@@ -144,36 +144,36 @@ end
 -- MARK: - The statement
 
 --- Returns the conflict target as SQL; empty text without a target.
-local function conflict_target(info, target, condition)
+local function conflict_target(details, target, condition)
   if #target == 0 then return "" end
-  local columns = " (" .. record_fields.sql_names(info.schema, target) .. ")"
+  local columns = " (" .. record_fields.sql_names(details.schema, target) .. ")"
   if condition == nil then return columns end
   return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
 end
 
-local function read_action(info, given, target, options)
+local function read_action(details, given, target, options)
   if options.update == "none" then
     for _, option in ipairs{ "where", "except" } do
-      if options[option] ~= nil then fail(info.schema, "`%s` has no effect when nothing is updated", option) end
+      if options[option] ~= nil then fail(details.schema, "`%s` has no effect when nothing is updated", option) end
     end
     return "DO NOTHING", {}
   end
-  local assignments, bound = read_assignments(info, given, target, options)
-  local condition = options.where ~= nil and read_condition(info, options.where, bound) or ""
+  local assignments, bound = read_assignments(details, given, target, options)
+  local condition = options.where ~= nil and read_condition(details, options.where, bound) or ""
   return "DO UPDATE SET " .. assignments .. condition, bound
 end
 
 --- Creates the ON CONFLICT clause.
--- @param info the column info of the table
+-- @param details the column details of the table
 -- @tparam {string,...} given the columns for which the record has a value, in order
 -- @tparam boolean has_row whether the record was read from a row or written to one
 -- @return the SQL; its parameters, a list of `value` and, except for parameters of the condition, `column`. Returns nothing if the
 --   record cannot conflict with a row, so that a plain INSERT suffices.
-function upsert_sql.make(info, given, options, has_row)
-  local target, can_conflict = upsert_keys.target(info, given, options, has_row)
-  local action, bound = read_action(info, given, target, options)
+function upsert_sql.make(details, given, options, has_row)
+  local target, can_conflict = upsert_keys.target(details, given, options, has_row)
+  local action, bound = read_action(details, given, target, options)
   if not can_conflict then return nil end
-  return ("ON CONFLICT%s %s"):format(conflict_target(info, target, options.target_where), action), bound
+  return ("ON CONFLICT%s %s"):format(conflict_target(details, target, options.target_where), action), bound
 end
 
 return upsert_sql

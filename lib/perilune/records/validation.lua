@@ -8,7 +8,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 
 local validation = {}
 
@@ -35,14 +35,14 @@ record_class.creators[#record_class.creators + 1] = function(info)
   if info.is_required then native_records.set_model(info.model, true) end
 end
 
-local function add_missing(class_info, target, db, mistakes)
+local function add_missing(info, target, db, mistakes)
   local is_required = false
-  for ancestor in record_class.ancestors(class_info) do is_required = is_required or ancestor.is_required end
+  for ancestor in record_class.ancestors(info) do is_required = is_required or ancestor.is_required end
   if not is_required then return end
-  local info = record_info.of_class(class_info.class, db)
-  for _, column in ipairs(info.description.columns) do
+  local details = column_details.of_class(info.class, db)
+  for _, column in ipairs(details.description.columns) do
     local value = rawget(target, column.name)
-    local is_needed = info.not_null[column.name] and not column.has_default and not info.chosen_keys[column.name]
+    local is_needed = details.not_null[column.name] and not column.has_default and not details.chosen_keys[column.name]
     if is_needed and (value == nil or value == null) then
       mistakes[#mistakes + 1] = { column = column.name, message = "is required" }
     end
@@ -77,8 +77,8 @@ function record_class.instance_verbs.invalid(self, column, message)
   if type(message) ~= "string" then
     errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))
   end
-  local info, computed = record_info.of_record(self), record_class.info_of(self).computed
-  if column ~= nil and not info.declared[column] and not (computed and computed[column]) then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+  local details, computed = column_details.of_record(self), record_class.info_of(self).computed
+  if column ~= nil and not details.declared[column] and not (computed and computed[column]) then errors.raise_unknown_column(column, details.schema.name, details.columns) end
   local mistake = { column = column, message = message }
   local mistakes = collecting[self]
   if not mistakes then raise_invalid(record_class.info_of(self), { mistake }) end

@@ -43,8 +43,8 @@ local function have_same_content(left, right)
 end
 
 --- Returns whether a type reads a stored value as perilune.null without it being NULL, as JSON does for the document `null`.
-function record_values.is_null_document(info, column, stored)
-  local converter = info.converters[column]
+function record_values.is_null_document(details, column, stored)
+  local converter = details.converters[column]
   if stored == nil or stored == null or not (converter and converter.read) then return false end
   return converter.read(stored) == null
 end
@@ -53,10 +53,10 @@ end
 local null_documents = setmetatable({}, { __mode = "k" })
 
 --- Copies from the original to a draft, or to a record made from a draft, which fields are perilune.null without being NULL.
-function record_values.keep_null_documents(info, source, made)
+function record_values.keep_null_documents(details, source, made)
   local documents, row = {}, native_records.class_of(source) and native_records.snapshot(source) or null_documents[source] or {}
-  for column in pairs(info.converters) do
-    if rawget(source, column) == null and record_values.is_null_document(info, column, row[column]) then documents[column] = row[column] end
+  for column in pairs(details.converters) do
+    if rawget(source, column) == null and record_values.is_null_document(details, column, row[column]) then documents[column] = row[column] end
   end
   null_documents[made] = next(documents) ~= nil and documents or nil
 end
@@ -67,23 +67,23 @@ function record_values.forget_null_document(made, column)
 end
 
 --- Returns the fields of a record that are perilune.null without being NULL, as a set of columns.
-function record_values.null_documents(info, record)
+function record_values.null_documents(details, record)
   local set, row = {}, nil
-  for column in pairs(info.converters) do
+  for column in pairs(details.converters) do
     if rawget(record, column) == null then
       row = row or native_records.snapshot(record) or {}
-      set[column] = record_values.is_null_document(info, column, row[column]) or nil
+      set[column] = record_values.is_null_document(details, column, row[column]) or nil
     end
   end
   return set
 end
 
 --- Returns whether storing a field would change a column, based on the column's stored value.
--- @param info the column info of the table
+-- @param details the column details of the table
 -- @param ?stored the converted value of the field, if known
-function record_values.differs(info, column, old, value, stored)
-  local declared, converter = info.declared[column], info.converters[column]
-  if value == null and record_values.is_null_document(info, column, old) then return false end
+function record_values.differs(details, column, old, value, stored)
+  local declared, converter = details.declared[column], details.converters[column]
+  if value == null and record_values.is_null_document(details, column, old) then return false end
   if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
   if not converter then return not stored_values.are_same(old, value, declared) end
   if stored == nil then stored = converter.write(value) end
@@ -109,8 +109,8 @@ local function in_form_of(written, old)
 end
 
 --- Returns the value to bind in order to find a value of a row.
-function record_values.of_row(info, column, old)
-  local converter = info.converters[column]
+function record_values.of_row(details, column, old)
+  local converter = details.converters[column]
   if type(old) ~= "string" or not converter then return old end
   local field = old
   if converter.read then field = converter.read(old) end
@@ -119,19 +119,19 @@ end
 
 --- Returns the stored value of a field, which may be nil. Raises if it does not convert.
 -- @param old the currently stored value, whose spelling is kept if the meaning is the same
-function record_values.store(info, record, column, value, old)
-  local converter = info.converters[column]
+function record_values.store(details, record, column, value, old)
+  local converter = details.converters[column]
   if not converter or value == nil then return value end
   if value == null then
     if old == nil and record then old = (null_documents[record] or {})[column] end
-    return record_values.is_null_document(info, column, old) and in_form_of(converter.write(value), old) or value
+    return record_values.is_null_document(details, column, old) and in_form_of(converter.write(value), old) or value
   end
   local stored, message = converter.write(value)
-  if stored == nil and old ~= nil and not record_values.differs(info, column, old, value) then return old end
+  if stored == nil and old ~= nil and not record_values.differs(details, column, old, value) then return old end
   if stored == nil then
-    column_types.fail(info.schema, column, message, record and record_values.key(info.schema, record))
+    column_types.fail(details.schema, column, message, record and record_values.key(details.schema, record))
   end
-  if old ~= nil and not record_values.differs(info, column, old, value, stored) then return in_form_of(stored, old) end
+  if old ~= nil and not record_values.differs(details, column, old, value, stored) then return in_form_of(stored, old) end
   return stored
 end
 
@@ -144,18 +144,18 @@ end
 
 --- Returns the stored value of a record's field: the value in its row, if the record has read it and the field has the same
 -- meaning. Thus the key of a record finds its row in whatever form it was written.
-function record_values.stored(info, record, column)
+function record_values.stored(details, record, column)
   local value = record_values.field(record, column)
-  if value == nil or not info.converters[column] then return value end
+  if value == nil or not details.converters[column] then return value end
   local row = native_records.snapshot(record)
-  return record_values.store(info, record, column, value, row and row[column])
+  return record_values.store(details, record, column, value, row and row[column])
 end
 
 --- Returns the stored key of a record as a list of values; nil if it has none.
-function record_values.stored_key(info, record)
+function record_values.stored_key(details, record)
   local key = {}
-  for index, column in ipairs(info.description.key) do
-    local value = record_values.stored(info, record, column)
+  for index, column in ipairs(details.description.key) do
+    local value = record_values.stored(details, record, column)
     if is_absent(value) then return nil end
     key[index] = value
   end
@@ -174,12 +174,12 @@ local function date_condition(name, texts, value, arguments)
 end
 
 --- Returns the condition that a column has a searched value. Appends the values to bind to a list.
-function record_values.condition(info, column, value, arguments)
-  local name, converter = record_fields.sql_name(info.schema, column), info.converters[column]
+function record_values.condition(details, column, value, arguments)
+  local name, converter = record_fields.sql_name(details.schema, column), details.converters[column]
   if converter and not is_absent(value) and not marks.is_expression(value) then
     local texts = converter.form and stored_dates.read(converter.form, value)
     if texts then return date_condition(name, texts, value, arguments) end
-    if not converter.form then value = record_values.store(info, nil, column, value) end
+    if not converter.form then value = record_values.store(details, nil, column, value) end
   end
   arguments[#arguments + 1] = value
   return name .. (value == null and " IS ?" or " = ?")
@@ -189,95 +189,95 @@ end
 -- @tparam {string,...} columns
 -- @param values the field values by column
 -- @tparam ?boolean takes_null whether perilune.null is a value, which finds NULL
-function record_values.conditions(info, columns, values, takes_null)
+function record_values.conditions(details, columns, values, takes_null)
   local parts, arguments = {}, {}
   for index, column in ipairs(columns) do
     local value = rawget(values, column)
     if value == nil or value == null and not takes_null then return nil end
-    parts[index] = record_values.condition(info, column, value, arguments)
+    parts[index] = record_values.condition(details, column, value, arguments)
   end
   return table.concat(parts, " AND "), arguments
 end
 
 --- Raises for a value that does not fit the column's declared type, unless the record's row already has this value.
 -- @param ?record nil if no record is written
-function record_values.check_type(info, column, value, record)
-  local position = info.description.positions[sql_names.fold(column)]
-  local kind = position and info.description.columns[position].holds
+function record_values.check_type(details, column, value, record)
+  local position = details.description.positions[sql_names.fold(column)]
+  local kind = position and details.description.columns[position].holds
   if not kind or marks.is_expression(value) then return end
   local is_held, wanted = column_types.holds(kind, value)
   if is_held then return end
   local row = record and native_records.snapshot(record)
-  if row and row[column] ~= nil and not record_values.differs(info, column, row[column], value) then return end
-  column_types.fail(info.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
-    errors.describe(value)), record and record_values.key(info.schema, record))
+  if row and row[column] ~= nil and not record_values.differs(details, column, row[column], value) then return end
+  column_types.fail(details.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
+    errors.describe(value)), record and record_values.key(details.schema, record))
 end
 
 --- Returns the value to bind for a column, which may be nil. Raises if it does not convert or cannot be stored.
 -- @param ?old the currently stored value
-function record_values.bind(info, record, column, value, old)
-  local stored = record_values.store(info, record, column, value, old)
+function record_values.bind(details, record, column, value, old)
+  local stored = record_values.store(details, record, column, value, old)
   local kind = type(stored)
   local is_plain = kind == "string" or kind == "boolean" or kind == "nil" or kind == "number" and stored == stored
   if is_plain or native_values.is_blob(stored) then return stored end
   local is_storable, err = pcall(sql_text.literal, stored)
-  if not is_storable then column_types.fail(info.schema, column, err.message, record_values.key(info.schema, record)) end
+  if not is_storable then column_types.fail(details.schema, column, err.message, record_values.key(details.schema, record)) end
   return stored
 end
 
 --- Returns the value to bind for a record's field, as returned by `stored`. Raises if it does not convert or cannot be stored.
-function record_values.bound(info, record, column)
-  local row = info.converters[column] and native_records.snapshot(record)
-  return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
+function record_values.bound(details, record, column)
+  local row = details.converters[column] and native_records.snapshot(record)
+  return record_values.bind(details, record, column, record_values.field(record, column), row and row[column])
 end
 
 --- Sets fields that a record has read from its row, and that are nil now, to perilune.null, so that an upsert writes NULL. An
 -- insert would use their defaults, and a conflicting row would keep its values. Without a key, the record is for another row.
-function record_values.note_cleared(info, record)
+function record_values.note_cleared(details, record)
   if not native_records.knows_row(record) then return end
   local _, names = native_records.snapshot(record)
   local is_key = {}
-  for _, column in ipairs(info.description.key) do
+  for _, column in ipairs(details.description.key) do
     if is_absent(rawget(record, column)) then return end
     is_key[column] = true
   end
   for _, column in ipairs(names) do
-    if rawget(record, column) == nil and info.declared[column] and not info.generated[column] and not is_key[column] then record[column] = null end
+    if rawget(record, column) == nil and details.declared[column] and not details.generated[column] and not is_key[column] then record[column] = null end
   end
 end
 
 --- Returns the stored values of all fields that are columns.
 -- @param old the known values of the row, or nil
-function record_values.plain(info, record, old)
+function record_values.plain(details, record, old)
   local plain = {}
-  for _, column in ipairs(info.columns) do
-    plain[column] = record_values.store(info, record, column, record_values.field(record, column), old and old[column])
+  for _, column in ipairs(details.columns) do
+    plain[column] = record_values.store(details, record, column, record_values.field(record, column), old and old[column])
   end
   return plain
 end
 
 --- Returns the field for a stored value. Raises if it does not convert.
-function record_values.read(info, record, column, stored)
-  local converter = info.converters[column]
+function record_values.read(details, record, column, stored)
+  local converter = details.converters[column]
   if stored == nil or not (converter and converter.read) then return stored end
   local field, message = converter.read(stored)
-  if field == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
+  if field == nil then column_types.fail(details.schema, column, message, record_values.key(details.schema, record)) end
   return field
 end
 
 --- Returns a bound value of a typed column in the form that a row would return: blobs become strings.
-function record_values.as_row(info, column, bound)
-  return info.converters[column] and native_values.is_blob(bound) and tostring(bound) or bound
+function record_values.as_row(details, column, bound)
+  return details.converters[column] and native_values.is_blob(bound) and tostring(bound) or bound
 end
 
 --- Returns the field for the bound value of a column. Raises if it does not convert.
-function record_values.field_of(info, column, bound)
-  return record_values.read(info, {}, column, record_values.as_row(info, column, bound))
+function record_values.field_of(details, column, bound)
+  return record_values.read(details, {}, column, record_values.as_row(details, column, bound))
 end
 
 --- Returns another table with the content of a field; any other value is returned unchanged.
-function record_values.copy(info, column, value)
-  local converter = info.converters[column]
+function record_values.copy(details, column, value)
+  local converter = details.converters[column]
   if type(value) ~= "table" or not (converter and converter.read) then return value end
   local stored, copy = converter.write(value), nil
   if stored ~= nil then copy = converter.read(stored) end

@@ -136,11 +136,11 @@ function record_class.override(info, verb, method)
     native_records.set_model(info.model, true)
   end
   return function(first, ...)
-    local class_info = record_class.info(first)
-    if not class_info then return method(first, ...) end
+    local info = record_class.info(first)
+    if not info then return method(first, ...) end
     local arguments, position, db = table.pack(...), 1, nil
     if native_records.is_database(arguments[1]) then db, position = arguments[1], 2 end
-    local target = check_record(class_info, verb, arguments[position], db)
+    local target = check_record(info, verb, arguments[position], db)
     local own = record_class.method(record_class.info_of(target), verb) or method
     if db then return own(target, db, table.unpack(arguments, position + 1, arguments.n)) end
     return own(target, table.unpack(arguments, position + 1, arguments.n))
@@ -471,7 +471,7 @@ function verbs.delete_all(class, ...)
   if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database; use filter{ column = value }:delete_all() for some rows") end
   local is_done, result = pcall(db.execute, db, record_class.description(info.class, db).delete_all)
   if is_done then return result.changed_rows end
-  error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.info").of_class(info.class, db)), 0)
+  error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.column_details").of_class(info.class, db)), 0)
 end
 
 return writing

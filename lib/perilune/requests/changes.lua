@@ -13,9 +13,9 @@ local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
 local record_fields = require "perilune.records.fields"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local expression_building = require "perilune.expressions.swift_bridge"
@@ -65,9 +65,9 @@ local function value_of(self, db, column, value)
   if value == null then return expression.of_value(value) end
   local name, class = column.shape.detail, self.node.root.source.class
   if class and not marks.is_expression(value) and not marks.is_request(value) then
-    local info = record_info.of_class(class, db)
-    value = record_values.store(info, nil, name, value)
-    local is_held, err = pcall(record_values.check_type, info, name, value)
+    local details = column_details.of_class(class, db)
+    value = record_values.store(details, nil, name, value)
+    local is_held, err = pcall(record_values.check_type, details, name, value)
     if not is_held then
       if type(value) ~= "string" then error(err, 0) end
       raise(err.kind, ("update_all: %s; for a computed value use Class.c.%s + 1, or perilune.sql(%q)"):format(err.message, name, value), {
@@ -83,13 +83,13 @@ end
 --- Applies the behaviors of the class to changes of many rows: immutable columns are rejected, versions are incremented.
 local function add_behaviours(self, names, assignments)
   local class = self.node.root.source.class
-  for _, name in ipairs(classes.behaviour(class, "immutable") or {}) do
+  for _, name in ipairs(class_properties.behaviour(class, "immutable") or {}) do
     if assignments[name] ~= nil then
       raise("immutable", ("update_all: `%s` is immutable: it can be set only when the record is inserted"):format(name),
         { table = self.node.root.source.table, column = name })
     end
   end
-  local version = classes.behaviour(class, "lock_version")
+  local version = class_properties.behaviour(class, "lock_version")
   if version and assignments[version] == nil then
     names[#names + 1] = version
     assignments[version] = self.node.root.source:column(version, self.node.alias) + 1
@@ -182,7 +182,7 @@ local function attempt(self, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
   local class = self.node.root.source.class
-  error(require("perilune.records.errors").explain_many(result, self.node.root.source.table, class and record_info.of_any(class)), 0)
+  error(require("perilune.records.errors").explain_many(result, self.node.root.source.table, class and column_details.of_any(class)), 0)
 end
 
 --- Runs a change. Returns the results of RETURNING, or the changes.
@@ -217,7 +217,7 @@ function changes.delete_all(self, ...)
   local db, options = database_argument.take("delete_all", 1, ...)
   db = request_plans.database_for(db, "delete_all")
   options = read_options("delete_all", options)
-  local deleted_at = not options.forever and classes.behaviour(self.node.root.source.class, "soft_delete")
+  local deleted_at = not options.forever and class_properties.behaviour(self.node.root.source.class, "soft_delete")
   if deleted_at then return changes.update_all(self, db, { [deleted_at] = perilune.now() }, { returning = options.returning }) end
   local returning = read_returning(self, "delete_all", options.returning)
   local change = request.derive_with(self, "delete", statement("delete", nil, returning))

@@ -17,7 +17,7 @@
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"

@@ -2,7 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local record_fields = require "perilune.records.fields"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
@@ -98,7 +98,7 @@ local function column_or_raise(self, name)
   if column.kind == "unknown_column" then
     require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   end
-  local names = source.class and column.kind == "unknown_column" and classes.association_names(source.class) or {}
+  local names = source.class and column.kind == "unknown_column" and class_properties.association_names(source.class) or {}
   if #names == 0 then error(column, 0) end
   local first = name:match("^([^.]+)%.")
   if first then errors.raise_unknown("association", first, names) end

@@ -7,7 +7,7 @@
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local native_requests = require "perilune.native.requests"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"

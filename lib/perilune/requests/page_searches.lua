@@ -4,7 +4,7 @@ local perilune = require "perilune"
 local native_values = require "perilune.native.values"
 local null = native_values.null
 local record_class = require "perilune.records.class"
-local record_info = require "perilune.records.info"
+local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local expression = require "perilune.expressions.expression"
 local nodes = require "perilune.requests.nodes"
@@ -62,10 +62,10 @@ end
 
 --- Returns a record's values of the terms.
 function page_searches.stored_values(record, terms)
-  local info, values = record_class.info_of(record) and record_info.of_record(record), {}
+  local details, values = record_class.info_of(record) and column_details.of_record(record), {}
   for index, term in ipairs(terms) do
     local value
-    if term.name and info then value = record_values.stored(info, record, term.name)
+    if term.name and details then value = record_values.stored(details, record, term.name)
     else value = rawget(record, term.name or carried(index)) end
     local stored_type = term.may_be_blob and rawget(record, carried_type(index))
     if stored_type == "blob" and type(value) == "string" then value = perilune.blob(value)

@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_fields = require "perilune.records.fields"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local marks = require "perilune.runtime.marks"
 local null = require("perilune.native.values").null
 local raise = errors.raise
@@ -31,7 +31,7 @@ local sources = { Source = Source, by_class = by_class }
 -- @return the table; nil
 -- @return ?table the table as the class last found it in any database
 function Source:schema()
-  return classes.schema(self.class)
+  return class_properties.schema(self.class)
 end
 
 --- Returns the name of a column in the schema's spelling, or of the row id; nil if none exists.
@@ -69,12 +69,12 @@ end
 
 --- Returns the field names in the format for Swift; nil if all of them are column names.
 function Source:field_names(db)
-  return classes.field_names(self.class, db)
+  return class_properties.field_names(self.class, db)
 end
 
 --- Returns the type of a column; see `classes.column_type`.
 function Source:column_type(name)
-  return classes.column_type(self.class, name)
+  return class_properties.column_type(self.class, name)
 end
 
 --- Returns the expression of a table column by its name in any case, if there is one.
@@ -114,7 +114,7 @@ function Source:column(name, place)
   if column then return column end
   self:check_is_column(name)
   -- Another connection may have added it.
-  local db = classes.database_at_hand()
+  local db = class_properties.database_at_hand()
   if db then
     native_records.touch_schema(db)
     column = self:column_named(name, place)
@@ -130,7 +130,7 @@ end
 
 --- Returns the names of the key columns, or of the row id.
 local function key_names(self)
-  local own = self.class and classes.own_key(self.class)
+  local own = self.class and class_properties.own_key(self.class)
   if own then return own end
   local schema, former = self:schema()
   schema = schema or former
@@ -149,7 +149,7 @@ end
 
 --- Returns the columns of the primary key, or the row id.
 function Source:key(alias)
-  local db = classes.database_at_hand()
+  local db = class_properties.database_at_hand()
   local generation = db and schema_generation(db)
   if generation and self.key_generation == generation and not alias then return self.key_columns end
   local key = {}
@@ -265,7 +265,7 @@ end
 
 --- Returns the table of named requests of a class, which cannot replace methods of requests.
 local function requests_table(class)
-  local base = classes.base(class)
+  local base = class_properties.base(class)
   -- Assignments go to an empty table that never stores anything, so that reassignments are noticed and checked too.
   local named = setmetatable({}, { __index = base and sources.of_class(base).requests })
   return named, setmetatable({}, {
@@ -282,7 +282,7 @@ local function requests_table(class)
       -- The default scope is part of the request for all records of the class.
       if name == "default" then
         sources.of_class(class).all = nil
-        require("perilune.requests.record_classes").scope(class)
+        require("perilune.requests.added_members").scope(class)
       end
     end,
   })
@@ -292,16 +292,16 @@ end
 function sources.of_class(class)
   local source = by_class[class]
   if source then return source end
-  if not classes.is_class(class) then
+  if not class_properties.is_class(class) then
     raise("argument", "a method of a record class was called on " .. errors.describe(class)
       .. "; use Class:method(...), with a colon")
   end
   source = setmetatable({
-    class = class, table = classes.table(class), columns = {}, placed = {}, column_tables = {},
+    class = class, table = class_properties.table(class), columns = {}, placed = {}, column_tables = {},
   }, Source)
   by_class[class] = source
   source.named_requests, source.requests = requests_table(class)
-  local base = classes.base(class)
+  local base = class_properties.base(class)
   source.expressions = named_expressions.new(source, base and sources.of_class(base))
   source.computed = record_class.info(class).computed
   for name, definition in pairs(record_class.info(class).fields or {}) do
@@ -311,7 +311,7 @@ function sources.of_class(class)
     local all, named = {}, class
     while named do
       for name in next, sources.of_class(named).named_requests do all[name] = true end
-      named = classes.base(named)
+      named = class_properties.base(named)
     end
     return all
   end
@@ -338,7 +338,7 @@ end
 --- Returns a request for all rows of a class with its default scope applied.
 function sources.scoped(class, all)
   local source = sources.of_class(class)
-  local deleted_at = classes.behaviour(class, "soft_delete")
+  local deleted_at = class_properties.behaviour(class, "soft_delete")
   if deleted_at then all = all:filter{ [deleted_at] = null } end
   local scope = source.requests.default
   if scope then
@@ -353,7 +353,7 @@ end
 --- Returns the request for a value: a request itself, or a class; nil for anything else.
 function request.of(value)
   if marks.is_request(value) then return value end
-  if classes.is_class(value) then return sources.class_request(value) end
+  if class_properties.is_class(value) then return sources.class_request(value) end
   return nil
 end
 

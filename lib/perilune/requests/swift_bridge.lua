@@ -4,7 +4,7 @@
 local native_expressions = require "perilune.native.expressions"
 local native_records = require "perilune.native.records"
 local native_schema = require "perilune.native.schema"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local native_requests = require "perilune.native.requests"
 local expression_building = require "perilune.expressions.swift_bridge"
 local build, builders = expression_building.build, expression_building.builders
@@ -32,9 +32,9 @@ end
 
 function steps.table(node, _, context)
   local source = node.root.source
-  local built = native_requests.table(context.db, source.table, source.class and classes.field_names(source.class, context.db))
-  if not classes.own_key(source.class) then return built end
-  local row_id = classes.row_id_key(source.class, native_schema.table(context.db, source.table))
+  local built = native_requests.table(context.db, source.table, source.class and class_properties.field_names(source.class, context.db))
+  if not class_properties.own_key(source.class) then return built end
+  local row_id = class_properties.row_id_key(source.class, native_schema.table(context.db, source.table))
   return row_id and native_requests.with_rowid(built, row_id) or built
 end
 
@@ -144,7 +144,7 @@ end
 
 --- Builds a new node on the database at hand, so that mistakes are reported now. Its table may not exist yet.
 function request_building.check(node)
-  local db = classes.database_at_hand()
+  local db = class_properties.database_at_hand()
   if not db then return end
   local ok, err = pcall(build_and_check, node, db)
   if not ok and type(err) ~= "string" and err.kind == "unknown_column" then

@@ -7,10 +7,10 @@ local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_fields = require "perilune.records.fields"
 
-local classes = {}
+local class_properties = {}
 
 --- Returns the innermost access or the default database; nil if neither exists.
-function classes.database_at_hand()
+function class_properties.database_at_hand()
   local has_one, db = pcall(native_records.default_database)
   return has_one and db or nil
 end
@@ -18,8 +18,8 @@ end
 --- Returns the table of a class in the database at hand; nil if no database is at hand or it lacks the table.
 -- @return the table; nil
 -- @return ?table the table as the class last saw it, in any database
-function classes.schema(class)
-  local info, db = record_class.info(class), classes.database_at_hand()
+function class_properties.schema(class)
+  local info, db = record_class.info(class), class_properties.database_at_hand()
   if db then
     local is_there, schema = pcall(native_schema.table, db, info.table)
     if is_there then return record_fields.view(info, schema) end
@@ -30,30 +30,30 @@ function classes.schema(class)
 end
 
 --- Returns the names that a class gives to its columns, in the format for Swift; nil if it gives none.
-function classes.field_names(class, db)
+function class_properties.field_names(class, db)
   local info = record_class.info(class)
   return info.renames and record_fields.view(info, native_schema.table(db, info.table)).names_text
 end
 
 --- Returns whether a value is a record class.
-function classes.is_class(value)
+function class_properties.is_class(value)
   return record_class.info(value) ~= nil
 end
 
 --- Return the table of a class, and the class that it extends.
-function classes.table(class) return record_class.info(class).table end
-function classes.base(class)
+function class_properties.table(class) return record_class.info(class).table end
+function class_properties.base(class)
   local base = record_class.info(class).base
   return base and base.class
 end
 
 --- Returns the value of a class option that configures a behavior; nil if it is not set.
-function classes.behaviour(class, option)
+function class_properties.behaviour(class, option)
   return class and require("perilune.records.behaviours").option(class, option)
 end
 
 --- Returns the association that a class, or a class it extends, defines under a name; or nil.
-function classes.association(class, name)
+function class_properties.association(class, name)
   for ancestor in record_class.ancestors(record_class.info(class)) do
     local found = ancestor.associations[name]
     if found then return found end
@@ -61,7 +61,7 @@ function classes.association(class, name)
 end
 
 --- Returns the names of a class's associations, in order.
-function classes.association_names(class)
+function class_properties.association_names(class)
   local names, known = {}, {}
   for ancestor in record_class.ancestors(record_class.info(class)) do
     for name in pairs(ancestor.associations) do
@@ -73,19 +73,19 @@ function classes.association_names(class)
 end
 
 --- Describes a value in messages that expect a record of a class.
-function classes.name_beside(value, class)
+function class_properties.name_beside(value, class)
   local info, expected = record_class.info_of(value), record_class.info(class)
   if info and expected and info.table == expected.table then return "one of " .. record_class.other_name(info, expected) end
   return errors.describe(value)
 end
 
 --- Returns the name under which records of a class have the row id of a table as their key; nil if it is not their key.
-function classes.row_id_key(class, schema)
+function class_properties.row_id_key(class, schema)
   return require("perilune.records.description").row_id_key(record_class.info(class), schema)
 end
 
 --- Returns the names of the columns that the class declares as its key; nil if it declares none.
-function classes.own_key(class)
+function class_properties.own_key(class)
   return record_class.info(class).primary_key
 end
 
@@ -97,12 +97,12 @@ end
 --   * `form`: how dates are stored (see stored_dates.lua);
 --   * `read`: converts stored values to fields;
 --   * `schema` and `name`: the table and the name of the column, for messages.
-function classes.column_type(class, name)
+function class_properties.column_type(class, name)
   local info = record_class.info(class)
-  local types = require("perilune.records.info").types_of(info)
+  local types = require("perilune.records.column_details").types_of(info)
   local is_named = types ~= nil and types[name] ~= nil
   local column_types = require "perilune.records.column_types"
-  local schema, former = classes.schema(class)
+  local schema, former = class_properties.schema(class)
   schema = schema or former
   local converter
   if schema then converter = column_types.of(schema, types)[name]
@@ -119,4 +119,4 @@ function classes.column_type(class, name)
     schema = schema or { name = info.table }, name = name }
 end
 
-return classes
+return class_properties

@@ -60,10 +60,10 @@ local function named_request(class, name)
   end
 end
 
-local request_class = { methods = methods }
+local class_methods = { methods = methods }
 
 --- Returns the member that requests add to a class under a name: a method, the columns, or a named request; nil if none exists.
-function request_class.member(class, name)
+function class_methods.member(class, name)
   local method = methods[name]
   if method then return method end
   if name == "c" then return sources.of_class(class):columns_table() end
@@ -72,4 +72,4 @@ function request_class.member(class, name)
   return named_request(class, name)
 end
 
-return request_class
+return class_methods

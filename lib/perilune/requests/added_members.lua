@@ -2,20 +2,20 @@
 
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
-local classes = require "perilune.requests.classes"
+local class_properties = require "perilune.requests.class_properties"
 local marks = require "perilune.runtime.marks"
 local record_class = require "perilune.records.class"
 local fetching = require "perilune.records.fetching"
 local raise = errors.raise
 
-local record_classes = {}
+local added_members = {}
 
 --- Loads the methods of requests, and extensions by modules that depend on requests. Set by the module that assembles the library.
--- @return the module perilune.requests.class
-record_classes.load_methods = nil
+-- @return the module perilune.requests.class_methods
+added_members.load_methods = nil
 
 local function class_request(class)
-  record_classes.load_methods()
+  added_members.load_methods()
   return require("perilune.requests.source").class_request(class)
 end
 
@@ -28,7 +28,7 @@ end
 -- @tparam ?table info of a class whose named requests are included
 function record_class.request_methods(info)
   local methods = {}
-  for name, method in pairs(record_classes.load_methods().methods) do methods[name] = method end
+  for name, method in pairs(added_members.load_methods().methods) do methods[name] = method end
   if info then
     for name in pairs(require("perilune.requests.source").of_class(info.class).all_requests()) do methods[name] = true end
   end
@@ -39,7 +39,7 @@ end
 
 --- Returns a class member that was not assigned to the class: a method of requests, its columns, or a named request.
 local function member(info, name)
-  local found = record_classes.load_methods().member(info.class, name)
+  local found = added_members.load_methods().member(info.class, name)
   if found ~= nil then rawset(info.lookup, name, found) end
   return found
 end
@@ -79,8 +79,8 @@ end
 function record_class.instance_verbs.included(self, name, surplus)
   record_class.require_record("included", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
-  if not classes.association(record_class.info_of(self).class, name) then
-    errors.raise_unknown("association", tostring(name), classes.association_names(record_class.info_of(self).class))
+  if not class_properties.association(record_class.info_of(self).class, name) then
+    errors.raise_unknown("association", tostring(name), class_properties.association_names(record_class.info_of(self).class))
   end
   local value = self[name]
   -- Reading from an association whose rows were not fetched raises.
@@ -108,7 +108,7 @@ local function fetch_in_scope(verb, class, db, key)
 end
 
 --- Restricts the class verbs that read all records, or one record by its key, to the default scope of the class.
-function record_classes.scope(class)
+function added_members.scope(class)
   local info = record_class.info(class)
   local lookup = info.lookup
   info.fetch_in_scope = fetch_in_scope
@@ -130,7 +130,7 @@ function record_classes.scope(class)
 end
 
 record_class.finishers[#record_class.finishers + 1] = function(info)
-  if info.soft_delete then record_classes.scope(info.class) end
+  if info.soft_delete then added_members.scope(info.class) end
 end
 
 --- The columns, named requests and expressions of a class cannot be replaced.
@@ -142,4 +142,4 @@ record_class.definers[#record_class.definers + 1] = function(_, name, value)
   return false
 end
 
-return record_classes
+return added_members

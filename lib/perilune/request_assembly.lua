@@ -20,4 +20,4 @@ function request.class_methods.save_nested(...)
 end
 
 -- Loaded last, because it copies the methods that exist at that time.
-return require "perilune.requests.class"
+return require "perilune.requests.class_methods"

@@ -1,5 +1,6 @@
---- Loads the modules that are needed with the first record class.
+--- Record classes with requests; the methods of requests are loaded on first use.
 
+local perilune = require "perilune"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 
@@ -12,5 +13,11 @@ require "perilune.records.types"
 require "perilune.records.persistence"
 native_records.set_callbacks(require "perilune.records.native_callbacks")
 native_records.set_record_verbs(record_class.instance_verbs)
+local added_members = require "perilune.requests.added_members"
 
-return record_class
+function added_members.load_methods()
+  return require "perilune.request_assembly"
+end
+
+-- Assigned last, so that no class can be made if one of the modules could not be loaded.
+perilune.record = require("perilune.runtime.arity").limited("perilune.record", record_class.new_class)
