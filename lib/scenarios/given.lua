@@ -3,11 +3,11 @@
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
-local state = require "scenarios.state"
-local cells = lazily "scenarios.cells"
-local display = lazily "scenarios.display"
-local text_table = lazily "scenarios.text_table"
-local scenario_database = lazily "scenarios.database"
+local state = require "scenarios.base.state"
+local cells = lazily "scenarios.tables.cells"
+local display = lazily "scenarios.reports.display"
+local text_table = lazily "scenarios.tables.text_table"
+local scenario_database = lazily "scenarios.data.database"
 local sql_names = require "perilune.runtime.names"
 
 local scenario_given = {}

@@ -2,13 +2,13 @@
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
-local state = require "scenarios.state"
+local state = require "scenarios.base.state"
 local spawning = require "perilune.events.spawning"
-local source = require "scenarios.source"
-local rewrite = lazily "scenarios.rewriting"
-local definitions = require "scenarios.definitions"
+local source = require "scenarios.base.source"
+local rewrite = lazily "scenarios.base.rewriting"
+local definitions = require "scenarios.defining.definitions"
 local scenario_given = lazily "scenarios.given"
-local failures = lazily "scenarios.failures"
+local failures = lazily "scenarios.reports.failures"
 
 local scenarios = {}
 
@@ -17,12 +17,12 @@ function scenarios.install()
   for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
     _G[name] = definitions[name]
   end
-  _G.check, _G.expect = lazily "scenarios.check", lazily "scenarios.expect"
-  function _G.expect_error(...) return require("scenarios.expect_error")(...) end
-  function _G.matrix(...) return require("scenarios.cases").matrix(...) end
-  spawning.watch = function(...) return require("scenarios.tasks").watch(...) end
+  _G.check, _G.expect = lazily "scenarios.expectations.check", lazily "scenarios.expectations.expect"
+  function _G.expect_error(...) return require("scenarios.expectations.expect_error")(...) end
+  function _G.matrix(...) return require("scenarios.defining.cases").matrix(...) end
+  spawning.watch = function(...) return require("scenarios.base.tasks").watch(...) end
   for name in next, _G do state.words[name] = true end
-  setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.database").member(name) end })
+  setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.data.database").member(name) end })
 end
 
 --- Removes a first line that names the interpreter.
@@ -77,7 +77,7 @@ function scenarios.progress(traceback, file, line)
   if not current then return nil end
   local way = traceback and failures.way(traceback) or {}
   return {
-    step = require("scenarios.steps").current(current), steps = current.steps, failures = current.failures,
+    step = require("scenarios.base.steps").current(current), steps = current.steps, failures = current.failures,
     frames = #way > 1 and way or nil, source = file and source.line(source.path(file), line),
   }
 end
@@ -115,14 +115,14 @@ end
 --- Returns the text of `schema.d.lua`: the types of the tables in the current database, and of the loaded fixtures, for editors.
 -- Types that are the same for all projects are in `annotations.lua`.
 function scenarios.types()
-  return require("scenarios.types").of_project()
+  return require("scenarios.data.types").of_project()
 end
 
 --- Fills the database with the data of a template, in a single transaction.
 function scenarios.fill(name)
   local template = definitions.templates_by_name[name]
   if not template then
-    errors.raise_unknown("template", name, require("scenarios.display").keys(definitions.templates_by_name))
+    errors.raise_unknown("template", name, require("scenarios.reports.display").keys(definitions.templates_by_name))
   end
   scenario_given.in_transaction(function(db) template.body(db) end)
 end

@@ -2,10 +2,10 @@
 
 local perilune = require "perilune"
 local native_loop = require "perilune.native.loop"
-local state = require "scenarios.state"
-local context = require "scenarios.context"
-local failures = require "scenarios.failures"
-local steps = require "scenarios.steps"
+local state = require "scenarios.base.state"
+local context = require "scenarios.context.context"
+local failures = require "scenarios.reports.failures"
+local steps = require "scenarios.base.steps"
 
 --- Saved functions, because the scenario may change globals.
 local globals, next, rawequal, rawget, rawset = _G, next, rawequal, rawget, rawset
@@ -115,7 +115,7 @@ end
 --- Adds a failure.
 -- @tparam ?table place `file` and `line`; by default the place of the scenario
 local function add_failure(current, kind, message, details, place)
-  local source = require("scenarios.source")
+  local source = require("scenarios.base.source")
   local file, line = (place or current.scenario).file, (place or current.scenario).line
   local path = file and source.path(file)
   table.insert(current.failures, {
@@ -155,7 +155,7 @@ local function report_open_expectations(current)
 end
 
 local function report_tasks(current)
-  for _, entry in ipairs(require("scenarios.tasks").left(current)) do
+  for _, entry in ipairs(require("scenarios.base.tasks").left(current)) do
     add_failure(current, "unstarted_task", "the task spawned here had not started when the scenario ended; wait for it with "
       .. "task:wait(), or for all tasks with t.wait_until_idle()", nil, entry)
   end
@@ -164,7 +164,7 @@ end
 --- Reports the unfinished parts of the scenario, unless it was interrupted.
 local function check_rest(current)
   report_caught(current)
-  if #current.stubs > 0 then require("scenarios.stub_counts").check(current, add_failure) end
+  if #current.stubs > 0 then require("scenarios.context.stub_counts").check(current, add_failure) end
   if #current.failures > 0 or current.is_skipped then return end
   report_open_expectations(current)
   if #current.tasks > 0 then report_tasks(current) end
@@ -175,7 +175,7 @@ local function fails_as_said(current)
   local wanted, is_so = current.scenario.fails_with, true
   if not wanted then return true end
   for _, failure in ipairs(current.failures) do
-    local lines = require("scenarios.error_aspects").differences(failure.value ~= nil and failure.value or failure, wanted)
+    local lines = require("scenarios.reports.error_aspects").differences(failure.value ~= nil and failure.value or failure, wanted)
     for _, line in ipairs(lines) do table.insert(failure.details, "the option fails: " .. line) end
     is_so = is_so and #lines == 0
   end

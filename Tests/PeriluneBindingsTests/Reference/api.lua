@@ -127,23 +127,23 @@ add_list("perilune.automation", { "name", "description" })
 local before = {}
 for name in pairs(library("perilune.native.databases").methods) do before[name] = true end
 provide("scenarios.native.host", {})
-library("scenarios.database")
+library("scenarios.data.database")
 add("perilune.db", library("perilune.native.databases").methods, function(name) return not before[name] end)
 
 -- Scenarios. Their global functions are listed as `words`; `t` and its fields have lists of their own.
-local definitions = library("scenarios.definitions")
+local definitions = library("scenarios.defining.definitions")
 for name in pairs(_G) do before[name] = true end
 library("scenarios").install()
 add("words", _G, function(name) return not before[name] end)
-local readers = upvalue(library("scenarios.options").read, "readers")
+local readers = upvalue(library("scenarios.defining.options").read, "readers")
 add("perilune.scenario_options", readers.scenario)
 add("perilune.group_options", readers.group)
-add_list("perilune.t", library("scenarios.context").names())
+add_list("perilune.t", library("scenarios.context.context").names())
 add("perilune.scenario", definitions.scenario, is_function)
-add("perilune.expect", library("scenarios.expect"), is_function)
-add("perilune.expectation", library("scenarios.matchers"))
-add("perilune.expectation", library("scenarios.queries").matchers)
-add("perilune.clock", upvalue(metatable(library("scenarios.clock")).__index, "clock"))
-add("perilune.effects", upvalue(metatable(library("scenarios.effects").mail).__index, "methods"))
+add("perilune.expect", library("scenarios.expectations.expect"), is_function)
+add("perilune.expectation", library("scenarios.expectations.matchers"))
+add("perilune.expectation", library("scenarios.data.queries").matchers)
+add("perilune.clock", upvalue(metatable(library("scenarios.context.clock")).__index, "clock"))
+add("perilune.effects", upvalue(metatable(library("scenarios.context.effects").mail).__index, "methods"))
 
 return perilune.json.encode(api)

@@ -1,7 +1,7 @@
 -- `check` and the rewriting of its calls.
 
 local function rewritten(text)
-  return library("scenarios.rewriting")(text)
+  return library("scenarios.base.rewriting")(text)
 end
 
 test("a comparison is split into its operands with their sources", function()

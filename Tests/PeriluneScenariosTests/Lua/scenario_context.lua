@@ -256,7 +256,7 @@ end)
 
 test("the scan of an aliased table counts as a scan of the table", function()
   language()
-  local meant_by = library("scenarios.queries").meant_by
+  local meant_by = library("scenarios.data.queries").meant_by
   local function names_table(sql, scanned, name)
     for _, meant in ipairs(meant_by(sql, scanned)) do
       if meant:lower() == name then return true end
@@ -371,7 +371,7 @@ test("the name of a snapshot is a file name", function()
 end)
 
 test("the frames of a failure end at the runner, with and without lines of the library", function()
-  local failures = library("scenarios.failures")
+  local failures = library("scenarios.reports.failures")
   for _, line in ipairs{ "", ":77" } do
     local text = "stack traceback:\n\ta_scenario.lua:5: in local 'total'\n\ta_scenario.lua:3: in function <a_scenario.lua:2>\n\t[C]: in ?"
       .. "\n\t[lib] scenarios/running.lua" .. line .. ": in upvalue 'play'\n\tafter.lua:9: in main chunk"

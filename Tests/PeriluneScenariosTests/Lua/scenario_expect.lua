@@ -15,7 +15,7 @@ end)
 
 test("large values are shortened, except in snapshots", function()
   language()
-  local display = library("scenarios.display")
+  local display = library("scenarios.reports.display")
   local function nested(depth)
     local list = {}
     for index = 1, 30 do list[index] = depth > 1 and nested(depth - 1) or index end

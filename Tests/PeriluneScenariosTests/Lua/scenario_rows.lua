@@ -13,7 +13,7 @@ end
 
 local function read(text)
   language()
-  return library("scenarios.text_table").read("rows", text)
+  return library("scenarios.tables.text_table").read("rows", text)
 end
 
 test("a text table has headings and cells, trimmed", function()

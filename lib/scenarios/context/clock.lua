@@ -1,0 +1,68 @@
+--- `t.clock`: the time for scripts and SQL.
+
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local state = require "scenarios.base.state"
+local scenario_options = lazily "scenarios.defining.options"
+local display = lazily "scenarios.reports.display"
+
+local clock = {}
+
+local function seconds(what, value)
+  local result = scenario_options.seconds(value)
+  if result == nil then
+    state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s', what,
+      display.show(value))
+  end
+  return result
+end
+
+--- Returns whether the runner can wait for others that depend on the clock.
+local function has_others()
+  return state.has("has_others") and state.host("has_others")()
+end
+
+--- Sets the time. Each timer that is due by then is called once.
+-- @param instant a date, or a value that `perilune.date` accepts
+function clock:set(instant)
+  local is_date, date = pcall(perilune.date, instant)
+  if not is_date then
+    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
+  end
+  state.host("clock_set")(date)
+  if has_others() then state.host("wait_until_quiet")(0.0) end
+  return self
+end
+
+--- Advances the time from one timer to the next. Each timer is called at its time, and has finished when this function returns.
+function clock:advance(duration)
+  local amount = seconds("t.clock:advance", duration)
+  if amount >= 0 and has_others() then
+    state.host("wait_until_quiet")(amount)
+  else
+    state.host("clock_advance")(amount)
+  end
+  return self
+end
+
+--- Advances the time by this duration with each reading, from now on.
+function clock:tick(duration)
+  local amount = seconds("t.clock:tick", duration)
+  if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", display.show(duration)) end
+  state.host("clock_tick")(amount)
+  return self
+end
+
+--- Returns the time.
+function clock:now()
+  return perilune.now()
+end
+
+return setmetatable({}, {
+  __index = function(_, name)
+    if clock[name] then return clock[name] end
+    require("perilune.runtime.other_names").raise("clock", "method", name, display.keys(clock))
+  end,
+  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set; use t.clock:set", tostring(name)) end,
+  __tostring = function() return "t.clock" end,
+})

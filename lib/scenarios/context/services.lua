@@ -1,0 +1,91 @@
+--- Services of a scenario: `t.service("automations.lua")` runs a file of automations like `perilune automations run`, in a state of its
+-- own on the database of the scenario. The scenario can end it like a process.
+
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
+local scenario_options = lazily "scenarios.defining.options"
+local state = require "scenarios.base.state"
+local display = lazily "scenarios.reports.display"
+
+local services = {}
+
+local Service = { __name = "service of a scenario", __metatable = "service" }
+
+local function call(name, ...)
+  state.host("require_no_access")("service:" .. name)
+  return state.host(name .. "_service")(...)
+end
+
+--- Ends the service as SIGKILL would: an open transaction is rolled back, and no other code of the service runs.
+function Service:kill()
+  call("kill", self.number)
+  return self
+end
+
+--- Ends the service as SIGTERM would: its runs are interrupted where they wait.
+function Service:stop()
+  call("stop", self.number)
+  return self
+end
+
+--- Errors that do not come from the file of a service.
+local is_foreign = { cancelled = true, io = true, timeout = true, usage = true }
+
+--- Loads the file of a service. Raises its error as an error of a script.
+local function load(path, raise_script_error, f, ...)
+  local is_ok, result = pcall(f, ...)
+  if is_ok then return result end
+  if type(result) == "userdata" and is_foreign[result.kind] then error(result, 0) end
+  raise_script_error(path, result)
+end
+
+--- Starts the service again, with a new state.
+function Service:start()
+  load(self.path, self.raise_script_error, call, "restart", self.number)
+  return self
+end
+
+--- Returns whether the service has been started, and neither stopped nor killed since.
+function Service:is_running()
+  return state.host("is_service_running")(self.number)
+end
+
+--- Returns the printed text.
+function Service:output()
+  return state.host("service_output")(self.number)
+end
+
+--- Moves the clock until no run and no job is left that will continue by itself. Runs that wait for a signal without a timeout do not
+-- count, nor do the next due times of schedules.
+-- @tparam ?table options `within`: the longest time to pass on the clock, "1 year" by default
+function Service:run_until_idle(given)
+  given = checks.options("service:run_until_idle", given, { within = { scenario_options.duration, 'a duration ("30 days")' } })
+  state.host("require_no_access")("service:run_until_idle")
+  local within = given.within or 366 * 86400.0
+  local pending = state.host("run_until_idle")(within + 0.0)
+  if pending then
+    errors.raise("not_idle", ("service:run_until_idle: %s, and more time than `within` would pass (%g days)"):format(pending, within / 86400))
+  end
+  return self
+end
+
+function Service:__tostring()
+  return ("service %s%s"):format(display.quoted(self.path), self:is_running() and "" or " (not running)")
+end
+
+checks.seal(Service, { "number", "path", "raise_script_error" })
+
+--- Starts a service.
+-- @tparam string path the file of automations
+-- @tparam function raise_script_error receives the path and an error
+function services.start(path, raise_script_error)
+  if type(path) ~= "string" or path == "" then
+    state.mistake("t.service: argument 1: expected the path of a file of automations, got %s", display.show(path))
+  end
+  state.require("t.service")
+  state.host("require_no_access")("t.service")
+  local number = load(path, raise_script_error, state.host("start_service"), path)
+  return setmetatable({ number = number, path = path, raise_script_error = raise_script_error }, Service)
+end
+
+return services

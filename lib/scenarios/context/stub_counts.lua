@@ -1,0 +1,84 @@
+--- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. They are checked when the scenario ends.
+
+local errors = require "perilune.native.errors"
+local state = require "scenarios.base.state"
+local display = lazily "scenarios.reports.display"
+
+local stub_counts = {}
+
+--- The stub that was added last, by its chain.
+local last = setmetatable({}, { __mode = "k" })
+
+--- Records a stub.
+-- @tparam table chain the object on which the next method of the chain is called
+function stub_counts.add(module, name, chain)
+  local file, line = errors.position()
+  local stub = { module = module, name = name, file = file, line = line }
+  table.insert(state.require("t.effects").stubs, stub)
+  last[chain] = stub
+end
+
+local takes_number = { times = true, at_least = true, at_most = true }
+
+--- Records the expected number of calls of a chain's last stub.
+function stub_counts.expect(what, chain, method, least_of, most_of, ...)
+  local count = ...
+  if takes_number[method] and (math.type(count) ~= "integer" or count < 0) then
+    state.mistake("%s: expected a number of calls, got %s", what, errors.describe(count))
+  elseif select("#", ...) > 1 or not takes_number[method] and count ~= nil then
+    state.mistake("%s: too many arguments", what)
+  end
+  local stub = last[chain]
+  if not stub then state.mistake('%s: call it on a stub: t.effects.NAME:stub("function", value):once()', what) end
+  local current = state.require(what)
+  current.checks = current.checks + 1
+  local least, most = math.max(stub.least or 0, least_of(count)), math.min(stub.most or math.huge, most_of(count))
+  if least > most then state.mistake("%s: no number of calls is at least %d and at most %d", what, least, most) end
+  stub.least, stub.most, stub.method, stub.count = least, most, method, count
+  stub.file, stub.line = errors.position()
+end
+
+local function times(count)
+  return count == 1 and "1 time" or count .. " times"
+end
+
+local function wanted_text(stub)
+  if stub.least == stub.most then return times(stub.most) end
+  if stub.most == math.huge then return "at least " .. times(stub.least) end
+  return (stub.least > 0 and ("at least %d and "):format(stub.least) or "") .. "at most " .. times(stub.most)
+end
+
+--- Returns the calls without repetitions of a call with the same arguments: after a crash, the service may repeat a call.
+local function without_repeats(calls)
+  local list, known = {}, {}
+  for _, call in ipairs(calls) do
+    local text = display.show(call.arguments)
+    if not known[text] then list[#list + 1] = call end
+    known[text] = true
+  end
+  return list
+end
+
+--- Reports stubs that were called too often, or, if nothing else has failed, too rarely.
+-- @tparam function add_failure see scenarios.running
+function stub_counts.check(current, add_failure)
+  local has_failed = #current.failures > 0
+  for _, stub in ipairs(current.stubs) do
+    local calls = state.host("calls")(stub.module, stub.name)
+    if current.info.ignores_repeats then calls = without_repeats(calls) end
+    local name = stub.module .. "." .. stub.name
+    if stub.least and (#calls < stub.least and not has_failed or #calls > stub.most) then
+      local details = { ("expected %s, got %s"):format(wanted_text(stub), times(#calls)) }
+      for index, call in ipairs(calls) do
+        if index <= 10 and call.file then details[#details + 1] = ("called at %s:%d"):format(call.file, call.line) end
+      end
+      local count = stub.count and tostring(stub.count) or ""
+      local message = ("t.effects.%s:stub(%q):%s(%s)"):format(stub.module, stub.name, stub.method, count)
+      add_failure(current, "unexpected_count", message, details, stub)
+    elseif not stub.least and #calls == 0 then
+      table.insert(current.notes, ("the stub of %s was never called; :once() requires a call"):format(name))
+    end
+  end
+end
+
+return stub_counts

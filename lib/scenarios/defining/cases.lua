@@ -1,0 +1,76 @@
+--- Cases: a scenario for each table of values.
+
+local errors = require "perilune.native.errors"
+local state = require "scenarios.base.state"
+local display = lazily "scenarios.reports.display"
+
+local scenario_cases = {}
+
+--- Replaces each `{field}` in a name with a value of the case.
+function scenario_cases.fill(name, case)
+  return (name:gsub("{([%a_][%w_]*)}", function(field)
+    local value = case[field]
+    if value == nil then errors.raise_unknown("field", field, display.keys(case)) end
+    return type(value) == "string" and utf8.len(value) and value or display.show(value)
+  end))
+end
+
+local longest = 60
+
+--- Returns the name of a case without a name: its values.
+local function describe(case)
+  local parts = {}
+  for _, key in ipairs(display.keys(case)) do
+    parts[#parts + 1] = (type(key) == "string" and key .. " = " or "") .. display.show(case[key])
+  end
+  local text = table.concat(parts, ", ")
+  return #text <= longest and text or text:sub(1, (utf8.offset(text, longest - 3) or longest - 3) - 1) .. "..."
+end
+
+--- Returns the cases of a scenario as a list of { case, text }. A case has no text if the filled-in name identifies it.
+function scenario_cases.list(name, cases)
+  local list, counts = {}, {}
+  for index, case in ipairs(cases) do
+    if case.name ~= nil and (type(case.name) ~= "string" or case.name == "" or not utf8.len(case.name)) then
+      state.mistake("case %d: name: expected a string, got %s", index, display.show(case.name))
+    end
+    local filled = scenario_cases.fill(name, case)
+    local text = case.name or filled == name and describe(case) or nil
+    local key = filled .. "\0" .. (text or "")
+    counts[key] = (counts[key] or 0) + 1
+    list[index] = { case = case, name = filled, text = text, key = key }
+  end
+  for index, entry in ipairs(list) do
+    if counts[entry.key] > 1 and not entry.case.name then
+      entry.text = (entry.text and entry.text .. " " or "") .. "#" .. index
+    end
+  end
+  return list
+end
+
+--- Returns all combinations of lists of values as cases; the last name changes fastest.
+function scenario_cases.matrix(lists)
+  if type(lists) ~= "table" or next(lists) == nil then
+    errors.raise("argument", "matrix: expected a table of lists, got " .. display.show(lists))
+  end
+  local result = { {} }
+  for _, name in ipairs(display.keys(lists)) do
+    local values = lists[name]
+    if type(name) ~= "string" or type(values) ~= "table" or #values == 0 then
+      state.mistake("matrix: %s: expected a non-empty list, got %s", tostring(name), display.show(values))
+    end
+    local longer = {}
+    for _, case in ipairs(result) do
+      for _, value in ipairs(values) do
+        local copy = {}
+        for field, other in pairs(case) do copy[field] = other end
+        copy[name] = value
+        longer[#longer + 1] = copy
+      end
+    end
+    result = longer
+  end
+  return result
+end
+
+return scenario_cases

@@ -1,0 +1,139 @@
+--- `check(expression)`: asserts that an expression is true. The loader rewrites its calls (see base/rewriting.lua), so that a
+-- failure shows both operands of a comparison.
+
+local errors = require "perilune.native.errors"
+local state = require "scenarios.base.state"
+local failures = lazily "scenarios.reports.failures"
+local display = lazily "scenarios.reports.display"
+local differences = lazily "scenarios.reports.differences"
+local texts = lazily "scenarios.reports.texts"
+local lookalikes = lazily "scenarios.reports.lookalikes"
+
+local comparisons = {
+  ["=="] = function(left, right) return left == right end,
+  ["~="] = function(left, right) return left ~= right end,
+  ["<"] = function(left, right) return left < right end,
+  [">"] = function(left, right) return left > right end,
+  ["<="] = function(left, right) return left <= right end,
+  [">="] = function(left, right) return left >= right end,
+}
+
+--- Adds the value of an operand, unless its source already shows it.
+local function add_operand(details, source, value)
+  local text = display.show(value)
+  if text ~= source and text ~= source:gsub("^'(.*)'$", '"%1"') then details[#details + 1] = source .. " is " .. text end
+end
+
+--- Counts a check: scenarios without checks are reported.
+local function count()
+  local current = state.current
+  if current then current.checks = current.checks + 1 end
+end
+
+local function fail(source, message, details)
+  local text = "check(" .. source .. ")"
+  if message ~= nil then text = tostring(message) .. ": " .. text end
+  failures.raise(text, details, true)
+end
+
+local check = {}
+
+--- Adds the operands of a failed comparison.
+local function add_operands(details, operator, left_source, right_source, left, right)
+  local lines = operator == "==" and texts.difference(right, left, right_source, left_source)
+  if lines then
+    details[#details + 1] = ("`-` is in %s, `+` in %s"):format(left_source, right_source)
+    table.move(lines, 1, #lines, #details + 1, details)
+    return
+  end
+  add_operand(details, left_source, left)
+  add_operand(details, right_source, right)
+  details[#details + 1] = operator == "==" and lookalikes.line(right, left, "the right one has", "the left one") or nil
+end
+
+--- Checks a comparison.
+function check.compare(operator, left_source, right_source, left, right, message)
+  count()
+  local is_possible, holds = pcall(comparisons[operator], left, right)
+  if is_possible and holds then return holds end
+  local details = {}
+  add_operands(details, operator, left_source, right_source, left, right)
+  if not is_possible then
+    details[#details + 1] = ("%s and %s cannot be compared by %s")
+      :format(errors.describe(left), errors.describe(right), operator)
+  elseif operator == "==" and type(left) == "table" and type(right) == "table" and #differences.of(left, right) == 0 then
+    details[#details + 1] = "they have the same content, but are two tables; use expect(...):equals(...) to compare contents"
+  elseif operator == "==" and type(left) ~= type(right) and tostring(left) == tostring(right) then
+    details[#details + 1] = ("one is %s, the other %s"):format(errors.describe(left), errors.describe(right))
+  end
+  fail(left_source .. " " .. operator .. " " .. right_source, message, details)
+end
+
+--- Returns lines that show the evaluated operands of a condition.
+local function shown(operands)
+  local details = {}
+  for _, operand in ipairs(operands) do
+    if operand.operator then
+      local parts = {}
+      add_operand(parts, operand.left_source, operand.left)
+      add_operand(parts, operand.right_source, operand.right)
+      details[#details + 1] = ("%s %s %s is %s%s"):format(operand.left_source, operand.operator, operand.right_source,
+        tostring(operand.holds), #parts > 0 and ": " .. table.concat(parts, ", ") or "")
+      local is_unequal = operand.operator == "==" and not operand.holds
+      details[#details + 1] = is_unequal and lookalikes.line(operand.right, operand.left, "the right one has", "the left one") or nil
+    else
+      add_operand(details, operand.source, operand.value)
+    end
+  end
+  return details
+end
+
+--- Checks a condition with several operands.
+-- @tparam function evaluate evaluates the condition; receives a function to which it passes each operand
+function check.logic(source, evaluate, message)
+  count()
+  local operands = {}
+  local operand = {}
+  function operand.value(operand_source, value)
+    operands[#operands + 1] = { source = operand_source, value = value }
+    return value
+  end
+  function operand.compare(operator, left_source, right_source, left, right)
+    local is_possible, holds = pcall(comparisons[operator], left, right)
+    if not is_possible then
+      local details = shown(operands)
+      add_operand(details, left_source, left)
+      add_operand(details, right_source, right)
+      details[#details + 1] = ("%s and %s cannot be compared by %s")
+        :format(errors.describe(left), errors.describe(right), operator)
+      fail(source, message, details)
+    end
+    operands[#operands + 1] = {
+      operator = operator, left_source = left_source, right_source = right_source, left = left, right = right, holds = holds,
+    }
+    return holds
+  end
+  local value = evaluate(operand)
+  if value then return value end
+  fail(source, message, shown(operands))
+end
+
+--- Checks that a value is neither nil nor false.
+function check.value(source, value, message)
+  count()
+  if value then return value end
+  fail(source, message, { "it is " .. display.show(value) })
+end
+
+return setmetatable(check, {
+  -- Called if the call was not rewritten: the message shows the line of the file.
+  __call = function(_, ...)
+    if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
+    count()
+    local value, message = ...
+    if value then return value end
+    failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
+  end,
+  __tostring = function() return "check" end,
+  __newindex = function() errors.raise("argument", "check cannot be changed") end,
+})
