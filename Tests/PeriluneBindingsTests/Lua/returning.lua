@@ -119,3 +119,51 @@ test("insert_all returns a list", function()
   local books = Book:insert_all({ { title = "c" } }, { returning = "all" })
   equal({ books[1].id, books[1].length, books[1]:has_changes() }, { 5, 1, false })
 end)
+
+test("a table that begins with a REAL column returns its integers and booleans unchanged", function()
+  local big = 9007199254740993
+  for _, first in ipairs{ "REAL", "INTEGER", "TEXT" } do
+    db:execute("DROP TABLE IF EXISTS item; CREATE TABLE item (first " .. first .. [[, id INTEGER PRIMARY KEY, is_open BOOLEAN, n INTEGER DEFAULT ]] .. big .. ", x REAL DEFAULT 2)")
+    local Item = perilune.record("item", { fields = { amount = "n" } })
+    local function check(item)
+      equal({ math.type(item.id), item.is_open, item.amount, item.x }, { "integer", true, big, 2.0 })
+      equal(item.id > 0, true)
+    end
+    local all = { "id", "is_open", "amount", "x" }
+    check(Item{ is_open = true }:insert{ returning = "all" })
+    check(Item{ is_open = true }:insert())
+    equal(math.type(Item{ is_open = true }:insert{ returning = "id" }), "integer")
+    check(Item{ id = 1, is_open = true }:upsert())
+    check(Item:insert_all({ { is_open = true } }, { returning = all })[1])
+    check(Item:upsert_all({ { id = 1, is_open = true } }, { returning = all })[1])
+    check(Item:insert_from(Item:filter_key(1):select("is_open"), { columns = "is_open", returning = true })[1])
+    check(Item:insert_from(Item:filter_key(1):select("is_open"), { columns = "is_open", returning = all })[1])
+    check(Item:filter_key(1):update_all({ is_open = true }, { returning = true })[1])
+    check(Item:filter_key(1):update_all({ is_open = true }, { returning = all })[1])
+    check(Item:filter_key(1):update_all({ is_open = true }, { returning = { Item.c.id, Item.c.is_open, Item.c.amount, Item.c.x:as("x") } })[1])
+    check(Item:find(1):update{ returning = all })
+    check(Item:filter_key(1):delete_all{ returning = true }[1])
+    check(Item:filter_key(2):delete_all{ returning = all }[1])
+    check(Item:find(3):delete{ returning = all })
+  end
+end)
+
+test("changed rows are returned as records after the table has changed", function()
+  db:execute"CREATE TABLE item (a TEXT, b INTEGER PRIMARY KEY); INSERT INTO item VALUES ('x', 1)"
+  local function write() return perilune.record("item"):all():update_all({ a = "x" }, { returning = true })[1] end
+  write()
+  db:execute"ALTER TABLE item ADD COLUMN c DEFAULT 5"
+  equal(write().c, 5)
+  db:execute"DROP TABLE item; CREATE TABLE item (b TEXT PRIMARY KEY, a TEXT, d TEXT); INSERT INTO item VALUES ('key', 'x', 'z')"
+  local item = write()
+  equal({ item.b, item.a, item.d }, { "key", "x", "z" })
+end)
+
+test("changed rows are returned with the row id if it is the key", function()
+  db:execute"CREATE TABLE item (a TEXT); INSERT INTO item VALUES ('x')"
+  local Item = perilune.record("item", { primary_key = "rowid" })
+  local item = Item:all():update_all({ a = "y" }, { returning = true })[1]
+  equal(item.rowid, 1)
+  equal(item:update_changes{ a = "z" }, true)
+  equal(Item:all():delete_all{ returning = true }[1].rowid, 1)
+end)

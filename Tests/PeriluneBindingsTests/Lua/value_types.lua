@@ -141,3 +141,14 @@ test("changed rows of lists have the types of their class", function()
   local rows = Invoice:upsert_all({ { id = 1, due = "2026-05-01" } }, { returning = { "id", "due" } })
   equal({ rows[1].id, rows[1].due.month }, { 1, 5 })
 end)
+
+test("tuples and pluck return NULL in a first column that has a type", function()
+  db:execute"CREATE TABLE day (at DATE, is_open BOOLEAN, n); INSERT INTO day VALUES (NULL, NULL, 1), ('2026-03-31', 1, 2)"
+  local Day = perilune.record("day")
+  for _, column in ipairs{ "at", "is_open" } do
+    local first = Day:order("n"):pluck(column, "n")[1]
+    equal({ first[1] == perilune.null, first[2] }, { true, 1 })
+    equal(Day:order("n"):select(column, "n"):tuples()() == perilune.null, true)
+    equal(Day:order("n"):select(column, "n"):prepare():tuples()() == perilune.null, true)
+  end
+end)

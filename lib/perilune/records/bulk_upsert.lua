@@ -129,8 +129,10 @@ local function new_batch(form) return { form = form, count = 0, values = { n = 0
 local function read_rows(form, rows)
   for _, name in ipairs(form.returned) do
     local converter = form.info.converters[name]
-    for _, row in ipairs(converter and converter.read and rows or {}) do
-      if row[name] ~= nil then row[name] = record_values.read(form.info, {}, name, row[name]) end
+    local is_float = not converter and record_fields.is_returned_as_integer(form.info.declared[name])
+    for _, row in ipairs((is_float or converter and converter.read) and rows or {}) do
+      local value = row[name]
+      if value ~= nil then row[name] = is_float and record_fields.float_of(value) or record_values.read(form.info, {}, name, value) end
     end
   end
   return rows

@@ -332,13 +332,29 @@ function fields.sql_names(view, names)
   return sql_text.names(columns)
 end
 
---- Returns the result columns of a statement in SQL, named after their fields.
+--- Returns whether RETURNING yields integers as floats: SQLite applies the affinity REAL of a table's first column to all columns of
+-- the clause (3.40). A unary plus exempts a column.
+-- @param schema the schema of the table, or the schema as a class sees it
+function fields.returns_floats(schema)
+  local first = schema.columns[1]
+  return first ~= nil and first.affinity == "real"
+end
+
+--- Returns whether RETURNING may yield a whole number of the column as an integer, although the column is REAL.
+function fields.is_returned_as_integer(column) return column.affinity == "real" end
+
+--- Returns a value of such a column as it is stored.
+function fields.float_of(value) return math.type(value) == "integer" and value + 0.0 or value end
+
+--- Returns the columns of a RETURNING clause in SQL, named after their fields.
+-- @param view the description of the table
 function fields.sql_results(view, names)
-  if not view.sql_names then return sql_text.names(names) end
+  local sign = fields.returns_floats(view.schema) and "+" or ""
+  if not view.sql_names and sign == "" then return sql_text.names(names) end
   local quoted = {}
   for index, name in ipairs(names) do
-    local column = fields.sql_name(view, name)
-    quoted[index] = column == sql_text.name(name) and column or column .. " AS " .. sql_text.name(name)
+    local column, own = sign .. fields.sql_name(view, name), sql_text.name(name)
+    quoted[index] = column == own and column or column .. " AS " .. own
   end
   return table.concat(quoted, ", ")
 end

@@ -6,8 +6,10 @@ local errors = require "perilune.native.errors"
 local database_argument = require "perilune.runtime.database_argument"
 local native_records = require "perilune.native.records"
 local native_requests = require "perilune.native.requests"
+local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
 local record_class = require "perilune.records.class"
+local record_description = require "perilune.records.description"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -152,10 +154,51 @@ local function prepare(node, db, generation)
   return built, { db = db, next = node.parent.count + 1, request = built }
 end
 
---- Returns the RETURNING clause for Swift: nothing, true, or expressions and their names.
+--- Returns a column as a term of RETURNING, in a form that keeps its integers; see `record_fields.returns_floats`.
+local function exempt(column, name)
+  return expression.sql("+?", { n = 1, setmetatable({ shape = column }, expression.metatable) }, "returning"):as(name).shape
+end
+
+--- Returns the terms of RETURNING for records. They are listed instead of `*`, because SQLite names the columns of a statement before
+-- it compiles it again for a changed table.
+local function all_terms(source, schema, row_id, is_exempt)
+  local terms = {}
+  local function add(name)
+    local shape = source:table_column(name).shape
+    terms[#terms + 1] = is_exempt and exempt(shape, name) or shape
+  end
+  for _, column in ipairs(schema.columns) do
+    if not (column.hidden or column.lazy) then add(column.name) end
+  end
+  if row_id then add(row_id) end
+  return terms
+end
+
+local function exempt_terms(shape)
+  local terms = {}
+  for index, term in ipairs(shape.operands) do
+    local column = term.op == "as" and term.operands[1] or term
+    terms[index] = column.op == "column" and exempt(column, term.detail) or term
+  end
+  return terms
+end
+
+--- Returns the RETURNING clause for Swift: nothing, or expressions and their names.
+-- @tparam ?table shape the columns to return
+-- @tparam boolean is_all whether to return records, if no columns are given
+function changing.build_returning(node, shape, is_all, context)
+  if not shape and not is_all then return nil end
+  local source = node.root.source
+  local info = record_class.info(source.class)
+  local schema = record_fields.view(info, native_schema.table(context.db, info.table))
+  local is_exempt = record_fields.returns_floats(schema)
+  local row_id = record_description.row_id_key(info, schema)
+  local terms = is_all and all_terms(source, schema, row_id, is_exempt) or is_exempt and exempt_terms(shape) or shape.operands
+  return request_building.named({ operands = terms }, context)
+end
+
 local function build_returning(node, shape, context)
-  if shape then return request_building.named(shape, context) end
-  return node.shape.detail:find(" returning", 1, true) ~= nil
+  return changing.build_returning(node, shape, node.shape.detail:find(" returning", 1, true) ~= nil, context)
 end
 
 local function split(detail)
@@ -194,8 +237,8 @@ local function run(self, db, returning)
     return require("perilune.records.fetching").decode_all(record_class.info(class),
       attempt(self, native_records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
   end
-  return require("perilune.requests.value_types").convert_rows(
-    attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan)), returning.shape.operands)
+  return require("perilune.requests.value_types").convert_returned(
+    attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan)), returning.shape.operands, self.node.root.source:schema())
 end
 
 changing.run, changing.read_returning = run, read_returning

@@ -114,7 +114,8 @@ local function converted_tuples(converters, next_values, state, control, closing
   for position in pairs(converters) do count = math.max(count, position) end
   local function convert(position, first, ...)
     if position > count then return first, ... end
-    if converters[position] and first ~= nil then first = converters[position](first) end
+    -- A NULL in the first column is perilune.null, because nil ends the iteration.
+    if converters[position] and first ~= nil and first ~= null then first = converters[position](first) end
     if position == count then return first, ... end
     return first, convert(position + 1, ...)
   end

@@ -188,11 +188,8 @@ function request.final.insert(node, db, _, generation)
   local target = parts[3] ~= "\2" and split(parts[3], "\1") or nil
   local columns = parts[1] ~= "" and split(parts[1], "\1") or nil
   local policy = parts[2] ~= "" and parts[2] or nil
-  if parts[6] ~= "some" then
-    return native_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition, parts[6] == "all")
-  end
   return native_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition,
-    request_building.named(operands[position], context))
+    changing.build_returning(node, parts[6] == "some" and operands[position] or nil, parts[6] == "all", context))
 end
 
 --- Inserts the rows of a request into the table of the class with one statement. Hooks are not called.

@@ -4,6 +4,7 @@
 local native_rows = require "perilune.native.rows"
 local shapes = require "perilune.expressions.shapes"
 local column_types = require "perilune.records.column_types"
+local record_fields = require "perilune.records.fields"
 
 local value_types = {}
 
@@ -161,12 +162,21 @@ function value_types.convert(rows, plan, index)
   return rows
 end
 
---- Converts rows whose columns are expressions.
+--- Returns a function for the values of a column in RETURNING if it is declared REAL; nil for other expressions.
+local function float_reader(shape, schema)
+  local column = shape.op == "as" and shape.operands[1] or shape
+  for _, declared in ipairs(column.op == "column" and schema and schema.columns or {}) do
+    if declared.name == column.detail and record_fields.is_returned_as_integer(declared) then return record_fields.float_of end
+  end
+end
+
+--- Converts rows of RETURNING.
 -- @tparam {shape,...} terms the shapes of the columns
-function value_types.convert_rows(rows, terms)
+-- @param ?schema the schema of the table as the class sees it
+function value_types.convert_returned(rows, terms, schema)
   local names = rows[1] and native_rows.columns(rows[1])
   for index, shape in ipairs(names and terms or {}) do
-    local read = reader_of(shapes.type_of(shape))
+    local read = reader_of(shapes.type_of(shape)) or float_reader(shape, schema)
     for _, row in ipairs(read and rows or {}) do
       local value = row[names[index]]
       if value ~= nil then row[names[index]] = read(value) end
