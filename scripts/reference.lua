@@ -1,4 +1,4 @@
---- Generates the editor types and the documentation pages from lib/reference. Run by scripts/reference.
+--- Generates the editor types, the documentation pages and llms.txt from lib/reference. Run by scripts/reference.
 --
 -- With the argument `--check` it writes nothing, and fails if a file is out of date.
 
@@ -9,7 +9,8 @@ local files = require("reference.files")
 local is_check = (...) == "--check"
 local stale = {}
 for path, text in pairs(files.all(function(path)
-  local file = assert(io.open(path))
+  local file = io.open(path)
+  if not file then return nil end
   local text = file:read("a")
   file:close()
   return text

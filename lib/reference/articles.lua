@@ -53,16 +53,32 @@ local function add_arguments(lines, item)
   end
 end
 
-local function add_contract(lines, item)
-  local raises = {}
-  for _, entry in ipairs((reference.raises(item))) do
-    raises[#raises + 1] = code(entry.kind) .. (entry.when ~= "" and " if " .. entry.when or "")
+--- Formats errors as `kind` if condition.
+local function raised(list)
+  local parts = {}
+  for _, entry in ipairs(list) do
+    parts[#parts + 1] = code(entry.kind) .. (entry.when ~= "" and " if " .. entry.when or "")
   end
-  add(lines, "- Raises " .. (#raises > 0 and table.concat(raises, "; ") or "nothing"))
-  local waits, access = reference.waits(item), reference.access(item) or "any"
-  add(lines, "- Waits: " .. (waits or "no"))
-  add(lines, "- May be called: " .. (access == "any" and "anywhere" or access))
+  return table.concat(parts, "; ")
+end
+
+--- Adds the errors, the wait and the context of a function unless its class has the same.
+local function add_contract(lines, item)
+  if item.raises and #item.raises > 0 then add(lines, "- Raises " .. raised(item.raises)) end
+  if item.waits then add(lines, "- Waits: " .. item.waits) end
+  if item.access and item.access ~= (item.class and item.class.access or "any") then
+    add(lines, "- May be called: " .. (item.access == "any" and "anywhere" or item.access))
+  end
   add(lines, "")
+end
+
+--- Adds the errors, the wait and the context of all methods of a class.
+local function add_class_contract(lines, class)
+  local count = #lines
+  if class.raises and #class.raises > 0 then add(lines, "- Each method may raise " .. raised(class.raises)) end
+  if class.waits then add(lines, "- Each method waits: " .. class.waits) end
+  if class.access and class.access ~= "any" then add(lines, "- The methods may be called: " .. class.access) end
+  if #lines > count then add(lines, "") end
 end
 
 local function add_function(lines, item)
@@ -103,6 +119,7 @@ local function add_section(lines, own)
     add(lines, "## " .. reference.shown(own.class))
     add(lines, "")
     if own.is_described then paragraphs(lines, own.class.text) end
+    if #own.items > 0 then add_class_contract(lines, own.class) end
     if own.class.parent then
       add(lines, ("Has all members of `%s`."):format(own.class.parent))
       add(lines, "")
@@ -170,8 +187,9 @@ function articles.front(index)
     "`perilune help NAME` prints the same in a terminal: `perilune help db:fetch_all`, `perilune help filter`, `perilune help requests`.",
     "`perilune test --types FOLDER` writes types for editors, and for the tables of a project.", "",
     "Arguments are Lua values; those marked as optional may be omitted. A function raises an error object, whose field",
-    "`kind` is the word shown. \"Inside a block\" means inside of `db:read`, `db:write` and the like; \"waits\" means that other tasks go on",
-    "meanwhile, which is not possible inside a block.", "",
+    "`kind` is the word shown. Errors that each method of a class may raise are listed once, with the class. A function without such errors raises none.", "",
+    "A function waits only if its description has a line \"Waits\". Other tasks run in the meantime, so it cannot be called inside a",
+    "block of `db:read`, `db:write` and the like. Without a line \"May be called\", a function may be called anywhere.", "",
     "Methods of classes and of values are called with a colon: `Book:find(1)`, `date:format()`. Functions of modules are called with a dot:",
     "`perilune.now()`, `perilune.json.encode(value)`. An optional database is always the first argument.", "",
     "## The database of the examples", "",

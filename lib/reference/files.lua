@@ -1,6 +1,7 @@
 --- The files that are generated from the reference.
 
 local reference = require "reference"
+local agents = require "reference.agents"
 local articles = require "reference.articles"
 local types = require "reference.types"
 
@@ -9,7 +10,7 @@ local files = {}
 local folder = "Sources/Perilune/Perilune.docc/Reference/"
 
 --- Returns the text of each file by its path in the project.
--- @tparam function read returns the text of a file by its path
+-- @tparam function read returns the text of a file by its path; nil if it does not exist
 function files.all(read)
   local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
   local result = {
@@ -18,6 +19,7 @@ function files.all(read)
     [folder .. "LuaReference.md"] = articles.front(index),
   }
   for _, page in ipairs(index.pages) do result[folder .. page.article .. ".md"] = articles.page(page) end
+  result["llms.txt"] = agents.text(index, function(path) return result[path] or read(path) end)
   return result
 end
 

@@ -1,6 +1,7 @@
 --- The output of `perilune help NAME`.
 
 local reference = require "reference"
+local topics = require "reference.topics"
 
 local help = {}
 
@@ -22,7 +23,7 @@ local function wrap(text, width, prefix, first)
   return lines
 end
 
-local width = 100
+local width = 79
 
 local function add_wrapped(lines, text, prefix, first)
   for _, line in ipairs(wrap(text, width, prefix or "", first)) do add(lines, line) end
@@ -51,8 +52,13 @@ local function add_function(lines, item)
     local doc = ((result.name or "") .. " " .. result.doc):gsub("^ +", ""):gsub(" +$", "")
     entries[#entries + 1] = { "returns", result.type .. (doc ~= "" and "; " .. doc or "") }
   end
-  for _, entry in ipairs((reference.raises(item))) do
+  for _, entry in ipairs(item.raises or {}) do
     entries[#entries + 1] = { "raises", entry.kind .. (entry.when ~= "" and ": " .. entry.when or "") }
+  end
+  local shared = {}
+  for _, entry in ipairs(item.class and item.class.raises or {}) do shared[#shared + 1] = entry.kind end
+  if #shared > 0 then
+    entries[#entries + 1] = { "raises", ("%s, as each method of `%s`"):format(table.concat(shared, ", "), reference.shown(item.class)) }
   end
   local waits, access = reference.waits(item), reference.access(item) or "any"
   if waits then entries[#entries + 1] = { "waits", waits } end
@@ -200,20 +206,72 @@ local function add_field(lines, field)
   add_wrapped(lines, field.type .. (field.is_optional and ", optional" or "") .. (field.doc ~= "" and "; " .. field.doc or ""), "  ", "  ")
 end
 
+--- Describes a topic: its text, then the functions that belong to it.
+local function add_topic(lines, topic, names)
+  add(lines, topic.title)
+  for _, paragraph in ipairs(topic.text) do
+    add(lines, "")
+    add_wrapped(lines, paragraph, "  ", "  ")
+  end
+  if topic.example then
+    add(lines, "")
+    for line in topic.example:gmatch("[^\n]+") do add(lines, "    " .. line) end
+  end
+  if topic.alias then
+    add(lines, "")
+    local entries = {}
+    for _, value in ipairs(names[topic.alias][1].value.values) do entries[#entries + 1] = { value.value, value.doc } end
+    add_entries(lines, entries)
+  end
+  if #topic.see > 0 then add(lines, "") end
+  for _, name in ipairs(topic.see) do
+    local found = names[name:lower()]
+    if not found then error(("topic %s: the reference has no `%s`"):format(topic.title, name), 0) end
+    local item = found[1].value
+    if found[1].kind == "function" then
+      add_list(lines, { item })
+    else
+      add(lines, "  " .. name)
+      add_wrapped(lines, summary(item.text or { item.doc }), "      ", "      ")
+    end
+  end
+  for _, hint in ipairs(topic.commands or {}) do
+    add(lines, "")
+    add_wrapped(lines, hint, "  ", "  ")
+  end
+end
+
 local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field, alias = add_alias, value = add_value }
 local order = { page = 1, class = 2, alias = 3, ["function"] = 4, field = 5, value = 6 }
+
+--- Returns the topic with a name.
+local function topic_named(name)
+  for _, topic in ipairs(topics) do
+    for _, known in ipairs(topic.names) do
+      if known == name:lower() then return topic end
+    end
+  end
+end
+
+--- Returns all names with a text, sorted.
+local function all_names(names)
+  local is_known, list = {}, {}
+  for _, topic in ipairs(topics) do
+    for _, name in ipairs(topic.names) do is_known[name] = true end
+  end
+  for name in pairs(names) do is_known[name] = true end
+  for name in pairs(is_known) do list[#list + 1] = name end
+  table.sort(list)
+  return list
+end
 
 --- Returns the text for a name. For an unknown name, returns nil and all names.
 function help.text(index, name)
   local names = names_of(index)
+  local topic = topic_named(name)
   local found = names[name:lower()] or names["perilune." .. name:lower()]
-  if not found then
-    local list = {}
-    for known in pairs(names) do list[#list + 1] = known end
-    table.sort(list)
-    return nil, list
-  end
-  found = table.move(found, 1, #found, 1, {})
+  if not found and not topic then return nil, all_names(names) end
+  found = table.move(found or {}, 1, #(found or {}), 1, {})
   -- A page contains its class of the same name, and more.
   table.sort(found, function(left, right)
     if left.kind ~= right.kind then return order[left.kind] < order[right.kind] end
@@ -221,8 +279,9 @@ function help.text(index, name)
     return left_place < right_place
   end)
   local lines = {}
-  for position, entry in ipairs(found) do
-    if position > 1 then
+  if topic then add_topic(lines, topic, names) end
+  for _, entry in ipairs(found) do
+    if #lines > 0 then
       add(lines, "")
       add(lines, "")
     end
