@@ -45,6 +45,32 @@ test("defaults apply if an insert gives no value", function()
   matches(fails("argument", function() perilune.record("book", { defaults = {} }) end), "column = value")
 end)
 
+test("an upsert of an existing row does not change columns to their defaults", function()
+  local Book = perilune.record("book", { defaults = { status = 7, isbn = function(book) return book.title .. "!" end } })
+  Book{ title = "x", status = 1, isbn = "own" }:insert()
+  local target = { target = "title" }
+  local function check(status, isbn)
+    local row = db:fetch_one "SELECT status, isbn FROM book"
+    equal({ row.status, row.isbn }, { status, isbn })
+  end
+  equal(Book{ title = "x" }:upsert(target).status, 1)
+  Book:upsert({ title = "x" }, target)
+  Book:upsert(Book:draft{ title = "x" }, target)
+  Book:upsert_all({ { title = "x" } }, target)
+  check(1, "own")
+  Book:upsert({ title = "x" }, { target = "title", update = { "status" } })
+  check(7, "own")
+  -- A record that has a row writes all its fields, and a given value is not a default.
+  local book = Book:find(1)
+  book.status = 7
+  db:execute "UPDATE book SET status = 2"
+  book:upsert()
+  check(7, "own")
+  db:execute "UPDATE book SET status = 2"
+  Book:upsert({ title = "x", status = 7 }, target)
+  check(7, "own")
+end)
+
 test("a stale record cannot be written or deleted", function()
   local Book = perilune.record("book", { lock_version = true })
   Book{ title = "x" }:insert()

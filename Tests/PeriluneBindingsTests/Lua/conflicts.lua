@@ -161,3 +161,17 @@ test("insert_all can have a policy", function()
   Player:insert_all({ { email = "a@x", name = "new" } }, { on_conflict = "replace" })
   equal(db:fetch_value "SELECT name FROM player WHERE email = 'a@x'", "new")
 end)
+
+test("a record has the default that REPLACE stores instead of NULL", function()
+  db:execute "CREATE TABLE flag (id INTEGER PRIMARY KEY, is_on BOOLEAN NOT NULL DEFAULT 1, name TEXT)"
+  local Flag = perilune.record "flag"
+  local flag = Flag{ id = 1, is_on = perilune.null }
+  flag:insert{ on_conflict = "replace" }
+  equal({ flag.is_on, flag:has_changes() }, { true, false })
+  flag.is_on, flag.name = nil, "b"
+  flag:update{ on_conflict = "replace" }
+  equal({ flag.is_on, Flag:find(1).is_on, flag:has_changes() }, { true, true, false })
+  flag:update_changes({ is_on = perilune.null }, { on_conflict = "replace" })
+  equal(flag.is_on, true)
+  equal(Flag:insert_all({ { id = 2, is_on = perilune.null } }, { on_conflict = "replace" })[1].is_on, true)
+end)

@@ -153,6 +153,21 @@ end
 
 -- Defaults --------------------------------------------------------------------------------------------------------------------
 
+--- By record, the values that defaults have set.
+local defaulted = setmetatable({}, { __mode = "k" })
+
+--- Returns the columns of a record that have a default instead of a given value, by name.
+function behaviours.defaulted_columns(target)
+  local columns = {}
+  for name, value in pairs(defaulted[target] or {}) do columns[name] = rawequal(rawget(target, name), value) or nil end
+  return columns
+end
+
+local function note_default(target, name, value)
+  defaulted[target] = defaulted[target] or {}
+  defaulted[target][name] = value
+end
+
 local function add_defaults(info)
   local names = {}
   for name in pairs(info.defaults) do names[#names + 1] = name end
@@ -163,7 +178,10 @@ local function add_defaults(info)
       if native_records.stored_field(target, name) == nil then
         local value = info.defaults[name]
         if type(value) == "function" then value = value(target) end
-        if value ~= nil then target[name] = value end
+        if value ~= nil then
+          target[name] = value
+          note_default(target, name, value)
+        end
       end
     end
   end)

@@ -49,13 +49,15 @@ local function describe_columns(schema, row_id)
   for _, column in ipairs(schema.columns) do
     if not column.hidden then
       local folded = record_description.fold(schema.sql_names and schema.sql_names[column.name] or column.name)
+      local has_default = column.default ~= nil and column.default:upper() ~= "NULL"
       columns[#columns + 1] = {
         name = column.name,
         folded = folded,
         is_blob = column.content == "blob",
         is_boolean = column.content == "boolean",
         is_generated = column.generated ~= nil,
-        has_default = column.default ~= nil and column.default:upper() ~= "NULL",
+        has_default = has_default,
+        replaces_null = has_default and column.not_null, -- the policy REPLACE stores the default instead of NULL
       }
       positions[folded], positions[record_description.fold(column.name)] = #columns, #columns
     end

@@ -57,12 +57,14 @@ function record_sql.text(description, verb, names, clause, returning, rows, text
 end
 
 --- Returns the positions of the columns to read back, which the database fills in, or of all columns on request.
-local function returned(description, is_written, verb, is_all)
+local function returned(description, is_written, verb, clause, is_all)
   local positions = {}
   if not description.returns then return nil end
+  local is_replacing = clause ~= nil and clause:find("^OR REPLACE") ~= nil
   for position, column in ipairs(description.columns) do
     local is_filled = verb ~= "delete" and column.is_generated
       or verb == "insert" and column.has_default and not is_written[column.name]
+      or is_replacing and column.replaces_null and is_written[column.name]
     if is_all or is_filled then positions[#positions + 1] = position end
   end
   return #positions > 0 and positions or nil
@@ -76,7 +78,7 @@ local verbs = { i = "insert", u = "update", d = "delete" }
 function record_sql.write(description, kind, names, clause, rows)
   local verb, is_all = verbs[kind], clause ~= nil and clause:sub(-1) == "*"
   if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end
-  local positions, returning = returned(description, set_of(names), verb, is_all), nil
+  local positions, returning = returned(description, set_of(names), verb, clause, is_all), nil
   if positions then
     returning = {}
     for index, position in ipairs(positions) do returning[index] = description.columns[position].name end

@@ -9,6 +9,7 @@
 local null = require("perilune.native.values").null
 local native_records = require "perilune.native.records"
 local record_description = require "perilune.records.description"
+local behaviours = require "perilune.records.behaviours"
 local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local upsert_sql = require "perilune.records.upsert_sql"
@@ -25,7 +26,10 @@ function record_upsert.clause(info, target, db, values, options)
   for column in pairs(type(options and options.update) == "table" and options.update or {}) do
     if not details.declared[column] then details = column_details.with_column(info.class, db, column) end
   end
-  local clause, parameters = upsert_sql.make(details, given, options or {}, native_records.knows_row(target))
+  local has_row = native_records.knows_row(target)
+  -- A row that exists keeps its values where the record has defaults.
+  local defaulted = has_row and {} or behaviours.defaulted_columns(target)
+  local clause, parameters = upsert_sql.make(details, given, options or {}, has_row, defaulted)
   if not clause then return nil end
   local bound, positions = {}, details.description.positions
   for _, parameter in ipairs(parameters) do

@@ -57,8 +57,8 @@ end
 local function add_all(assigned, given, except)
   local details = assigned.info
   for _, column in ipairs(given) do
-    local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or details.generated[column]
-      or column == assigned.rules.updated
+    local stays = assigned.fixed[column] or assigned.rules.kept[column] or except[column] or assigned.defaulted[column]
+      or details.generated[column] or column == assigned.rules.updated
     if not stays then assign_excluded(assigned, column) end
   end
 end
@@ -103,8 +103,10 @@ local function any_column(details, given)
 end
 
 --- @tparam {string,...} target the columns of the unique key; none if any key may conflict
-local function read_assignments(details, given, target, options)
-  local assigned = { info = details, rules = upsert_rules.of(details.description.class), fixed = set_of(target), named = {}, bound = {} }
+local function read_assignments(details, given, target, options, defaulted)
+  local assigned = {
+    info = details, rules = upsert_rules.of(details.description.class), fixed = set_of(target), defaulted = defaulted, named = {}, bound = {},
+  }
   for _, column in ipairs(details.schema.primary_key.columns) do assigned.fixed[column] = true end
   local update = options.update
   if type(update) == "table" then
@@ -151,14 +153,14 @@ local function conflict_target(details, target, condition)
   return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
 end
 
-local function read_action(details, given, target, options)
+local function read_action(details, given, target, options, defaulted)
   if options.update == "none" then
     for _, option in ipairs{ "where", "except" } do
       if options[option] ~= nil then fail(details.schema, "`%s` has no effect when nothing is updated", option) end
     end
     return "DO NOTHING", {}
   end
-  local assignments, bound = read_assignments(details, given, target, options)
+  local assignments, bound = read_assignments(details, given, target, options, defaulted)
   local condition = options.where ~= nil and read_condition(details, options.where, bound) or ""
   return "DO UPDATE SET " .. assignments .. condition, bound
 end
@@ -167,11 +169,12 @@ end
 -- @param details the column details of the table
 -- @tparam {string,...} given the columns for which the record has a value, in order
 -- @tparam boolean has_row whether the record was read from a row or written to one
+-- @tparam ?{[string]=boolean} defaulted the columns with a default instead of a given value
 -- @return the SQL; its parameters, a list of `value` and, except for parameters of the condition, `column`. Returns nothing if the
 --   record cannot conflict with a row, so that a plain INSERT suffices.
-function upsert_sql.make(details, given, options, has_row)
+function upsert_sql.make(details, given, options, has_row, defaulted)
   local target, can_conflict = upsert_keys.target(details, given, options, has_row)
-  local action, bound = read_action(details, given, target, options)
+  local action, bound = read_action(details, given, target, options, defaulted or {})
   if not can_conflict then return nil end
   return ("ON CONFLICT%s %s"):format(conflict_target(details, target, options.target_where), action), bound
 end
