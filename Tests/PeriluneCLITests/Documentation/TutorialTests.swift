@@ -91,7 +91,7 @@ private struct ExpectedOutput {
     }
 
     private static func normalized(_ text: String) -> String {
-        text.replacing(#/ *\d+\.\d{4} /#, with: " SECONDS ").replacing(#/\d+ ms/#, with: "N ms").replacing(#/seed [0-9a-f]+/#, with: "seed N")
+        text.replacing(#/ *\d+\.\d{2,4} │/#, with: " SECONDS │").replacing(#/\d+ ms/#, with: "N ms").replacing(#/seed [0-9a-f]+/#, with: "seed N")
     }
 }
 
