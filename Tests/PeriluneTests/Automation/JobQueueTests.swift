@@ -1,4 +1,5 @@
 import Perilune
+import PeriluneDependencies
 import PeriluneLua
 import PeriluneTestTools
 import Synchronization
@@ -36,31 +37,42 @@ import Testing
     // MARK: - Handlers in Swift
 
     @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
-        let host = try await ScriptHost(database: .inMemory())
-        let mails = host.jobs("mail")
-        let sent = Mutex<[String]>([])
-        let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) { job in
-            if job.payload.to == "eve", job.isRepeat == false { throw Refusal() }
-            if job.payload.to == "mallory" { throw Refusal() }
-            sent.withLock { $0.append("\(job.key ?? "-") \(job.payload.to) \(job.attempt)") }
+        // The pauses between attempts end as the clock advances.
+        let clock = ManualClock()
+        let ticking = Task {
+            while !Task.isCancelled {
+                clock.advance(by: 0.01)
+                try? await Task.sleep(for: .milliseconds(1))
+            }
         }
-        let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
-        let second = try await mails.enqueue(Mail(to: "eve"))
-        let third = try await mails.enqueue(Mail(to: "mallory"))
-        var outcomes: [JobOutcome] = []
-        for await outcome in handler.outcomes {
-            outcomes.append(outcome)
-            if outcomes.count == 5 { break }
+        defer { ticking.cancel() }
+        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
+            let host = try await ScriptHost(database: .inMemory())
+            let mails = host.jobs("mail")
+            let sent = Mutex<[String]>([])
+            let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) { job in
+                if job.payload.to == "eve", job.isRepeat == false { throw Refusal() }
+                if job.payload.to == "mallory" { throw Refusal() }
+                sent.withLock { $0.append("\(job.key ?? "-") \(job.payload.to) \(job.attempt)") }
+            }
+            let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
+            let second = try await mails.enqueue(Mail(to: "eve"))
+            let third = try await mails.enqueue(Mail(to: "mallory"))
+            var outcomes: [JobOutcome] = []
+            for await outcome in handler.outcomes {
+                outcomes.append(outcome)
+                if outcomes.count == 5 { break }
+            }
+            #expect(outcomes.filter { $0.id == first }.map(\.state) == [.done])
+            #expect(outcomes.first { $0.id == first }?.key == "a")
+            #expect(outcomes.filter { $0.id == second }.map(\.state) == [.failed, .done])
+            #expect(outcomes.filter { $0.id == third }.map(\.state) == [.failed, .dead])
+            #expect(outcomes.last { $0.id == third }?.error?.contains("Refusal") == true)
+            #expect(outcomes.first { $0.id == third }?.nextAttempt != nil)
+            #expect(sent.withLock { $0.sorted() } == ["- eve 2", "a ada 1"])
+            try await handler.stop()
+            #expect(try await mails.counts()["dead"] == 1)
         }
-        #expect(outcomes.filter { $0.id == first }.map(\.state) == [.done])
-        #expect(outcomes.first { $0.id == first }?.key == "a")
-        #expect(outcomes.filter { $0.id == second }.map(\.state) == [.failed, .done])
-        #expect(outcomes.filter { $0.id == third }.map(\.state) == [.failed, .dead])
-        #expect(outcomes.last { $0.id == third }?.error?.contains("Refusal") == true)
-        #expect(outcomes.first { $0.id == third }?.nextAttempt != nil)
-        #expect(sent.withLock { $0.sorted() } == ["- eve 2", "a ada 1"])
-        try await handler.stop()
-        #expect(try await mails.counts()["dead"] == 1)
     }
 
     @Test func `a job whose payload has another type is dead, with the reason`() async throws {

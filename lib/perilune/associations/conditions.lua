@@ -165,23 +165,23 @@ local function of_null(self, association)
   return association:is_empty()
 end
 
-local function of_list(self, association, list, place)
+local function of_list(self, association, list, name, place)
   local conditions = {}
   for index = 1, #list do conditions[index] = of_record(self, association, list[index], place .. "[" .. index .. "]") end
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > #list then
       raise("argument", place .. ": expected a record, a list of records or a request, got a table with the field "
-        .. errors.describe(key) .. "; for a column of it use { [\"" .. place .. "." .. tostring(key) .. "\"] = ... }")
+        .. errors.describe(key) .. "; for a column of it use { [\"" .. name .. "." .. tostring(key) .. "\"] = ... }")
     end
   end
   -- No row is associated with a record of an empty list.
   return any_of(conditions) or nothing(place)
 end
 
-local function compare(self, association, value, place)
+local function compare(self, association, value, name, place)
   if value == null then return of_null(self, association) end
   if marks.is_request(value) or class_properties.is_class(value) then return of_request(self, association, request.of(value), place) end
-  if type(value) == "table" and getmetatable(value) == nil then return of_list(self, association, value, place) end
+  if type(value) == "table" and getmetatable(value) == nil then return of_list(self, association, value, name, place) end
   return of_record(self, association, value, place)
 end
 
@@ -213,7 +213,7 @@ function request.association_condition(self, name, value, found, place)
   local association = association_of(self, name)
   if not association then return nil end
   if found then return of_path(association, found, place) end
-  return compare(self, association, value, place)
+  return compare(self, association, value, name, place)
 end
 
 return request

@@ -65,7 +65,7 @@ function mistakes.field(name, place, is_column)
 end
 
 --- Raises for a table that gives an operator and its operand: `{ gt = 5 }`, `{ ">", 5 }`.
-function mistakes.value(column, value)
+function mistakes.value(column, value, place)
   local operator = next(value)
   local method = type(operator) == "string" and method_of(operator)
   if value.from ~= nil and value.to ~= nil or value.min ~= nil and value.max ~= nil or value.gte ~= nil and value.lte ~= nil then method = "between" end
@@ -75,7 +75,7 @@ function mistakes.value(column, value)
     method = (is_sign or value[1]:lower() == "like" or value[1]:lower() == "between") and method_of(value[1])
   end
   if not method then return end
-  raise("argument", ("%s: expected a value or a list of values, got an operator; use filter(%s)"):format(column, call(column, method)))
+  raise("argument", ("%s: expected a value or a list of values, got an operator; use filter(%s)"):format(place, call(column, method)))
 end
 
 local words = { null = true, ["true"] = true, ["false"] = true }

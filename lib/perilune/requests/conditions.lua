@@ -37,17 +37,20 @@ local function is_one_value(column, value)
   return shape.is_json or shape.convert and #value == 0 and next(value) ~= nil
 end
 
+--- Returns the place of a field in messages.
+local function place_of(name) return "filter: `" .. name .. "`" end
+
 --- Returns the condition `column = value` for a field in a table of conditions.
-local function compare(column, value, place)
+local function compare(column, value, name)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
     if is_one_value(column, value) then return column:eq(value) end
-    require("perilune.requests.condition_mistakes").value(place, value)
-    return require("perilune.expressions.subquery").is_in(column, value, place)
+    require("perilune.requests.condition_mistakes").value(name, value, place_of(name))
+    return require("perilune.expressions.subquery").is_in(column, value, place_of(name))
   elseif kind == "table" and marks.is_request(value) then
-    return require("perilune.expressions.subquery").is_in(column, value, place)
+    return require("perilune.expressions.subquery").is_in(column, value, place_of(name))
   elseif kind == "function" or kind == "thread" then
-    raise("argument", place .. ": expected a value, a list or a request, got " .. errors.describe(value))
+    raise("argument", place_of(name) .. ": expected a value, a list or a request, got " .. errors.describe(value))
   end
   return column:eq(value)
 end
@@ -79,13 +82,13 @@ local function of_association(self, name, condition, done)
   local of = require("perilune.requests.request").association_condition
   if self.node.is_result or not of then return nil end
   local first = name:match("^([^.]+)%.")
-  if not first then return of(self, name, condition[name], nil, name) end
+  if not first then return of(self, name, condition[name], nil, place_of(name)) end
   local found = {}
   for other, value in next, condition do
     local rest = type(other) == "string" and other:sub(1, #first + 1) == first .. "." and other:sub(#first + 2)
     if rest and rest ~= "" then found[rest], done[other] = value, true end
   end
-  return next(found) ~= nil and of(self, first, nil, found, name) or nil
+  return next(found) ~= nil and of(self, first, nil, found, place_of(name)) or nil
 end
 
 --- Looks up a column again after it was not found, because another connection may have added it. The error suggests names of
@@ -112,7 +115,7 @@ end
 --- Returns the condition of a field that consists of several columns.
 local function of_group(self, group, name, value)
   local result
-  for _, part in ipairs(record_fields.parts(group, value, "filter: `" .. name .. "`")) do
+  for _, part in ipairs(record_fields.parts(group, value, place_of(name))) do
     result = all_of(result, column_or_raise(self, part[1]):eq(part[2]))
   end
   return result
@@ -124,7 +127,7 @@ local function check_boolean(source, column, name, value)
   local schema = source.class and source:schema()
   for _, info in ipairs(schema and schema.columns or {}) do
     if info.name == column.shape.detail and info.content == "boolean" then
-      raise("argument", ("%s: expected true or false, got %s"):format(name, errors.describe(value)))
+      raise("argument", ("%s: expected true or false, got %s"):format(place_of(name), errors.describe(value)))
     end
   end
 end
