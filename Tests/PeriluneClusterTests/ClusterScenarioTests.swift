@@ -44,6 +44,7 @@ import Testing
         ("requests_scenario.lua: update_all and delete_all are one statement each", "expect(changes)"),
         ("scenarios_scenario.lua: indistinguishable changed rows still count as changed", "expect(tostring(changes(sql)))"),
         ("records_scenario.lua: the scenario's clock applies in Lua and in SQL", "CURRENT_TIMESTAMP"),
+        ("values_scenario.lua: a column declared DATE holds days", "CURRENT_DATE"),
         // Temporary objects end with the connection.
         ("schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection", "no temporary tables"),
         // dqlite would truncate the text.
