@@ -22,6 +22,10 @@ struct DatabaseDump {
     /// - Returns: The names of tables that may be incomplete.
     func run() throws -> [String] {
         var output: [UInt8] = [], incomplete: [String] = []
+        if parts != .data, !isPart, let encoding = try String.fetchOne(db, sql: "PRAGMA encoding"), encoding != "UTF-8" {
+            // Without effect in a database that has tables already.
+            output.append("PRAGMA encoding='\(encoding)';\n")
+        }
         output.append("PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n")
         let withoutContents = tables.filter(Self.hasNoContents).map(\.name)
         let virtual = tables.filter { $0.kind == "virtual" }
@@ -147,9 +151,7 @@ struct DatabaseDump {
 
     /// Returns the name of the row id if no column contains it. Others may refer to it, such as external-content full-text tables.
     private func rowIDName(of table: TableDescription) throws -> String? {
-        guard table.kind == "table" || table.kind == "virtual", !table.isWithoutRowID else { return nil }
-        let isKey = table.key.count == 1 && table.columns.contains { $0.keyPosition > 0 && $0.type.lowercased() == "integer" }
-        guard !isKey else { return nil }
+        guard table.kind == "table" || table.kind == "virtual" && table.key.isEmpty, !table.isWithoutRowID, !table.keyIsRowID else { return nil }
         guard let name = TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first else { return nil }
         // Some virtual tables have no row id.
         return (try? db.makeStatement(sql: "SELECT \(name) FROM \(table.name.quotedName)")) == nil ? nil : name

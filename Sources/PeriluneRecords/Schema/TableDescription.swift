@@ -85,4 +85,10 @@ package struct TableDescription: Equatable {
 
     /// The columns of the primary key in its order.
     package var key: [String] { columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name) }
+
+    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY, which has no index, except its DESC form.
+    package var keyIsRowID: Bool {
+        guard kind == "table", !isWithoutRowID, key.count == 1, let column = columns.first(where: { $0.keyPosition > 0 }) else { return false }
+        return DeclaredType(column.type).isIntegerKey && !indexes.contains { $0.origin == "pk" }
+    }
 }

@@ -31,11 +31,7 @@ extension TableSchema {
         }
         let positions = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
         let key = description.key.map { positions[$0]! }
-        // An INTEGER PRIMARY KEY has no index, except its DESC form.
         let hasKeyIndex = description.indexes.contains { $0.origin == "pk" }
-        let isRowID =
-            key.count == 1 && columns[key[0]].type.isIntegerKey && !description.isWithoutRowID
-            && description.kind == "table" && !hasKeyIndex
         let indexes = description.indexes.filter { !$0.isPartial }
         func members(_ index: TableDescription.Index) -> [Int] { index.columns.prefix { $0 != nil }.map { positions[$0!]! } }
         let unique = indexes.filter { $0.isUnique && !$0.columns.contains(nil) }
@@ -51,7 +47,7 @@ extension TableSchema {
             databaseName: description.database, name: description.name,
             kind: description.kind == "view" ? .view : description.kind == "virtual" ? .virtual : .table,
             isWithoutRowID: description.isWithoutRowID, isStrict: description.isStrict, columns: columns, primaryKey: key,
-            primaryKeyIsRowID: isRowID, uniqueKeys: withKey(unique.map(members)),
+            primaryKeyIsRowID: description.keyIsRowID, uniqueKeys: withKey(unique.map(members)),
             distinctKeys: withKey(unique.filter(isDistinct).map(members)),
             hasUnlistedKeys: description.indexes.count(where: \.isUnique) > unique.count,
             foreignKeys: try description.foreignKeys.map { try ForeignKey($0, of: description, in: db) },
