@@ -2,9 +2,12 @@ internal import PeriluneRecords
 
 /// Values as SQL literals.
 enum SQLLiteral {
-    /// Appends a literal that reads back as the same value, even in SQLite's shell, which removes each CR before an LF.
+    /// Appends a literal that reads back as the same value, in a database of any encoding and even in SQLite's shell, which removes
+    /// each CR before an LF.
     static func append(_ cell: Cell, to output: inout [UInt8]) {
-        if case .text(let bytes) = cell, bytes.contains(0x0D) { return appendWithoutCR(bytes, to: &output) }
+        if case .text(let bytes) = cell, bytes.contains(where: { $0 == 0 || $0 == 0x0D }), String(validating: bytes, as: UTF8.self) != nil {
+            return appendReplacing(bytes, to: &output)
+        }
         let value: Value =
             switch cell {
             case .null: .null
@@ -17,16 +20,20 @@ enum SQLLiteral {
         value.appendLiteral(to: &output)
     }
 
-    private static func appendWithoutCR(_ text: [UInt8], to output: inout [UInt8]) {
-        let mark = Array("\\r".utf8)
-        guard text.firstRange(of: mark) == nil, !text.contains(0) else {
-            output.append("CAST(")
-            append(.blob(text), to: &output)
-            return output.append(" AS TEXT)")
+    /// Appends text with marks for NULs and CRs, and the calls that replace the marks. The CAST of a blob to TEXT would depend on the
+    /// encoding of the database.
+    private static func appendReplacing(_ text: [UInt8], to output: inout [UInt8]) {
+        var text = text, calls: [UInt8] = []
+        for (byte, letter) in [(UInt8(0), "0"), (0x0D, "r")] where text.contains(byte) {
+            var mark = Array("\\\(letter)".utf8)
+            while text.firstRange(of: mark) != nil { mark.insert(UInt8(ascii: "\\"), at: 0) }
+            text = text.flatMap { $0 == byte ? mark : [$0] }
+            output.append("replace(")
+            // The mark that was put in last is replaced first.
+            calls = Array(",'".utf8) + mark + Array("',char(\(byte)))".utf8) + calls
         }
-        output.append("replace(")
-        append(.text(text.flatMap { $0 == 0x0D ? mark : [$0] }), to: &output)
-        output.append(",'\\r',char(13))")
+        append(.text(text), to: &output)
+        output += calls
     }
 }
 
