@@ -50,7 +50,7 @@ struct DatabaseRestore {
     private func runStatements(_ dump: [UInt8]) throws {
         try (dump + [0]).withUnsafeBufferPointer { text in
             try text.withMemoryRebound(to: CChar.self) { text in
-                var position = text.baseAddress!, count = 0
+                var position = text.baseAddress!, count = 0, isInTransaction = false
                 let end = position + dump.count
                 while position < end {
                     var next: UnsafePointer<CChar>?, statement: OpaquePointer?
@@ -61,7 +61,9 @@ struct DatabaseRestore {
                     position = next ?? end
                     guard let statement else { continue }
                     switch TransactionWord(sql) {
-                    case .begin, .end: continue
+                    case .begin, .end:
+                        isInTransaction = TransactionWord(sql) == .begin
+                        continue
                     case .rollback:
                         throw failure(
                             "it ends with ROLLBACK, since the database that was dumped is damaged: rows may be missing",
@@ -74,6 +76,8 @@ struct DatabaseRestore {
                     count += 1
                     if count & 0xFFF == 0 { progress(Double(position - text.baseAddress!) / Double(dump.count)) }
                 }
+                if isInTransaction { throw failure("it ends without COMMIT, so that the rest of the dump is missing") }
+                if count == 0 { throw failure("it holds no statements") }
             }
         }
     }
@@ -89,7 +93,11 @@ struct DatabaseRestore {
             switch String(decoding: word, as: UTF8.self).lowercased() {
             case "begin": self = .begin
             case "commit", "end": self = .end
-            case "rollback": self = .rollback
+            case "rollback":
+                let text = String(decoding: sql[start...].prefix(100).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                // ROLLBACK TO ends no transaction.
+                guard text.lowercased().prefixMatch(of: /rollback(\s+transaction)?\s+to\b/) == nil else { return nil }
+                self = .rollback
             default: return nil
             }
         }

@@ -45,6 +45,7 @@ import Testing
         CREATE TABLE k (id INTEGER PRIMARY KEY AUTOINCREMENT, v INTEGER CHECK (v > 0), g AS (v * 2) STORED);
         INSERT INTO k (v) VALUES (1), (2); DELETE FROM k WHERE id = 2;
         CREATE TABLE w (a TEXT, b INTEGER, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO w VALUES ('x', 2), ('y', 1);
+        CREATE TABLE d (id INTEGER PRIMARY KEY DESC, v); INSERT INTO d (rowid, v) VALUES (7, 'a'), (9, 'b');
         CREATE TABLE log (what TEXT); INSERT INTO log (rowid, what) VALUES (5, 'old');
         CREATE TABLE counter (n INTEGER); INSERT INTO counter VALUES (0);
         CREATE TRIGGER k_logged AFTER INSERT ON k BEGIN INSERT INTO log VALUES ('new ' || NEW.id); UPDATE counter SET n = n + 1; END;
@@ -87,6 +88,25 @@ import Testing
         let before = try contents(folder.path + "/a.sqlite")
         let after = try contents(folder.path + "/b.sqlite")
         #expect(after.sorted() == before.sorted())
+    }
+
+    @Test func `a dump keeps the encoding of the database, with NULs and line ends`() throws {
+        let folder = try TestFolder()
+        try made("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a); INSERT INTO t VALUES ('é\\r\\0' || char(0) || char(13, 10)), ('b' || char(0)), ('c')", in: folder)
+        let result = try folder.shell("$PERILUNE dump --database a.sqlite > d.sql && $PERILUNE restore d.sql --database b.sqlite && sqlite3 c.sqlite < d.sql")
+        #expect(result.status == 0 && (try folder.read("d.sql")).hasPrefix("PRAGMA encoding='UTF-16le';\n"), "\(result.errors)")
+        let before = try contents(folder.path + "/a.sqlite")
+        for name in ["b", "c"] { #expect(try contents("\(folder.path)/\(name).sqlite") == before, "\(name)") }
+    }
+
+    @Test func `an empty or incomplete dump is refused`() throws {
+        let folder = try TestFolder()
+        for (dump, message) in [("", "no statements"), ("-- nothing\n", "no statements"), ("BEGIN;\nCREATE TABLE t (a);\n", "ends without COMMIT")] {
+            let result = try folder.perilune("restore", "--database", "x.sqlite", input: dump)
+            #expect(result.status == 65 && result.errors.contains(message) && !folder.exists("x.sqlite"), "\(result.errors)")
+        }
+        let savepoints = "SAVEPOINT s; CREATE TABLE a (b); ROLLBACK TO s; RELEASE s; CREATE TABLE c (d);"
+        #expect(try folder.perilune("restore", "--database", "x.sqlite", input: savepoints).status == 0)
     }
 
     @Test func `a dump that fails changes nothing, and its line is reported`() throws {
