@@ -100,6 +100,9 @@ struct ImportCommand: ParsableCommand {
         if table.isEmpty { throw ValidationError("--table: expected a name, got nothing") }
         if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one ASCII character") }
         if let quote, !["", "none"].contains(quote), quote.utf8.count != 1 { throw ValidationError("--quote: expected one ASCII character or none") }
+        let signs: [UInt8?] = [settings.separator, settings.quote ?? UInt8(ascii: "\"")]
+        if signs.contains(0x0A) || signs.contains(0x0D) { throw ValidationError("--separator and --quote: expected no line end") }
+        if signs[0] != nil, signs[0] == signs[1] { throw ValidationError("--separator and --quote: expected two different signs") }
         if skip < 0 { throw ValidationError("--skip: expected a number of lines, got \(skip)") }
         if errors?.isEmpty == true { throw ValidationError("--errors: expected the path of a file, got nothing") }
     }

@@ -12,6 +12,7 @@ struct BinaryFile: Equatable {
         (Array("PK\u{3}\u{4}".utf8), BinaryFile(name: "a ZIP archive or a spreadsheet", help: "unpack it, or save the sheet as CSV")),
         (Array("PAR1".utf8), BinaryFile(name: "a Parquet file", help: nil)),
         (Array("%PDF-".utf8), BinaryFile(name: "a PDF document", help: nil)),
+        ([0xFF, 0xFE, 0, 0], BinaryFile(name: "text in UTF-32", help: "convert it: iconv -f UTF-32 -t UTF-8 FILE | perilune ... -")),
     ]
 
     /// Creates the kind of a file with a known signature or without a detectable text encoding; `nil` for text.

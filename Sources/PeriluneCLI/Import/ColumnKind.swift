@@ -50,6 +50,8 @@ enum ColumnKind: String, Sendable {
         switch (self, cell) {
         case (_, .null), (_, .blob), (.blob, _): cell
         case (.text, .boolean(let isTrue)): .text(Array("\(isTrue)".utf8))
+        // SQLite would convert it with 15 digits.
+        case (.text, .real(let number)) where number.isFinite: .text(Array(FloatLiteral.decimal(number).utf8))
         case (.text, _), (.numeric, _), (.real, .integer), (.real, .real), (.integer, .integer): cell
         case (.date, .integer), (.date, .real), (.datetime, .integer), (.datetime, .real): cell
         case (.integer, .boolean), (.real, .boolean), (.boolean, .boolean), (.boolean, .integer(0)), (.boolean, .integer(1)): cell

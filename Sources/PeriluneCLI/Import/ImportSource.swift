@@ -115,6 +115,9 @@ struct ImportSource {
             try takeDelimitedColumns(settings)
             description = "\(Self.name(of: separator)), \(hasHeader ? "header" : "no header"), \(Self.count(columns.count, "column"))"
         }
+        if let column = columns.first(where: { $0.name.utf8.contains(0) }) {
+            throw Self.failure(path, "the name of column \(column.position + 1) holds a NUL")
+        }
         if encoding != .utf8 { description += ", \(encoding.rawValue)" }
     }
 

@@ -126,9 +126,10 @@ struct Importer {
     /// Returns the table columns that correspond to the columns of a file.
     private func columns(of source: ImportSource, in schema: TableDescription) throws -> [TableDescription.Column] {
         let there = schema.columns.filter { $0.hidden == 0 }
+        let known = Dictionary(there.map { ($0.name.foldedName, $0) }) { first, _ in first }
         return try source.columns.map { column in
-            if let found = there.first(where: { $0.name.foldedName == column.name.foldedName }) { return found }
-            if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(there.map(\.name.foldedName))) {
+            if let found = known[column.name.foldedName] { return found }
+            if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(known.keys)) {
                 throw failure("\(source.path): the header has no name for column \(column.position + 1)", help: "to leave it out: --columns '\(names)'")
             }
             throw failure(

@@ -146,10 +146,13 @@ struct JSONRows {
         guard digits.first?.isNumber == true, digits.count == 1 || !digits.hasPrefix("0") || !digits.dropFirst().first!.isNumber else {
             throw flaw("expected a value")
         }
-        if let integer = Int64(text), !text.hasPrefix("+") { return .integer(integer) }
+        if let point = text.utf8.firstIndex(of: UInt8(ascii: ".")), text.utf8[point...].dropFirst().first.map({ $0 &- 0x30 < 10 }) != true {
+            throw flaw("expected a digit after the decimal point")
+        }
+        if let integer = Int64(text) { return .integer(integer) }
         // Kept as text, because the nearest real number would lose digits.
         if NumberText.isLongInteger(Array(text.utf8)) { return .text(Array(text.utf8)) }
-        guard let real = Double(text), !text.hasPrefix("+"), !text.isEmpty else { throw flaw("expected a value") }
+        guard let real = Double(text) else { throw flaw("expected a value") }
         return .real(real)
     }
 
@@ -184,9 +187,10 @@ struct JSONRows {
             var value = try takeHexadecimal()
             // A surrogate pair encodes a character outside the Basic Multilingual Plane.
             if (0xD800..<0xDC00).contains(value), bytes[position...].starts(with: [0x5C, 0x75]) {
+                let end = position
                 position += 2
                 let low = try takeHexadecimal()
-                value = (0xDC00..<0xE000).contains(low) ? 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00) : 0xFFFD
+                if (0xDC00..<0xE000).contains(low) { value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00) } else { position = end }
             }
             text += Array(String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8)
         default: throw flaw("invalid escape in a string")
@@ -194,8 +198,10 @@ struct JSONRows {
     }
 
     private mutating func takeHexadecimal() throws -> UInt32 {
-        guard position + 4 <= bytes.count, let value = UInt32(String(decoding: bytes[position..<position + 4], as: UTF8.self), radix: 16)
-        else { throw flaw("expected four hexadecimal digits after \\u") }
+        let digits = String(decoding: bytes[position...].prefix(4), as: UTF8.self)
+        guard digits.utf8.count == 4, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else {
+            throw flaw("expected four hexadecimal digits after \\u")
+        }
         position += 4
         return value
     }

@@ -43,6 +43,40 @@ import Testing
         #expect(try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)") == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
     }
 
+    @Test func `UTF-16 without a byte order mark is detected, and UTF-32 and NULs in names are refused`() throws {
+        let folder = try TestFolder(["nul.csv": "a\0b,c\n1,2\n"])
+        let text = "n,t\n5,ü\n"
+        for (name, encoding) in [("little.csv", String.Encoding.utf16LittleEndian), ("big.csv", .utf16BigEndian)] {
+            try text.data(using: encoding)!.write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
+        }
+        try Data([0xFF, 0xFE, 0, 0] + Array(text.unicodeScalars.flatMap { [UInt8($0.value), 0, 0, 0] })).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
+        var result = try folder.perilune("import", "little.csv", "big.csv", "--table", "t", "--create", "--database", "x.sqlite")
+        #expect(result.status == 0, "\(result.errors)")
+        result = try folder.perilune("import", "little.csv", "--encoding", "utf-16", "--table", "t", "--database", "x.sqlite")
+        #expect(try rows(folder, "SELECT DISTINCT n, t, count(*) AS all_of_them FROM t") == "{\"n\":5,\"t\":\"ü\",\"all_of_them\":3}\n", "\(result.errors)")
+        result = try folder.perilune("import", "wide.csv", "--table", "t", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("UTF-32"), "\(result.errors)")
+        result = try folder.perilune("import", "nul.csv", "--table", "n", "--create", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("the name of column 1 holds a NUL"), "\(result.errors)")
+    }
+
+    @Test func `numbers of JSON keep all digits in a column of text, and must follow the grammar`() throws {
+        let folder = try TestFolder(["a.json": #"[{"a": 2696.9955669515954}, {"a": "x"}, {"a": "\ud83d\u0041"}]"#, "bad.json": #"{"a": 1.}"#])
+        #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
+        #expect(try rows(folder, "SELECT group_concat(a) AS a FROM t") == "{\"a\":\"2696.9955669515954,x,\u{FFFD}A\"}\n")
+        let result = try folder.perilune("import", "bad.json", "--table", "t", "--database", "x.sqlite")
+        #expect(result.status == 65 && result.errors.contains("expected a digit after the decimal point"), "\(result.errors)")
+    }
+
+    @Test func `separators and quotes that cannot be told apart are refused`() throws {
+        let folder = try TestFolder(["a.csv": "a,b\n1,2\n"])
+        for (separator, quote) in [("\"", "\""), (",", ","), (",", "\n"), ("\r", "none")] {
+            let result = try folder.perilune(
+                "import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite", "--separator", separator, "--quote", quote)
+            #expect(result.status == 64, "\(separator) \(quote): \(result.errors)")
+        }
+    }
+
     @Test func `JSON and JSON Lines keep their values`() throws {
         let folder = try TestFolder([
             "a.json": #"[{"id": 1, "tags": ["x", 1], "ok": true, "s": "a\u00e9\n\ud83d\ude00"}, {"id": 2, "r": 1.5}]"#,
