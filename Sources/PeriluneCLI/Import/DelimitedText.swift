@@ -123,7 +123,8 @@ struct DelimitedText {
             var text = DelimitedText(sample, separator: separator, quote: quote)
             var fields: [Field] = [], counts: [Int] = []
             while counts.count < 30, text.next(into: &fields) { counts.append(fields.count) }
-            guard let first = counts.first, first > 1 else { return 0 }
+            // A sign that only some rows contain is part of a name or a value.
+            guard let first = counts.first, first > 1, counts.count(where: { $0 > 1 }) * 2 > counts.count else { return 0 }
             let equal = counts.count { $0 == first }
             // An equal number of fields in all rows counts for more than many fields.
             return equal * 1000 / counts.count * 100 + min(first, 99)

@@ -31,13 +31,15 @@ import Testing
     }
 
     @Test func `separators, encodings and missing headers are detected`() throws {
-        let folder = try TestFolder(["a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n"])
+        let folder = try TestFolder(["a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n", "one.csv": "x|y\nabc\nd\n"])
         try Data([0x6E, 0x2C, 0x74, 0x0A, 0x34, 0x2C, 0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/latin.csv"))
         try Data("n,t\n5,ü\n".data(using: .utf16)!).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
         var result = try folder.perilune("import", "b.tsv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.status == 0 && result.errors.hasPrefix("b.tsv: TSV, header"), "\(result.errors)")
         result = try folder.perilune("import", "a.txt", "--columns", "n,t", "--table", "t", "--database", "x.sqlite")
         #expect(result.errors.hasPrefix("a.txt: CSV with ;, no header, 2 columns: n integer, t text"), "\(result.errors)")
+        result = try folder.perilune("import", "one.csv", "--table", "one", "--create", "--database", "x.sqlite")
+        #expect(result.errors.hasPrefix("one.csv: CSV, header, 1 column: x|y text"), "\(result.errors)")
         result = try folder.perilune("import", "latin.csv", "wide.csv", "--table", "t", "--database", "x.sqlite")
         #expect(result.errors.contains("windows-1252") && result.errors.contains("utf-16"), "\(result.errors)")
         #expect(try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)") == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
