@@ -136,6 +136,8 @@ enum ConsoleCommands {
         Command(name: "chart", argument: "[SELECT]", summary: "draw the last value, or the rows of a statement"),
         Command(name: "read", argument: "FILE", summary: "run a file of SQL and Lua; stop at its first error"),
         Command(name: "import", argument: "FILE [TABLE]", summary: "import CSV, TSV or JSON; create the table if needed"),
+        Command(name: "edit", argument: "[STATEMENT]", summary: "change a statement, or the last one, in $EDITOR, and run it"),
+        Command(name: "watch", argument: "[TIME] SELECT", summary: "show the rows of a SELECT or a request every 2s until Ctrl-C"),
         Command(name: "timing", argument: "[on|off]", summary: "show the duration of each statement"),
         Command(name: "reload", argument: "", summary: "reload the required modules"),
         Command(name: "preview", argument: "", summary: "switch to a private copy of the database"),

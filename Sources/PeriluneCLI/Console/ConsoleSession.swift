@@ -26,6 +26,8 @@ final class ConsoleSession {
     private(set) var isInTransaction = false
     /// The line of the failed statement, if more statements were read after it.
     private var failedLine: Int?
+    /// The last statement that was typed, which `:edit` opens.
+    private(set) var lastStatement = ""
     /// The file being read by `:read`, and the current line.
     var source: (path: String, line: Int)?
     /// The exit status, set when the console must end.
@@ -121,9 +123,11 @@ final class ConsoleSession {
         await noticeChanges()
     }
 
-    private func take(_ text: String) async {
+    /// Runs input that was typed.
+    func take(_ text: String) async {
         editor.remember(text)
         inputHasFailed = false
+        if case .command = ConsoleInput(text) {} else { lastStatement = text }
         await runInput(text)
     }
 
@@ -318,7 +322,7 @@ final class ConsoleSession {
 
     /// Asks a question; returns `nil` at the end of the input.
     private func confirms(_ question: String) async -> Bool? {
-        let asking = UncheckedValue((editor, options.colors.bold(DisplayText.escaped(question))))
+        let asking = UncheckedValue((editor, DisplayText.escaped(question)))
         let answer = await withCheckedContinuation { (continuation: CheckedContinuation<String?, Never>) in
             Thread.detachNewThread { continuation.resume(returning: asking.value.0.ask(asking.value.1)) }
         }
@@ -344,6 +348,8 @@ final class ConsoleSession {
         case "save": await save(argument)
         case "read": await read(file: argument)
         case "import": await importRows(argument)
+        case "edit": await edit(argument)
+        case "watch": await watch(argument)
         case "reload": await reload()
         case "preview": await beginPreview()
         case "live": await goLive()

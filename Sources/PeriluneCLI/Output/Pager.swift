@@ -1,6 +1,5 @@
 internal import Foundation
 @preconcurrency internal import Glibc
-internal import PeriluneIsolation
 
 /// The size of the output terminal.
 struct TerminalSize {
@@ -61,7 +60,7 @@ private final class PagerProcess {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         try? StandardStreams.flush()
         let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-        guard output >= 0, let id = Self.spawn(command, variables, input: ends[0]) else {
+        guard output >= 0, let id = ShellProcess.spawn(command, variables, input: ends[0]) else {
             for end in ends { close(end) }
             if output >= 0 { close(output) }
             return nil
@@ -81,24 +80,11 @@ private final class PagerProcess {
         return folders.contains { access("\($0)/\(program)", X_OK) == 0 } ? command : nil
     }
 
-    private static func spawn(_ command: String, _ variables: [String: String], input: CInt) -> pid_t? {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        var id: pid_t = 0
-        let code = withCStrings(["/bin/sh", "-c", command].map { Array($0.utf8) }) { words in
-            withCStrings(variables) { variables in posix_spawn(&id, "/bin/sh", &actions, nil, words, variables) }
-        }
-        return code == 0 ? id : nil
-    }
-
     /// Restores standard output and waits until the user quits the pager.
     func end() {
         try? StandardStreams.flush()
         dup2(output, STDOUT_FILENO)
         close(output)
-        var state: CInt = 0
-        while waitpid(id, &state, 0) < 0, errno == EINTR {}
+        ShellProcess.wait(id)
     }
 }

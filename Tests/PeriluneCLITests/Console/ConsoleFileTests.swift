@@ -49,6 +49,28 @@ import Testing
         #expect(console.end() == 0)
     }
 
+    @Test func `edit opens the last statement in an editor and runs the changed text`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), environment: ["EDITOR": "sed -i s/6/7/"])
+        _ = console.run("6 * 6")
+        #expect(console.run(":edit") == ["7 * 6", "42"])
+        #expect(console.run(":edit") == ["7 * 7", "49"])
+        #expect(console.run(":edit SELECT 1") == ["not changed, and not executed"])
+        #expect(console.end() == 0)
+    }
+
+    @Test func `watch shows the rows of a query until Ctrl-C`() throws {
+        let folder = try ConsoleProcess.makeFolder(), console = try ConsoleProcess(in: folder)
+        console.process.press(":watch 100ms SELECT count(*) AS books FROM book\r")
+        let screen = console.process.screen { $0.lines.contains("│     3 │") }
+        #expect(screen.lines.first == "every 100 ms, until Ctrl-C: SELECT count(*) AS books FROM book", "\(screen.lines)")
+        #expect(try folder.perilune("run", "--database", "library.sqlite", "-e", "db:execute('DELETE FROM book WHERE id = 1')").status == 0)
+        console.process.screen { $0.lines.contains("│     2 │") }
+        console.process.press("\u{3}")
+        console.process.screen { $0.lineBeforeCursor == "library.sqlite> " && $0.lines.contains("interrupted") }
+        #expect(console.run(":watch DELETE FROM book;").first?.hasPrefix("error: :watch: expected a SELECT or a request") == true)
+        #expect(console.end() == 0)
+    }
+
     @Test func `mistakes are answered with a suggestion`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         #expect(console.run(":plan 1 + 1") == ["error: :plan: expected a statement or a request, got the integer 2"])

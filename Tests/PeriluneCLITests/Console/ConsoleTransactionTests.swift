@@ -43,6 +43,16 @@ import Testing
         #expect(try books(folder) == "n\n3\n")
     }
 
+    @Test func `Ctrl-C declines a question`() throws {
+        let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
+        console.process.press("DELETE FROM book;\r")
+        console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
+        console.process.press("\u{3}")
+        console.process.screen { $0.lineBeforeCursor == "library.sqlite> " && $0.lines.contains("not executed") }
+        #expect(console.run("Book:fetch_count()") == ["3"])
+        #expect(console.end() == 0)
+    }
+
     @Test func `Ctrl-C ends a statement and not the transaction`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         _ = console.run("BEGIN", prompt: Self.inside)

@@ -41,6 +41,11 @@ struct LinePrompt {
         first = StyledText(text, style) + StyledText("> ")
         others = StyledText(String(repeating: " ", count: max(0, text.count - 2)) + "...> ", .dim)
     }
+
+    init(question: String) {
+        first = StyledText(question, .bold)
+        others = StyledText("")
+    }
 }
 
 /// Language support for typed text. Called on the reading thread.
@@ -56,6 +61,14 @@ protocol LineAssistant {
 
     /// Returns the indentation of the next line.
     func indentation(after text: String) -> String
+}
+
+/// The assistant for an answer in one line, which has no language.
+struct AnswerAssistant: LineAssistant {
+    func isComplete(_ text: String) -> Bool { true }
+    func styles(of text: String) -> [TerminalStyle?] { Array(repeating: nil, count: text.count) }
+    func completions(of textBeforeCursor: String, in text: String) -> Completions { Completions() }
+    func indentation(after text: String) -> String { "" }
 }
 
 /// Candidates to replace the end of a text.

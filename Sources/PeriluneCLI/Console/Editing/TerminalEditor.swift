@@ -30,9 +30,13 @@ final class TerminalEditor: LineEditor {
     // MARK: - Reading
 
     func read(_ prompt: LinePrompt, _ assistant: any LineAssistant) -> LineInput {
+        read(prompt, assistant, history: lock.withLock { state.history.entries })
+    }
+
+    private func read(_ prompt: LinePrompt, _ assistant: any LineAssistant, history: [String]) -> LineInput {
         terminal.begin()
         lock.withLock {
-            state.session = EditSession(prompt, assistant, history: state.history.entries, killed: state.killed)
+            state.session = EditSession(prompt, assistant, history: history, killed: state.killed)
             terminal.write("\u{1B}[?2004h" + startOfLine)
             redraw()
         }
@@ -101,8 +105,15 @@ final class TerminalEditor: LineEditor {
     // MARK: - Writing
 
     func ask(_ question: String) -> String? {
-        terminal.write(question)
-        return readLine()
+        // Keys that were pressed before the question was visible do not answer it.
+        let keys = waiting
+        waiting = []
+        defer { waiting = keys + waiting }
+        switch read(LinePrompt(question: question), AnswerAssistant(), history: []) {
+        case .text(let answer): return answer
+        case .interrupted: return ""
+        case .end: return nil
+        }
     }
 
     func show(_ text: String) {

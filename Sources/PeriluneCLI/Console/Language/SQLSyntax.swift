@@ -27,6 +27,12 @@ enum SQLSyntax {
         Array(sql.utf8).withUnsafeBufferPointer { SQLScreening.changesRows($0) }
     }
 
+    /// Returns whether a text is a query.
+    static func onlyReads(_ text: String) -> Bool {
+        let first = SolidTokens(text, limit: 1).first?.text.lowercased() ?? ""
+        return ["select", "values", "with", "explain", "pragma"].contains(first) && !changesRows(text)
+    }
+
     /// Returns whether a text is a single INSERT, UPDATE, DELETE or REPLACE without parameters or RETURNING.
     static func isPlainChange(_ text: String) -> Bool {
         guard let first = text.utf8.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 }), "IUDRiudr".utf8.contains(first) else { return false }
