@@ -40,7 +40,11 @@ struct SQLWriter {
         let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })
         var names: [String] = []
         for (index, placed) in walk.sources.enumerated() {
-            if let alias = placed.source.alias, !placed.isTarget {
+            if placed.isTarget {
+                names.append(freeName(placed.table.name, aliasesHiding(index, walk)))
+                continue
+            }
+            if let alias = placed.source.alias {
                 names.append(alias)
                 continue
             }
@@ -51,6 +55,13 @@ struct SQLWriter {
             names.append(freeName(placed.table.name, aliases.union(taken)))
         }
         return names
+    }
+
+    /// Returns the aliases that may hide the target of a write in SELECTs that use it. Without such a use, the target keeps the name of its
+    /// table, the only one that RETURNING accepts.
+    private static func aliasesHiding(_ target: Int, _ walk: CompilerWalk) -> Set<String> {
+        guard walk.outerUses.contains(where: { $0.source == target }) else { return [] }
+        return Set(walk.sources.indices.filter { $0 != target }.compactMap { walk.sources[$0].source.alias?.foldedName })
     }
 
     private static func freeName(_ name: String, _ taken: Set<String>) -> String {
@@ -80,7 +91,7 @@ struct SQLWriter {
         case .sourceAlias:
             write(" AS ")
             quote(names[readNumber()])
-        case .target: quote(sources[readNumber()].table.name)
+        case .target: target(readNumber())
         case .value: value()
         case .parameter: slots.append(.parameter(readText())); sql.append(UInt8(ascii: "?"))
         case .keys: slots.append(.keys); sql.append(UInt8(ascii: "?"))
@@ -113,7 +124,17 @@ struct SQLWriter {
             sql.append(UInt8(ascii: "."))
         }
         quote(table.name)
-        guard names[number] != table.name else { return }
+        alias(number)
+    }
+
+    private mutating func target(_ number: Int) {
+        quote(sources[number].table.name)
+        alias(number)
+    }
+
+    /// Writes the name of a source if it differs from the name of its table.
+    private mutating func alias(_ number: Int) {
+        guard names[number] != sources[number].table.name else { return }
         write(" AS ")
         quote(names[number])
     }

@@ -57,6 +57,14 @@ import Testing
         #expect(try sample.rows(compiled) == ["X"])
     }
 
+    @Test func `an alias that equals the name of the table is allowed`() throws {
+        let b = try sample.all("book", alias: "book")
+        let compiled = try update(b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
+            returning: .columns([SelectedColumn(b.column("title"))]))
+        #expect(compiled.plan.sql == #"UPDATE "book" SET "title" = ? WHERE "book"."id" = ? RETURNING "book"."title""#)
+        #expect(try sample.rows(compiled) == ["X"])
+    }
+
     @Test func `requests with orders, limits, joins or associations choose the rows by their key`() throws {
         let cheapest = try books.order([Ordering(books.column("price")).nulls(first: false)]).limit(2)
         let compiled = try cheapest.compiledDelete(returning: .columns([SelectedColumn(books.column("id"))]), by: sample.compiler)
