@@ -183,3 +183,24 @@ test("more keys than SQLite's bound values can be fetched", function()
   local parents = Parent:including_all(Parent.children):order("id"):fetch_all()
   equal({ #parents[2].children, #parents[59999].children, #parents[3].children }, { 2, 1, 0 })
 end)
+
+test("a key of a table between may have the name of a column of the target", function()
+  for _, declared in ipairs{ "BOOLEAN", "INTEGER", "TEXT", "DATE", "BLOB", "REAL" } do
+    db:execute("DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS b; DROP TABLE IF EXISTS a")
+    db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a);"
+      .. "CREATE TABLE c (id INTEGER PRIMARY KEY, b_id INTEGER REFERENCES b, a_id " .. declared .. ");"
+      .. "INSERT INTO a VALUES (1), (2); INSERT INTO b VALUES (1, 1), (2, 2), (3, 2); INSERT INTO c VALUES (1, 1, 1), (2, 2, 1), (3, 3, NULL)")
+    local A, B, C = perilune.record "a", perilune.record "b", perilune.record "c"
+    A.bs, B.cs = A:has_many(B), B:has_many(C)
+    A.cs = A:has_many(C, { through = A.bs, using = B.cs })
+    local ids = {}
+    for index, a in ipairs(A:including_all(A.cs:order("id")):order("id"):fetch_all()) do
+      ids[index] = {}
+      for position, c in ipairs(a.cs) do
+        ids[index][position] = c.id
+        equal(c:has_changes(), false)
+      end
+    end
+    equal(ids, { { 1 }, { 2, 3 } })
+  end
+end)

@@ -16,8 +16,9 @@ local null = require("perilune.native.values").null
 
 local association_fetching = {}
 
---- Fields for keys that only this module reads. The names cannot clash with columns.
+--- Fields for keys that only this module reads, and the column in them. The names cannot clash with columns.
 local function key_field(index) return "\0key " .. index end
+local key_name = "\0key"
 
 -- Segments --------------------------------------------------------------------------------------------------------------------
 
@@ -84,8 +85,11 @@ local function reader(list, plan, segment_index, column)
   local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
+  -- A column behind those of the segment belongs to a table in between. It may have the name of a column of the class, but not its type.
+  local is_own = column < segment.first + segment.count
   list[#list + 1] = {
-    class = raw_class(segment.class), first = column, count = 1, parent = segment_index, field = field, keeps_blobs = true,
+    class = raw_class(segment.class), first = column, count = 1, names = not is_own and { key_name } or nil, parent = segment_index, field = field,
+    keeps_blobs = true,
   }
   plan.hidden[#plan.hidden + 1] = { segment = segment_index, field = field }
   return function(record)
