@@ -244,7 +244,7 @@ end
 local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field, alias = add_alias, value = add_value }
 local order = { page = 1, class = 2, alias = 3, ["function"] = 4, field = 5, value = 6 }
 
---- Returns the text of the page with a name; nil if there is none.
+--- Returns the text of the page with a name; nil if no page has it.
 function help.page(index, name)
   for _, page in ipairs(index.pages) do
     if page.name == name then
