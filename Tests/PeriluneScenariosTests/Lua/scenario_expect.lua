@@ -251,15 +251,20 @@ test("the difference between texts that look the same is described in all compar
     matches(details, "they look alike: character ")
     details = table.concat(failure(("expect(%s .. '\\nx'):equals(%s .. '\\nx')"):format(got, expected)).details, "\n")
     matches(details, named)
+    if not pair[2]:find(pair[1], 1, true) then
+      matches(failure(("expect('x' .. %s .. 'y'):contains(%s)"):format(got, expected)).details[3], "they look alike: character ")
+    end
+    matches(failure(("expect{ 'x', %s }:contains(%s)"):format(got, expected)).details[3], named)
     local rows = ("expect({ { name = %s } }):rows [[\n| name |\n| %s |\n]]"):format(got, pair[1])
     matches(table.concat(failure(rows).details, "\n"), named)
   end
 end)
 
 test("strings that look different or are not valid text get no hint", function()
-  for _, pair in ipairs{ { "a", "b" }, { "ab", "a" }, { "日本", "中国" }, { "a\xff", "a" }, { "hello", "he" }, { "\u{1f600}", "\u{1f601}" } } do
-    local found = failure(("expect(%q):equals(%q)"):format(pair[1], pair[2]))
-    equal(#found.details, 2)
+  for _, pair in ipairs{ { "a", "b" }, { "ab", "a" }, { "日本", "中国" }, { "a\xff", "a" }, { "hello", "he" }, { "\u{1f600}", "\u{1f601}" },
+    { "M\u{fc}ller", "Moller" }, { "\u{e9}", "\u{e8}" }, { "e\u{301}", "e" }, { "\u{e9}", "\u{65e5}" } } do
+    equal(#failure(("expect(%q):equals(%q)"):format(pair[1], pair[2])).details, 2)
+    if not pair[1]:find(pair[2], 1, true) then equal(#failure(("expect(%q):contains(%q)"):format(pair[1], pair[2])).details, 2) end
   end
 end)
 

@@ -99,7 +99,11 @@ function matchers.contains(expectation, part)
   else
     errors.raise("argument", "contains: expected text or a list in expect(...), got " .. errors.describe(value))
   end
-  return is_so, show_absence(display.show(part), value)
+  return is_so, function()
+    local lines = show_absence(display.show(part), value)()
+    lines[#lines + 1] = lookalikes.line(part, lookalikes.find(value, part))
+    return lines
+  end
 end
 
 --- Matches text in which a Lua pattern is found.

@@ -45,40 +45,61 @@ local function is_invisible(code)
   return invisible[code] or invisible_ranges[range_of(code)] or false
 end
 
---- Scripts whose characters differ visibly from each other: Chinese, Japanese, Hangul syllables, pictures.
+--- Whether a character differs visibly from all others: symbols, Chinese, Japanese, Hangul syllables, pictures.
 local function is_distinct(code)
-  return code >= 0x2E80 and code <= 0xD7A3 and code ~= 0x3000 or code >= 0xF900 and code <= 0xFAFF or code >= 0x1F000 and code <= 0x3FFFF
+  return code >= 0x2500 and code <= 0x27BF or code >= 0x2E80 and code <= 0xD7A3 and code ~= 0x3000
+    or code >= 0xF900 and code <= 0xFAFF or code >= 0x1F000 and code <= 0x3FFFF
 end
 
 local ligatures = { [0xFB00] = "ff", [0xFB01] = "fi", [0xFB02] = "fl", [0xFB03] = "ffi", [0xFB04] = "ffl", [0x2026] = "..." }
 
---- Returns the visible characters as code points. Ligatures become letters; the parts of a Hangul syllable count once.
+--- Returns the visible characters as code points, and their positions in the text. Ligatures become letters; the parts of a Hangul
+-- syllable count once. A letter with combining marks is negative.
 local function seen(text)
-  local list = {}
-  for _, code in utf8.codes(text) do
+  local list, positions = {}, {}
+  for position, code in utf8.codes(text) do
     local letters = ligatures[code]
     local continues_syllable = code >= 0x1160 and code <= 0x11FF
     if letters then
-      for index = 1, #letters do list[#list + 1] = code end
+      for index = 1, #letters do list[#list + 1], positions[#list + 1] = code, position end
+    elseif range_of(code) == "combining mark" then
+      if #list > 0 then list[#list] = -math.abs(list[#list]) end
     elseif not is_invisible(code) and not continues_syllable then
-      list[#list + 1] = code
+      list[#list + 1], positions[#list + 1] = code, position
     end
   end
-  return list
+  return list, positions
 end
 
---- Whether two characters may look the same: different ASCII characters never do.
+--- Whether a character is an ASCII character or a Latin letter with an accent. Such characters differ visibly from each other.
+local function is_latin(code)
+  return code < 0x80 or code >= 0xC0 and code <= 0x24F and code ~= 0xD7 or code >= 0x1E00 and code <= 0x1EFF
+end
+
+--- Whether two characters from the list of visible ones may look the same.
 local function may_look_alike(left, right)
-  return left == right or (left >= 0x80 or right >= 0x80) and not (is_distinct(left) and is_distinct(right) and range_of(left) == range_of(right))
+  if left == right then return true end
+  if left < 0 and right < 0 then return may_look_alike(-left, -right) end
+  if left < 0 or right < 0 then
+    local composed = math.max(left, right)
+    return composed >= 0x80 and not is_distinct(composed)
+  end
+  if is_latin(left) and is_latin(right) then return false end
+  if is_distinct(left) then left, right = right, left end
+  return not is_distinct(right) or range_of(left) == "Hangul part"
+end
+
+--- Whether a list of visible characters looks like the part of another list after an offset.
+local function is_at(list, other, offset)
+  for index, code in ipairs(list) do
+    if not may_look_alike(code, other[index + offset]) then return false end
+  end
+  return true
 end
 
 local function look_alike(left, right)
   local left_seen, right_seen = seen(left), seen(right)
-  if #left_seen ~= #right_seen then return false end
-  for index, code in ipairs(left_seen) do
-    if not may_look_alike(code, right_seen[index]) then return false end
-  end
-  return true
+  return #left_seen == #right_seen and is_at(left_seen, right_seen, 0)
 end
 
 --- Describes a character for messages: `U+00A0 (no-break space)`.
@@ -128,6 +149,22 @@ function lookalikes.line(expected, actual, expected_name, actual_name)
     line = line .. ("; one is composed (NFC: %s), the other decomposed (NFD: %s)"):format(together, apart)
   end
   return line
+end
+
+--- Returns the first part of a text, or the first text in a list, that looks like another text; nil for other values.
+function lookalikes.find(value, part)
+  if type(part) ~= "string" or not utf8.len(part) then return nil end
+  if type(value) == "table" then
+    for index = 1, #value do
+      if lookalikes.line(part, value[index]) then return value[index] end
+    end
+  elseif type(value) == "string" and utf8.len(value) then
+    local wanted, list, positions = seen(part), seen(value)
+    for offset = 0, #wanted > 0 and #list - #wanted or -1 do
+      local last = positions[offset + #wanted + 1]
+      if is_at(wanted, list, offset) then return value:sub(positions[offset + 1], last and last - 1) end
+    end
+  end
 end
 
 return lookalikes
