@@ -7,56 +7,21 @@ local native_rows = require "perilune.native.rows"
 
 local on_first_call = require "perilune.runtime.loading"
 
---- The prefix of the functions' names in messages.
-local module = "perilune."
-
 -- The methods of rows are found through the table that the row path made.
 perilune.row = native_rows.methods
-on_first_call(native_rows.methods, "perilune.runtime.row", {
-  "new", "has", "get", "require", "boolean", "integer", "float", "string", "date", "date_components", "julian_date", "storage_class",
-  "with_blob", "columns", "values", "unpack", "pairs", "to_table", "copy",
-}, "row:")
-if native_rows.set_missing then native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end) end
-on_first_call(perilune, "perilune.runtime.types", { "value_type", "storage_class" }, module)
-on_first_call(databases.methods, "perilune.schema.introspection", {
-  "tables", "views", "triggers", "table_exists", "view_exists", "index_exists", "trigger_exists", "columns", "primary_key", "indexes",
-  "has_unique_key", "foreign_keys", "foreign_key_violations", "schema_sql", "explain", "fetch_value_as", "fetch_values_as",
-})
-on_first_call(databases.methods, "perilune.runtime.functions", {
-  "add_function", "add_aggregate", "add_collation", "remove_function", "remove_collation",
-})
+native_rows.set_missing(function(...) return require("perilune.runtime.missing_columns")(...) end)
+perilune.json = {}
+local owners = {
+  ["perilune."] = perilune, ["perilune.json."] = perilune.json, ["perilune.row."] = native_rows.methods, ["row:"] = native_rows.methods, ["db:"] = databases.methods,
+}
+for _, group in ipairs(require "perilune.functions") do on_first_call(owners[group[1]], group[2], group[3], group[1]) end
+
 local arity = require "perilune.runtime.arity"
-arity.limit_functions(perilune, module, { blob = 1 })
+arity.limit_functions(perilune, "perilune.", { blob = 1 })
 arity.limit(databases.methods, "db:", {
   path = 0, interrupt = 0, serialize = 0, snapshot = 0, has_snapshots = 0, checkpoint = 1, transaction_date = 0, is_inside_transaction = 0, prepare = 1,
 })
-on_first_call(databases.methods, "perilune.schema.table_creation", { "create_table", "drop_table" })
-on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "drop_index" })
-on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })
-on_first_call(databases.methods, "perilune.schema.trigger_creation", { "create_trigger", "drop_trigger" })
-on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
-on_first_call(perilune, { "perilune.record_assembly", "perilune.request_assembly", "perilune.events.history" }, { "history" }, module)
 databases.set_write_options(function(...) return require("perilune.events.write_options")(...) end)
-on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
-on_first_call(databases.methods, "perilune.databases.open_blobs", { "open_blob" })
-on_first_call(databases.methods, "perilune.databases.changesets", { "record_changes", "apply_changes" })
-on_first_call(perilune, "perilune.databases.changesets", { "changeset" }, module)
-on_first_call(perilune, "perilune.runtime.vectors", { "vector", "vector_numbers" }, module)
-on_first_call(databases.methods, "perilune.databases.snapshots", { "write_then_read" })
-on_first_call(databases.methods, "perilune.databases.backups", { "backup_to" })
-on_first_call(perilune, "perilune.databases.clusters", { "cluster" }, module)
-on_first_call(databases.methods, "perilune.databases.clusters", { "cluster_nodes" })
-on_first_call(databases.methods, "perilune.events.value_observation", {
-  "observe", "observe_region", "share_observation", "notify_changes",
-})
-on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
-on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" }, module)
-on_first_call(perilune, "perilune.migrations.migrator", { "migrator" }, module)
-on_first_call(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" }, module)
-on_first_call(perilune, { "perilune.expressions.expression", "perilune.expressions.windows" }, {
-  "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
-}, module)
-on_first_call(perilune, { "perilune.record_assembly", "perilune.request_assembly", "perilune.requests.common_table" }, { "common_table" }, module)
 perilune.excluded = setmetatable({}, { __index = function(_, name)
   require "perilune.record_assembly"
   require "perilune.request_assembly"
@@ -67,19 +32,6 @@ perilune.fn = setmetatable({}, { __index = function(_, name)
   require "perilune.expressions.expression"
   return perilune.fn[name]
 end })
-on_first_call(perilune, "perilune.runtime.scoped_dependencies", { "with" }, module)
-on_first_call(perilune, "perilune.record_assembly", { "record" }, module)
-on_first_call(perilune, "perilune.events.loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" }, module)
-on_first_call(perilune, "perilune.events.schedule", { "at", "schedule" }, module)
-on_first_call(perilune, "perilune.events.automation", { "automation", "automations", "emit" }, module)
-on_first_call(perilune, "perilune.events.jobs", { "jobs" }, module)
-on_first_call(perilune, "perilune.events.durable_runs", { "signal" }, module)
-on_first_call(perilune, "perilune.events.once", { "once" }, module)
-on_first_call(perilune, "perilune.runtime.enum", { "enum" }, module)
-on_first_call(perilune, "perilune.runtime.row_type", { "row_type" }, module)
-on_first_call(perilune, "perilune.records.single_row", { "single_row" }, module)
-perilune.json = {}
-on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" }, module .. "json.")
 
 -- Values after the block are its arguments. A table of options there would be taken for one of them.
 local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }

@@ -1,6 +1,5 @@
 --- Record classes with requests; the methods of requests are loaded on first use.
 
-local perilune = require "perilune"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 
@@ -19,5 +18,4 @@ function added_members.load_methods()
   return require "perilune.request_assembly"
 end
 
--- Assigned last, so that no class can be made if one of the modules could not be loaded.
-perilune.record = require("perilune.runtime.arity").limited("perilune.record", record_class.new_class)
+return { record = record_class.new_class }

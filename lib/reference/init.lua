@@ -6,9 +6,12 @@
 -- - `@raises KIND: when; KIND: when`: the errors of a function, or of all methods of a class; `none` for no errors.
 -- - `@waits TEXT`: the function may wait. Functions without the tag do not wait.
 -- - `@access TEXT`: the contexts in which the function, or all methods of the class, may be called; `any` for all contexts.
+-- - `@module NAME`: the function is loaded on its first call, from `lib/perilune/NAME`, with `.` for `/`. Modules before the last one,
+--   separated by spaces, are loaded first.
 -- - `| "VALUE" # TEXT`, below an alias without a type: one of its values, and its meaning.
 --
--- Code in the description of a function is an example. A test runs all examples.
+-- Code in the description of a function is an example. A test runs all examples. The library loads functions from the table of their
+-- modules (`loading.lua`), which is generated too.
 
 local reference = {}
 
@@ -152,7 +155,7 @@ function readers.class(block, text)
   block.class = block.class or text
 end
 
-for _, name in ipairs{ "access", "waits", "page", "type" } do
+for _, name in ipairs{ "access", "waits", "page", "type", "module" } do
   readers[name] = function(block, text) block[name] = text end
 end
 
@@ -264,7 +267,7 @@ local function add_function(index, page, variables, block, name, parameters, pla
   local item = {
     name = name, owner = owner, separator = separator, member = member or name, class = class, parameters = parameters, page = page,
     text = text, examples = examples, params = block.params, returns = block.returns, raises = block.raises, waits = block.waits,
-    access = block.access, verbatim = block.verbatim, place = place, is_async = block.waits ~= nil,
+    access = block.access, module = block.module, verbatim = block.verbatim, place = place, is_async = block.waits ~= nil,
   }
   index.functions[#index.functions + 1] = item
   page.parts[#page.parts + 1] = { kind = "function", item = item, page = page }

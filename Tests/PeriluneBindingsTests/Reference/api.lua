@@ -69,7 +69,7 @@ db:create_table("b", function(t)
 end)
 db:alter_table("b", function(t) add("perilune.table_alteration", methods_of(t)) end)
 local migrator = perilune.migrator()
-add("perilune.migrator", library("perilune.migrations.migrator"))
+add("perilune.migrator", library("perilune.migrations.migrator").methods)
 add_list("perilune.migrator", { "erase_on_schema_change" })
 
 -- Records and requests.

@@ -228,7 +228,7 @@ record_class.definers[#record_class.definers + 1] = function(info, name, value)
   end
   value = name_association(info.class, name, value)
   info.associations[name] = value
-  if value.node.root.kind == "belongs_to" and native_records.add_parent then native_records.add_parent(info.model, name) end
+  if value.node.root.kind == "belongs_to" then native_records.add_parent(info.model, name) end
   rawset(info.lookup, name, value)
   return true
 end

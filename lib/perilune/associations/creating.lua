@@ -20,7 +20,9 @@ local request_plans = require "perilune.requests.plans"
 local association_records = require "perilune.associations.records"
 local record_failures = require "perilune.records.failures"
 local raise = errors.raise
-local verbs = request.verbs
+
+--- The functions that scripts call.
+local public = {}
 
 local function check_fields(method, position, fields)
   if fields == nil then return {} end
@@ -132,7 +134,7 @@ local function insert(self, made, db, options)
 end
 
 --- Builds a record that belongs to the request's record: `author:books():build{ title = "Omoo" }`. The record is not inserted.
-function verbs:build(fields, surplus)
+function public:build(fields, surplus)
   if surplus ~= nil then arity.refuse("build", 1, surplus) end
   local link = rawget(self, "link")
   if not link then raise("argument", "build: expected the request of an association, as in author:books():build{...}; use Class{...} for other records") end
@@ -150,7 +152,7 @@ end
 
 --- Inserts a record, given as a table of columns or as a new record, that belongs to the request's record. If the association leads
 -- through another table, the record is also linked. It takes options, and returns results, as `Class:insert` does.
-function verbs:insert(...)
+function public:insert(...)
   local db, given, options = database_argument.take("insert", 2, ...)
   check_linked(self, "insert")
   db = request_plans.database_for(db, "insert")
@@ -176,7 +178,7 @@ local function insert_linked(self, list, db, options)
 end
 
 --- Inserts a list of records, all or none. It takes options, and returns results, as `Class:insert_all` does.
-function verbs:insert_all(...)
+function public:insert_all(...)
   local db, list, options = database_argument.take("insert_all", 2, ...)
   check_linked(self, "insert_all")
   db = request_plans.database_for(db, "insert_all")
@@ -232,7 +234,7 @@ end
 -- @tparam ?table others more fields for a new record
 -- @return the record
 -- @return whether it is new
-function verbs:find_or_build(...)
+function public:find_or_build(...)
   local db, key, others = database_argument.take("find_or_build", 2, ...)
   key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
   class_of(self, "find_or_build")
@@ -244,7 +246,7 @@ function verbs:find_or_build(...)
 end
 
 --- Returns the first record with these fields, or inserts a record with these and other fields.
-function verbs:find_or_insert(...)
+function public:find_or_insert(...)
   local db, key, others = database_argument.take("find_or_insert", 2, ...)
   key, others = check_key("find_or_insert", key), check_fields("find_or_insert", 2, others)
   class_of(self, "find_or_insert")
@@ -260,4 +262,4 @@ function verbs:find_or_insert(...)
   return found, is_new or false
 end
 
-return verbs
+return public

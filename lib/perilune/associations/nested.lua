@@ -10,7 +10,6 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
-local marks = require "perilune.runtime.marks"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local class_properties = require "perilune.requests.class_properties"

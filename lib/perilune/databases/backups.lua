@@ -1,8 +1,10 @@
 --- Copies of a database over another database, made in steps.
 
 local copies = require "perilune.native.copies"
-local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 local place = "db:backup_to"
 
@@ -17,7 +19,7 @@ end
 -- @tparam perilune.database target
 -- @tparam ?table options `pages`: the number of pages to copy at a time; `pause`: the time between two steps, in which other
 --   connections may use the databases; `progress`: called after each step with the numbers of copied pages and of all pages
-function database:backup_to(target, options)
+function public:backup_to(target, options)
   options = checks.options(place, options, {
     pages = { read_pages, "an integer of at least 1" }, pause = "any", progress = "function",
   })
@@ -25,6 +27,4 @@ function database:backup_to(target, options)
   copies.backup(self, target, options.pages or usual_pages, pause, options.progress)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { backup_to = 2 })
-
-return {}
+return public

@@ -1,9 +1,7 @@
 --- Changesets: the row changes made by a block, as a value that can be inspected, inverted, combined, saved and applied.
 
-local perilune = require "perilune"
 local changesets = require "perilune.native.changesets"
 local databases = require "perilune.native.databases"
-local database = databases.methods
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local native_observation = require "perilune.native.observation"
@@ -11,6 +9,9 @@ local native_records = require "perilune.native.records"
 local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 local Changeset = {}
 Changeset.__metatable = "changeset"
@@ -86,9 +87,8 @@ arity.limit(Changeset, "changeset:", { is_empty = 0, rows = 1, serialize = 0, in
 checks.seal(Changeset, {}, "changeset")
 
 --- Reads the bytes of a saved changeset.
-function perilune.changeset(bytes, surplus)
+function public.changeset(bytes)
   if type(bytes) ~= "string" then checks.fail("perilune.changeset: argument 1", "expected a string, got " .. errors.describe(bytes)) end
-  if surplus ~= nil then arity.refuse("perilune.changeset", 1, surplus) end
   changesets.check(bytes)
   return make(bytes)
 end
@@ -105,7 +105,7 @@ end
 
 --- Calls a block in a transaction, or in a savepoint inside one, and records the rows that it changes.
 -- @return the changeset, and the results of the block
-function database:record_changes(block, ...)
+function public:record_changes(block, ...)
   checks.block("db:record_changes: argument 1", block)
   return databases.guarded(self, record, block, ...)
 end
@@ -166,12 +166,10 @@ end
 --   function that receives the conflict and returns one of them; `tables`: the names of the tables to change
 -- @treturn integer the number of applied changes
 -- @treturn integer the number of omitted changes
-function database:apply_changes(changeset, options)
+function public:apply_changes(changeset, options)
   local bytes = check_changeset(place .. ": argument 1", changeset)
   options = checks.options(place, options, { conflict = "any", tables = "any" })
   return databases.guarded(self, apply, bytes, read_rule(options.conflict), read_tables(options.tables))
 end
 
-arity.limit(database, "db:", { apply_changes = 2 })
-
-return Changeset
+return public

@@ -2,11 +2,11 @@
 
 local errors = require "perilune.native.errors"
 local clusters = require "perilune.native.clusters"
-local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 local durations = require "perilune.runtime.durations"
 
-local perilune = require "perilune"
+--- The functions that scripts call.
+local public = {}
 
 --- In seconds: the default time limit for a statement, and the shortest one allowed.
 local usual_timeout, shortest_timeout = 10, 0.05
@@ -18,7 +18,7 @@ local options_of_clusters = { servers = "table", timeout = "any", label = "strin
 -- @tparam table options `servers`: a list of addresses as host:port, of which one must answer; `timeout`: the time limit for a
 --   statement, the beginning of a transaction or a commit, "10s" by default; `label` and `trace` as for perilune.queue
 -- @raise `cluster_unreachable` if no node answers
-function perilune.cluster(name, options)
+function public.cluster(name, options)
   if type(name) ~= "string" then
     checks.fail("perilune.cluster: argument 1", "expected the name of a database, got " .. errors.describe(name))
   end
@@ -31,8 +31,6 @@ function perilune.cluster(name, options)
 end
 
 --- Returns the nodes of the database's cluster: tables with `id`, `address`, `role` ("voter", "standby", "spare") and `is_leader`.
-function database:cluster_nodes() return clusters.nodes(self) end
+function public:cluster_nodes() return clusters.nodes(self) end
 
-require("perilune.runtime.arity").limit(database, "db:", { cluster_nodes = 0 })
-
-return {}
+return public

@@ -1,13 +1,15 @@
 --- Blobs and texts that are read and written in pieces, without loading them completely.
 
 local blobs = require "perilune.native.blobs"
-local database = require("perilune.native.databases").methods
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local native_observation = require "perilune.native.observation"
 local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
+
+--- The functions that scripts call.
+local public = {}
 
 local place = "db:open_blob"
 
@@ -47,7 +49,7 @@ end
 -- @tparam string column
 -- @tparam integer rowid
 -- @tparam ?table options `write`: whether it may be written
-function database:open_blob(name, column, rowid, options)
+function public:open_blob(name, column, rowid, options)
   if type(name) ~= "string" then checks.fail(place .. ": argument 1", "expected the name of a table, got " .. errors.describe(name)) end
   if type(column) ~= "string" then checks.fail(place .. ": argument 2", "expected the name of a column, got " .. errors.describe(column)) end
   if math.type(rowid) ~= "integer" then
@@ -76,7 +78,6 @@ end
 require "perilune.runtime.unknown_methods"(blobs.methods, "open_blob")
 
 local arity = require "perilune.runtime.arity"
-arity.limit(database, "db:", { open_blob = 4 })
 arity.limit(blobs.methods, "blob:", { read = 1, write = 1, seek = 2, size = 0, reopen = 1, close = 0, pieces = 1 })
 
-return {}
+return public

@@ -1,8 +1,10 @@
 --- Reading the result of a write while later writes are already running.
 
 local databases = require "perilune.native.databases"
-local database = databases.methods
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 local place = "db:write_then_read"
 
@@ -30,7 +32,7 @@ end
 -- @tparam function write receives a handle
 -- @tparam function read receives a handle, and the results of `write`
 -- @return the results of `read`
-function database:write_then_read(write, read)
+function public:write_then_read(write, read)
   checks.block(place .. ": argument 1", write)
   checks.block(place .. ": argument 2", read)
   -- A database with one connection has no snapshots; it is read immediately after the write.
@@ -38,6 +40,4 @@ function database:write_then_read(write, read)
   return read_snapshot(read, self:write_without_transaction(write_and_take, write))
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { write_then_read = 2 })
-
-return {}
+return public

@@ -15,6 +15,9 @@ local triggers = require "perilune.events.automation_triggers"
 local output = require "perilune.events.automation_output"
 local native_loop = require "perilune.native.loop"
 
+--- The functions that scripts call.
+local public = {}
+
 local automations = {}
 --- All automations, in the order of their definition.
 local list = {}
@@ -729,7 +732,7 @@ end
 --   { schedule = "0 9 * * mon-fri" }, { every = "5m" } or { event = "name" }, see `perilune.emit`; `when`: the guard;
 --   `mode`: the effect of a trigger during a run: "single" (none, the default), "restart", "queued" or "parallel", of which there are at
 --   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`
-function perilune.automation(options)
+function public.automation(options)
   local self = read_definition(options)
   output.watch()
   durable_values.install()
@@ -745,7 +748,7 @@ function perilune.automation(options)
 end
 
 --- Returns all automations, in the order of their definition.
-function perilune.automations()
+function public.automations()
   return table.move(list, 1, #list, 1, {})
 end
 
@@ -913,6 +916,5 @@ function automations.status(stuck)
   return require("perilune.events.automation_status").all(perilune.database, stuck)
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "automation", "automations" })
-
+automations.public = public
 return automations

@@ -4,7 +4,6 @@
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
-local checks = require "perilune.runtime.checks"
 local schedule = require "perilune.events.schedule"
 local schedules = require "perilune.events.automation_schedules"
 local read_seconds = require("perilune.runtime.durations").read

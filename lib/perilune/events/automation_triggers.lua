@@ -11,6 +11,9 @@ local times = require "perilune.events.automation_times"
 local schedules = require "perilune.events.automation_schedules"
 local durable_queue = lazily "perilune.events.durable_queue"
 
+--- The functions that scripts call.
+local public = {}
+
 --- `poll`: the default interval, in seconds, for checking whether other processes have written; nil: no checks.
 local triggers = { poll = nil }
 
@@ -175,7 +178,7 @@ end
 --     perilune.emit("order_placed", { id = 7 })
 -- @tparam string name
 -- @param data available to their functions as `context.event`
-function perilune.emit(name, data)
+function public.emit(name, data)
   if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. errors.describe(name)) end
   local count = add_durable_runs(name, data)
   local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
@@ -222,6 +225,5 @@ function triggers.read(place, on, is_durable)
   return readers[found](place, on, is_durable)
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "emit" })
-
+triggers.public = public
 return triggers

@@ -13,6 +13,9 @@ local step_table = require "perilune.events.step_table"
 local durable_values = require "perilune.events.durable_values"
 local wake = require "perilune.events.wake"
 
+--- The functions that scripts call.
+local public = {}
+
 local durable_runs = {}
 
 local longest_name, longest_key, longest_value = 200, 500, 1 << 20
@@ -519,7 +522,7 @@ end
 -- @tparam string name
 -- @param value a value that JSON can represent
 -- @treturn boolean whether a run with the key is waiting
-function perilune.signal(automation, key, name, value)
+function public.signal(automation, key, name, value)
   if automation == nil then checks.fail("perilune.signal: argument 1", "expected a string of at most 500 bytes, got nil") end
   for index, text in ipairs{ automation, tostring(key), name } do
     if type(text) ~= "string" or text == "" or #text > 500 then
@@ -542,6 +545,5 @@ function perilune.signal(automation, key, name, value)
   return is_awaited
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "signal" })
-
+durable_runs.public = public
 return durable_runs

@@ -24,6 +24,9 @@ local history_notes = require "perilune.events.history_notes"
 local history_reading = require "perilune.events.history_reading"
 local history_undoing = require "perilune.events.history_undoing"
 
+--- The functions that scripts call.
+local public = {}
+
 local History = {}
 local Histories = checks.class("history", History, "history")
 
@@ -109,10 +112,9 @@ local made = setmetatable({}, { __mode = "k" })
 require("perilune.runtime.arity").limit_all(History, "history:")
 
 --- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
-function perilune.history(class, surplus)
+function public.history(class)
   local info = class ~= nil and record_class.info(class)
   if not info then checks.fail("perilune.history: argument 1", "expected a record class, got " .. errors.describe(class)) end
-  if surplus ~= nil then checks.fail("perilune.history", "takes one argument, a record class") end
   if made[class] then return made[class] end
   local self = { class = class }
   class.as_of = function(of, ...) return history_reading.as_of(of, ...) end
@@ -121,4 +123,4 @@ function perilune.history(class, surplus)
   return made[class]
 end
 
-return History
+return public

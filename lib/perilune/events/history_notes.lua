@@ -1,7 +1,6 @@
 --- Transactions with notes, to which the histories of tables refer.
 
 local errors = require "perilune.native.errors"
-local checks = require "perilune.runtime.checks"
 
 local history_notes = {}
 

@@ -2,7 +2,6 @@
 
 local errors = require "perilune.native.errors"
 local databases = require "perilune.native.databases"
-local checks = require "perilune.runtime.checks"
 local sql_text = require "perilune.runtime.sql_text"
 local foreign_key_checks = require "perilune.schema.foreign_key_checks"
 local history_tables = require "perilune.schema.history_tables"

@@ -1,14 +1,12 @@
 --- The workers that run the jobs of a queue in this state.
 
 local crashes = require "perilune.native.crashes"
-local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local job_table = require "perilune.events.job_table"
 local owner_leases = require "perilune.events.owner_leases"
-local owners = require "perilune.native.owners"
 local wake = require "perilune.events.wake"
 
 local job_workers = {}

@@ -5,7 +5,6 @@
 --     mails:enqueue({ to = "ada@example.com", body = "..." }, { key = "order 7" })
 
 local errors = require "perilune.native.errors"
-local native_loop = require "perilune.native.loop"
 local native_records = require "perilune.native.records"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
@@ -13,6 +12,9 @@ local durations = require "perilune.runtime.durations"
 local job_table = require "perilune.events.job_table"
 local job_workers = require "perilune.events.job_workers"
 local wake = require "perilune.events.wake"
+
+--- The functions that scripts call.
+local public = {}
 
 local longest_key, longest_payload = 500, 1 << 20
 
@@ -74,7 +76,7 @@ end
 -- @tparam string name
 -- @tparam ?table options `attempts` (5), `backoff` ({ "1s", "1h" }), `concurrency` (1), `rate`, `timeout` of an attempt, `keep`:
 --   how long to keep completed jobs ("1 day"), `on_dead`, `db`
-function perilune.jobs(name, options)
+function public.jobs(name, options)
   local queue = read_queue(name, options)
   job_table.prepare(queue.db)
   return setmetatable({ queue = queue }, Jobs)
@@ -281,6 +283,4 @@ end
 
 checks.seal(Jobs, { "queue" }, "jobs")
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "jobs" })
-
-return {}
+return public

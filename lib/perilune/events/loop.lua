@@ -1,11 +1,13 @@
 --- Timers and tasks: functions that a script runs later, repeatedly, or concurrently.
 
 local errors = require "perilune.native.errors"
-local perilune = require "perilune"
 local native_loop = require "perilune.native.loop"
 local checks = require "perilune.runtime.checks"
 local spawning = require "perilune.events.spawning"
 local read_seconds = require("perilune.runtime.durations").read
+
+--- The functions that scripts call.
+local public = {}
 
 local function check_function(name, f)
   if type(f) ~= "function" then
@@ -46,7 +48,7 @@ end
 checks.seal(Handle, { "id" }, "timer")
 
 --- Calls a function once, after a number of seconds.
-function perilune.after(seconds, f, ...)
+function public.after(seconds, f, ...)
   seconds = read_seconds("perilune.after", seconds)
   check_function("perilune.after", f)
   return make_handle(native_loop.start_timer(seconds, nil, bind(f, ...)))
@@ -54,19 +56,19 @@ end
 
 --- Calls a function at an interval in seconds, at least a thousandth. Calls that are due while it is still running are combined
 -- into one.
-function perilune.every(seconds, f, ...)
+function public.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
   return make_handle(native_loop.start_timer(period, period, bind(f, ...)))
 end
 
 --- Waits for a number of seconds while other tasks run.
-function perilune.sleep(seconds)
+function public.sleep(seconds)
   native_loop.sleep(read_seconds("perilune.sleep", seconds))
 end
 
 --- Calls a function when the program receives a signal that would otherwise end it: "INT", "TERM" or "HUP".
-function perilune.on_signal(name, f)
+function public.on_signal(name, f)
   if type(name) ~= "string" then
     errors.raise("argument", ('perilune.on_signal: expected the name of a signal, such as "TERM", got %s'):format(errors.describe(name)))
   end
@@ -75,7 +77,7 @@ function perilune.on_signal(name, f)
 end
 
 --- Sets the function that receives unhandled errors of timers and tasks; nil: they end the script.
-function perilune.on_error(f)
+function public.on_error(f)
   if f ~= nil then check_function("perilune.on_error", f) end
   native_loop.on_error(f)
 end
@@ -102,7 +104,7 @@ local function fail(task, e)
 end
 
 --- Starts a function that runs concurrently: whenever one task waits, others continue.
-function perilune.spawn(f, ...)
+function public.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
   local call = bind(f, ...)
@@ -162,4 +164,4 @@ end
 
 checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" }, "task")
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "sleep", "on_signal", "on_error" })
+return public

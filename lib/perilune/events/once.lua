@@ -7,6 +7,9 @@ local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local database_argument = require "perilune.runtime.database_argument"
 
+--- The functions that scripts call.
+local public = {}
+
 local own = "/* perilune */ "
 
 local definition = own .. [[
@@ -28,7 +31,7 @@ end
 -- @tparam function block receives a handle; its result is stored
 -- @return the result of the block, from this call or the first one
 -- @treturn boolean whether the block was called now
-function perilune.once(...)
+function public.once(...)
   local db, key, block = database_argument.take("perilune.once", 2, ...)
   if type(key) ~= "string" or key == "" then checks.fail("perilune.once", "expected a key as a string, got " .. errors.describe(key)) end
   if #key > longest_key then checks.fail("perilune.once", ("expected a key of at most %d bytes, got %d"):format(longest_key, #key)) end
@@ -45,6 +48,4 @@ function perilune.once(...)
   end)
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "once" })
-
-return {}
+return public

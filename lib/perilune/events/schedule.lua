@@ -2,10 +2,12 @@
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
-local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local native_loop = require "perilune.native.loop"
 local zones = require "perilune.native.zones"
+
+--- The functions that scripts call.
+local public = {}
 
 --- Names of months and days.
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
@@ -265,7 +267,7 @@ end
 
 --- Calls a function once, at a moment, which may be any value that `perilune.date` reads. If the moment has passed, the function is
 -- called at once.
-function perilune.at(date, f, surplus)
+function public.at(date, f)
   if type(date) == "string" and is_schedule(date) then checks.fail("perilune.at", "expected a date, got a schedule; use perilune.schedule(" .. ("%q"):format(date) .. ", f)") end
   local moment = date
   if not perilune.date.is(date) then
@@ -274,7 +276,6 @@ function perilune.at(date, f, surplus)
     if date == nil or not is_date then checks.fail("perilune.at", "expected a date, got " .. errors.describe(date) .. "; use perilune.after(duration, f) for a duration") end
   end
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
-  if surplus ~= nil then arity.refuse("perilune.at", 2, surplus) end
   local self = setmetatable({ moment = moment }, Schedule)
   self.f = f
   arm(self)
@@ -289,9 +290,8 @@ end
 -- day that is skipped when the clocks go forward is due at that moment; a time that occurs twice is due the first time. No such
 -- corrections are made if the minute or the hour is a star. Times that pass while the machine sleeps cause a single call afterwards.
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
-function perilune.schedule(text, f, options, surplus)
+function public.schedule(text, f, options)
   refuse_moment(text)
-  if surplus ~= nil then arity.refuse("perilune.schedule", 3, surplus) end
   options = checks.options("perilune.schedule", options, { zone = "string", jitter = "any" })
   local parsed = schedule.read("perilune.schedule", text, options.zone)
   local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.schedule: option `jitter`", options.jitter)
@@ -299,6 +299,5 @@ function perilune.schedule(text, f, options, surplus)
   return schedule.start(parsed, f, jitter)
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "at", "schedule" })
-
+schedule.public = public
 return schedule

@@ -5,8 +5,10 @@ local native_loop = require "perilune.native.loop"
 local native_observation = require "perilune.native.observation"
 local observers = require "perilune.native.observers"
 local native_records = require "perilune.native.records"
-local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 local kinds_of_options = {
   did_commit = "function", did_rollback = "function", on_change = "function", operations = "any", tables = "any", will_commit = "function",
@@ -142,7 +144,7 @@ end
 -- @tparam table options the functions; `tables` (names or record classes) and `operations` ("insert", "update", "delete") limit the
 --   calls of `on_change`
 -- @return an observer, which stays until its `cancel` is called or the database is closed
-function database:observe_transactions(options)
+function public:observe_transactions(options)
   local place = "db:observe_transactions"
   if type(options) ~= "table" then
     checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options))
@@ -162,7 +164,7 @@ end
 -- @tparam function on_commit receives a handle
 -- @tparam ?function on_rollback is called instead if the transaction is rolled back
 -- @return an observer, whose `cancel` cancels the call
-function database:after_next_transaction(on_commit, on_rollback)
+function public:after_next_transaction(on_commit, on_rollback)
   local place = "db:after_next_transaction"
   local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }
   if on_rollback ~= nil then functions.did_rollback = check_function(place .. ": argument 2", on_rollback) end
@@ -178,6 +180,5 @@ function transaction_observers.end_scope(scope)
   end
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { observe_transactions = 1, after_next_transaction = 2 })
-
+transaction_observers.public = public
 return transaction_observers

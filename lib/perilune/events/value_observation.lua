@@ -6,12 +6,14 @@ local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local observers = require "perilune.native.observers"
 local native_records = require "perilune.native.records"
-local database = require("perilune.native.databases").methods
 local native_observation = require "perilune.native.observation"
 local native_schema = require "perilune.native.schema"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local sql_text = require "perilune.runtime.sql_text"
+
+--- The functions that scripts call.
+local public = {}
 
 --- The number of successive deliveries triggered by each other that counts as a loop.
 local longest_chain = 1000
@@ -291,7 +293,7 @@ end
 --   `retry_in`; `keeps_alive`: false if the script may end despite the observation; `duplicates`: whether to deliver values that
 --   equal the previous one; `map`: converts the results of `fetch` outside the database; `regions`: the observed parts, instead of
 --   everything that `fetch` reads, as for `observe_region`
-function database:observe(fetch, callback, options)
+function public:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)
   return observe("db:observe", self, fetch, callback, options)
 end
@@ -301,7 +303,7 @@ end
 --   these
 -- @tparam ?function callback receives no arguments
 -- @tparam ?table options `keeps_alive`, `on_error` and `poll`, as for `observe`
-function database:observe_region(regions, callback, options)
+function public:observe_region(regions, callback, options)
   local place = "db:observe_region"
   if regions == nil then checks.fail(place .. ": argument 1", "expected the name of a table, a request or a list of such, got nil") end
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
@@ -320,7 +322,7 @@ end
 --- Makes observations fetch again after changes that were not observed, for example by another process. This includes the
 -- observations of other hosts and of Swift.
 -- @tparam string ... the changed tables; all by default
-function database:notify_changes(...)
+function public:notify_changes(...)
   local names = { ... }
   for _, name in ipairs(names) do check_table(self, name) end
   if #names == 0 then names = self:tables() end
@@ -421,7 +423,7 @@ checks.seal(Subscription, { "callback", "is_active_now", "shared" }, "observer")
 --- Shares one observation between several functions: its value is fetched once for all, and only while there are subscribers.
 -- @param source a function as for `db:observe`, or a request
 -- @tparam ?table options as for `db:observe`, without `looks_first`
-function database:share_observation(source, options)
+function public:share_observation(source, options)
   local place = "db:share_observation"
   local fetch = fetch_of(place .. ": argument 1", source)
   options = checks.options(place, options, {
@@ -430,6 +432,5 @@ function database:share_observation(source, options)
   return setmetatable({ db = self, fetch = fetch, options = options, subscriptions = {} }, Shared)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { observe = 3, observe_region = 3, share_observation = 2 })
-
+value_observation.public = public
 return value_observation

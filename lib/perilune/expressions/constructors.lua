@@ -12,6 +12,9 @@ local new_shape, root_shape = shapes.new_shape, shapes.root_shape
 local metatable, operand, list_operation = operators.metatable, operators.operand, operators.list_operation
 local check_string = operators.check_string
 
+--- The functions that scripts call.
+local public = {}
+
 --- Returns the expression of a column.
 -- @tparam ?string table the table, or nil for a column with this name in any table of the request
 -- @tparam ?place which of several sources of the same table: an alias, or the number and name of the association leading to it
@@ -59,7 +62,7 @@ function operators.sql(text, arguments, place)
   local names = arguments.n == 0 and parameters_of(text) or {}
   if #names > 0 then
     local list = {}
-    for index, name in ipairs(names) do list[index] = perilune.parameter(name) end
+    for index, name in ipairs(names) do list[index] = public.parameter(name) end
     return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
   end
   if arguments.n == 0 then
@@ -79,40 +82,40 @@ function operators.named_sql(text, values, place)
   return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
 end
 
-function perilune.sql(text, ...)
+function public.sql(text, ...)
   return operators.sql(text, table.pack(...), "perilune.sql")
 end
 
 --- Returns the column with a name, in any table of the request.
-function perilune.column(name)
+function public.column(name)
   check_string("perilune.column: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("column", name) }, metatable)
 end
 
 --- Returns the column with a name in the request or its result.
 function operators.name(name)
-  return perilune.column(name)
+  return public.column(name)
 end
 
 --- Returns a parameter, whose value is given when a prepared request runs.
-function perilune.parameter(name)
+function public.parameter(name)
   check_string("perilune.parameter: argument 1", name, "a name")
   return setmetatable({ shape = root_shape("parameter", name) }, metatable)
 end
 
-function perilune.value(value)
+function public.value(value)
   return operand(value, "perilune.value")
 end
 
 --- Returns COUNT(*), for selections.
-function perilune.count()
+function public.count()
   return setmetatable({ shape = root_shape("count all") }, metatable)
 end
 
 --- Returns a CASE expression: pairs of a condition and a value, and `otherwise` for all other rows.
 --
 --     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
-function perilune.case(branches)
+function public.case(branches)
   if type(branches) ~= "table" or #branches == 0 then
     raise("argument", "perilune.case: expected a list of { condition, value }, got " .. errors.describe(branches))
   end
@@ -169,10 +172,9 @@ perilune.fn = setmetatable({}, {
 })
 
 --- Returns the condition that a request has at least one row.
-function perilune.exists(request)
+function public.exists(request)
   return require("perilune.expressions.subquery").exists(request, "perilune.exists")
 end
 
-require("perilune.runtime.arity").limit_named(perilune, "perilune.", { "column", "parameter", "value", "count", "case", "exists" })
-
+operators.public = public
 return operators

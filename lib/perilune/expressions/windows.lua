@@ -8,16 +8,17 @@
 -- A frame selects rows relative to the current row, by one of `rows`, `range` and `groups`: its bounds are numbers before
 -- (negative) or after the current row (0), or "unbounded"; `exclude` leaves some rows out.
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local operators = require "perilune.expressions.operators"
 local constructors = require "perilune.expressions.constructors"
-local methods = require "perilune.expressions.methods"
 local raise = errors.raise
 local list_operation, join_all, shape_of_list = operators.list_operation, operators.join_all, operators.shape_of_list
+
+--- The functions that scripts call.
+local public = {}
 
 -- Lists of columns ----------------------------------------------------------------------------------------------------------
 
@@ -122,7 +123,7 @@ local functions = { call = true, filter = true, ["count all"] = true, ["distinct
 
 --- Returns the value of an aggregate, or of a function such as rank, over a window of rows around each row.
 -- @tparam ?table|string window `partition_by`, `order_by`: a column or a list of columns; `frame`; or the whole window as SQL text
-function methods:over(window, surplus)
+function public:over(window, surplus)
   local place = "expression:over"
   if surplus ~= nil then arity.refuse("column:over", 1, surplus) end
   if type(window) == "string" then return operators.unary(self, "over", window) end
@@ -144,7 +145,7 @@ function methods:over(window, surplus)
 end
 
 --- Sets the order in which an aggregate takes its rows: for group_concat and json_group_array.
-function methods:order(...)
+function public:order(...)
   if select("#", ...) == 0 then raise("argument", "aggregate:order: expected at least one column") end
   local parts = { self, n = 1 }
   for index = 1, select("#", ...) do add_terms("aggregate:order", (select(index, ...)), parts) end
@@ -152,7 +153,7 @@ function methods:order(...)
 end
 
 --- Restricts an aggregate to distinct values.
-function methods:distinct(surplus)
+function public:distinct(surplus)
   if surplus ~= nil then arity.refuse("column:distinct", 0, surplus) end
   if self.shape.op ~= "call" then
     raise("argument", "aggregate:distinct: expected an aggregate before the colon, as in column:sum():distinct()")
@@ -163,8 +164,7 @@ end
 -- Functions that require a window ---------------------------------------------------------------------------------------------
 
 for _, name in ipairs{ "row_number", "rank", "dense_rank", "percent_rank", "cume_dist" } do
-  perilune[name] = function(surplus)
-    if surplus ~= nil then arity.refuse("perilune." .. name, 0, surplus) end
+  public[name] = function()
     return list_operation("call", name, { n = 0 }, "perilune." .. name)
   end
 end
@@ -176,8 +176,7 @@ local function check_count(place, position, value, least)
 end
 
 --- Divides the rows into a number of groups, and returns the number of the row's group.
-function perilune.ntile(count, surplus)
-  if surplus ~= nil then arity.refuse("perilune.ntile", 1, surplus) end
+function public.ntile(count)
   return list_operation("call", "ntile", { check_count("perilune.ntile", 1, count, 1), n = 1 }, "perilune.ntile")
 end
 
@@ -186,7 +185,7 @@ end
 -- @param default the value if there is no such row; NULL by default
 for _, name in ipairs{ "lag", "lead" } do
   local place = "column:" .. name
-  methods[name] = function(self, distance, default, surplus)
+  public[name] = function(self, distance, default, surplus)
     if surplus ~= nil then arity.refuse(place, 2, surplus) end
     local parts = { self, check_count(place, 1, distance == nil and 1 or distance, 0), n = 2 }
     if default ~= nil then parts[3], parts.n = operators.as_column(self.shape, default), 3 end
@@ -195,16 +194,16 @@ for _, name in ipairs{ "lag", "lead" } do
 end
 
 for _, name in ipairs{ "first_value", "last_value" } do
-  methods[name] = function(self, surplus)
+  public[name] = function(self, surplus)
     if surplus ~= nil then arity.refuse("column:" .. name, 0, surplus) end
     return list_operation("call", name, { self, n = 1 }, "column:" .. name)
   end
 end
 
 --- Returns the value in the nth row of the frame.
-function methods:nth_value(position, surplus)
+function public:nth_value(position, surplus)
   if surplus ~= nil then arity.refuse("column:nth_value", 1, surplus) end
   return list_operation("call", "nth_value", { self, check_count("column:nth_value", 1, position, 1), n = 2 }, "column:nth_value")
 end
 
-return methods
+return public

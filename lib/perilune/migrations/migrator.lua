@@ -19,6 +19,9 @@ local database = require("perilune.native.databases").methods
 local functions = require "perilune.native.migrations"
 local checks = require "perilune.runtime.checks"
 
+--- The functions that scripts call.
+local public = {}
+
 local migrator = {}
 local metatable = { __name = "migrator" }
 --- The states of migrators. They are kept outside of the migrators, so that scripts cannot damage them.
@@ -340,7 +343,7 @@ metatable.__metatable = false
 
 --- Makes a migrator.
 -- @tparam ?table options `folder`: the path of a folder with the first migrations
-function perilune.migrator(options)
+function public.migrator(options)
   if options ~= nil and type(options) ~= "table" then
     errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
   end
@@ -352,4 +355,4 @@ function perilune.migrator(options)
   return self
 end
 
-return migrator
+return { public = public, methods = migrator }

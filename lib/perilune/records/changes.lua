@@ -1,7 +1,6 @@
 --- Change tracking: the differences between a record and the known values of its row.
 
 local null = require("perilune.native.values").null
-local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local column_details = require "perilune.records.column_details"

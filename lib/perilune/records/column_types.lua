@@ -8,7 +8,6 @@
 local null = require("perilune.native.values").null
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local native_schema = require "perilune.native.schema"
 local native_values = require "perilune.native.values"
 
 local column_types = {}

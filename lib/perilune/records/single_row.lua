@@ -14,6 +14,9 @@
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 
+--- The functions that scripts call.
+local public = {}
+
 local function fail(message)
   errors.raise("argument", "perilune.single_row: " .. message)
 end
@@ -106,7 +109,7 @@ end
 --   and the options of `perilune.record`
 -- @treturn table the class: it can be called, has `find`, and scripts can define methods and hooks on it; `record` is the
 --   underlying record class, for associations
-function perilune.single_row(name, options)
+function public.single_row(name, options)
   if type(name) ~= "string" then fail("argument 1: expected the name of a table, got " .. errors.describe(name)) end
   local key, defaults, record_options = read_options(options)
   --- Object -> its record, and record -> its object.
@@ -267,3 +270,5 @@ function perilune.single_row(name, options)
     end,
   })
 end
+
+return public

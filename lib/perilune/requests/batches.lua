@@ -5,8 +5,10 @@ local database_argument = require "perilune.runtime.database_argument"
 local errors = require "perilune.native.errors"
 local keyset_pages = require "perilune.requests.keyset_pages"
 local pageable = require "perilune.requests.pageable"
-local verbs = require("perilune.requests.request").verbs
 local raise = errors.raise
+
+--- The functions that scripts call.
+local public = {}
 
 --- Returns whether a request has an order of its own.
 local function is_ordered(node)
@@ -20,7 +22,7 @@ end
 
 --- Iterates over all records in lists of a given size, ordered by their key: `for records in request:in_batches(500) do`.
 -- The loop may change and delete rows.
-function verbs:in_batches(db, size)
+function public:in_batches(db, size)
   checks.positive("in_batches: argument 1", size)
   local node = self.node
   if node.limit or node.offset or node.selects then
@@ -41,4 +43,6 @@ function verbs:in_batches(db, size)
   end
 end
 
-database_argument.precede(verbs, "", { in_batches = 1 })
+database_argument.precede(public, "", { in_batches = 1 })
+
+return public

@@ -14,10 +14,8 @@
 --       return Employee:joining_required(boss):select("id", tree.c.level + 1)
 --     end)
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
-local class_properties = require "perilune.requests.class_properties"
 local sources = require "perilune.requests.source"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -27,6 +25,9 @@ local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
 local native_requests = require "perilune.native.requests"
 local sql_names = require "perilune.runtime.names"
+
+--- The functions that scripts call.
+local public = {}
 
 --- The source of a common table.
 local CommonSource = setmetatable({}, { __index = Source })
@@ -173,7 +174,7 @@ end
 -- @param definition a request; or the list of columns, followed by SQL and its arguments
 -- @param ... after a request: a function that receives the table as found so far, and returns the request for further rows
 -- @return a request for its rows
-function perilune.common_table(name, definition, ...)
+function public.common_table(name, definition, ...)
   if type(name) ~= "string" or name == "" then
     raise("argument", "perilune.common_table: argument 1: expected a name, got " .. errors.describe(name))
   end
@@ -185,4 +186,4 @@ function perilune.common_table(name, definition, ...)
   return made
 end
 
-return CommonSource
+return public

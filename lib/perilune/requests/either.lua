@@ -7,13 +7,14 @@
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local native_requests = require "perilune.native.requests"
-local class_properties = require "perilune.requests.class_properties"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
-local verbs = request.verbs
 local raise = errors.raise
+
+--- The functions that scripts call.
+local public = {}
 
 --- Derivations that may differ: conditions, orders, and aliases for the same rows.
 local is_free = {
@@ -135,8 +136,9 @@ end
 
 --- Returns a request for the rows of this request and of another request of the same class. `request
 -- other` is the same.
-function verbs:or_filter(other) return either.of(self, other, "or_filter") end
+function public:or_filter(other) return either.of(self, other, "or_filter") end
 
-arity.limit(verbs, "", { or_filter = 1 })
+arity.limit(public, "", { or_filter = 1 })
 
+either.public = public
 return either

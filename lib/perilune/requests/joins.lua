@@ -7,7 +7,6 @@
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local native_requests = require "perilune.native.requests"
-local class_properties = require "perilune.requests.class_properties"
 local conditions = require "perilune.requests.conditions"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
@@ -15,7 +14,9 @@ local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local steps = require("perilune.requests.swift_bridge").steps
 local raise = errors.raise
-local verbs, derivations = request.verbs, request.derivations
+
+--- The functions that scripts call.
+local public = {}
 
 -- Joins -----------------------------------------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ for method, kind in pairs(kinds) do
   -- rows before the join; the conditions of this request filter the joined rows.
   -- @param other a class, or a request for whole rows
   -- @param condition a condition as for `filter`; none for a cross join
-  verbs[method] = function(self, other, condition, ...)
+  public[method] = function(self, other, condition, ...)
     other = require_request(method, other)
     if kind == "cross" then
       if condition ~= nil then arity.refuse(method, 1, condition, "use join(other, condition) for a join with a condition") end
@@ -65,7 +66,7 @@ end
 -- @param value passed to the function
 -- @tparam function derive receives the request and the value, and returns a request
 -- @tparam ?function otherwise the function to call if no value is given
-function derivations:when(value, derive, otherwise, surplus)
+function public:when(value, derive, otherwise, surplus)
   if surplus ~= nil then arity.refuse("when", 3, surplus) end
   if type(derive) ~= "function" then
     raise("argument", "when: argument 2: expected a function that gets the request and the value, got " .. errors.describe(derive))
@@ -80,7 +81,7 @@ function derivations:when(value, derive, otherwise, surplus)
 end
 
 --- Filters like filter{...}, but ignores values that are nil. An empty table adds no condition.
-function derivations:filter_given(condition, surplus)
+function public:filter_given(condition, surplus)
   if surplus ~= nil then arity.refuse("filter_given", 1, surplus) end
   if type(condition) ~= "table" or getmetatable(condition) ~= nil then
     raise("argument", "filter_given: expected { column = value, ... }, got " .. errors.describe(condition))
@@ -88,4 +89,4 @@ function derivations:filter_given(condition, surplus)
   return next(condition) == nil and self or self:filter(condition)
 end
 
-return verbs
+return public

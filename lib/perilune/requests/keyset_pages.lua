@@ -16,7 +16,9 @@ local page_searches = require "perilune.requests.page_searches"
 local pageable = require "perilune.requests.pageable"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
-local verbs = request.verbs
+
+--- The functions that scripts call.
+local public = {}
 
 local keyset_pages = {}
 
@@ -55,11 +57,12 @@ end
 -- @tparam ?database db
 -- @tparam ?string cursor `next` of a page; nil for the first rows
 -- @tparam integer size the maximum number of rows
-function verbs:page_after(db, cursor, size) return keyset_pages.fetch(self, "page_after", db, cursor, size) end
+function public:page_after(db, cursor, size) return keyset_pages.fetch(self, "page_after", db, cursor, size) end
 
 --- Returns the page of rows before a cursor, which is `previous` of a page; nil for the last rows.
-function verbs:page_before(db, cursor, size) return keyset_pages.fetch(self, "page_before", db, cursor, size) end
+function public:page_before(db, cursor, size) return keyset_pages.fetch(self, "page_before", db, cursor, size) end
 
-database_argument.precede(verbs, "", { page_after = 2, page_before = 2 })
+database_argument.precede(public, "", { page_after = 2, page_before = 2 })
 
+keyset_pages.public = public
 return keyset_pages

@@ -6,7 +6,6 @@
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
-local class_properties = require "perilune.requests.class_properties"
 local expression = require "perilune.expressions.expression"
 local shapes = require "perilune.expressions.shapes"
 local raise = errors.raise

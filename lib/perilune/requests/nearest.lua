@@ -6,7 +6,9 @@ local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local vectors = require "perilune.runtime.vectors"
-local derivations = require("perilune.requests.request").derivations
+
+--- The functions that scripts call.
+local public = {}
 
 --- The largest number of neighbors that sqlite-vec returns.
 local most = 4096
@@ -24,7 +26,7 @@ end
 -- @param column a column of a virtual table, or its name
 -- @param vector a list of numbers, or a blob of `perilune.vector`
 -- @tparam integer count the maximum number of rows
-function derivations:nearest(column, vector, count)
+function public:nearest(column, vector, count)
   if not marks.is_expression(column) and type(column) ~= "string" then
     checks.fail("nearest: argument 1", "expected a column or its name, got " .. errors.describe(column))
   end
@@ -40,6 +42,6 @@ function derivations:nearest(column, vector, count)
   return has_distance(self) and found or found:annotated_with(perilune.column("distance"):as("distance"))
 end
 
-arity.limit(derivations, "", { nearest = 3 })
+arity.limit(public, "", { nearest = 3 })
 
-return derivations
+return public

@@ -15,6 +15,9 @@ local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
 
+--- The functions that scripts call.
+local public = {}
+
 -- Prepared requests -----------------------------------------------------------------------------------------------------------
 
 local prepared = {}
@@ -78,7 +81,7 @@ for _, method in ipairs{
 end
 
 --- Prepares a request for values that are provided later: `:name` in SQL text, or perilune.parameter("name").
-function verbs:prepare()
+function public:prepare()
   return setmetatable({ request = self }, prepared_metatable)
 end
 
@@ -88,7 +91,7 @@ end
 -- @tparam ?database db
 -- @tparam integer number the number of the page, starting at 1
 -- @tparam integer size
-function verbs:page(db, number, size)
+function public:page(db, number, size)
   checks.positive("page(number, size): argument 1", number)
   checks.positive("page(number, size): argument 2", size)
   if self.node.limit or self.node.offset then raise("argument", "page: the page is a limit and an offset; remove limit(...) and offset(...)") end
@@ -102,7 +105,7 @@ function verbs:page(db, number, size)
   end)
 end
 
-arity.limit(verbs, "", { prepare = 0 })
-database_argument.precede(verbs, "", { page = 2 })
+arity.limit(public, "", { prepare = 0 })
+database_argument.precede(public, "", { page = 2 })
 
-return prepared
+return public

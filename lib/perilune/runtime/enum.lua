@@ -8,8 +8,10 @@
 -- The cases of a list are strings: `Grape.merlot == "merlot"`. Other cases are objects with the fields `name` and `raw`.
 
 local arity = require "perilune.runtime.arity"
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+
+--- The functions that scripts call.
+local public = {}
 
 local known = setmetatable({}, { __mode = "k" })
 
@@ -104,7 +106,7 @@ end
 --- Makes an enumeration.
 -- @tparam table definition names with integers or strings, or a list of strings that are both names and values
 -- @treturn table the type: one field for each case; `:cases()` lists them, `:from(raw)` finds one
-function perilune.enum(definition)
+function public.enum(definition)
   if type(definition) ~= "table" then
     errors.raise("argument", "perilune.enum: argument 1: expected a table, got " .. errors.describe(definition))
   end
@@ -163,6 +165,7 @@ function perilune.enum(definition)
 end
 
 return {
+  public = public,
   --- All enums, and whether their cases are "strings" or "objects".
   known = known,
 }

@@ -4,7 +4,9 @@
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
-local database = require("perilune.native.databases").methods
+
+--- The functions that scripts call.
+local public = {}
 
 --- SQLite's limits.
 local longest_name, most_arguments = 255, 127
@@ -45,7 +47,7 @@ end
 -- @param options the number of its arguments (-1, the default: any), or a table: `arguments`, and `deterministic`, true if
 --   equal arguments always give equal results, as indexes and generated columns require
 -- @tparam function f receives the arguments, NULL as nil; returns a value that SQLite can store
-function database:add_function(name, options, f)
+function public:add_function(name, options, f)
   if f == nil and type(options) == "function" then options, f = nil, options end
   check_name("add_function", name)
   local count, is_deterministic = read_options("add_function", options)
@@ -62,7 +64,7 @@ end
 -- @tparam table definition `step(state, ...)` returns the new state (nil to keep it); `initial`, the first state or a
 --   function that makes it; `final(state)` returns the result (the state itself by default). With `inverse(state, ...)`,
 --   which removes a row from the state, it is also fast as a window function.
-function database:add_aggregate(name, options, definition)
+function public:add_aggregate(name, options, definition)
   if definition == nil and type(options) == "table" and options.step then options, definition = nil, options end
   check_name("add_aggregate", name)
   local count, is_deterministic = read_options("add_aggregate", options)
@@ -84,7 +86,7 @@ end
 
 --- Adds a collation for use as `ORDER BY name COLLATE natural`.
 -- @tparam function compare receives two strings, returns a number below, equal to or above 0; must be consistent
-function database:add_collation(name, compare)
+function public:add_collation(name, compare)
   check_name("add_collation", name)
   if type(compare) ~= "function" then
     errors.raise("argument", "db:add_collation: argument 2: expected a function, got " .. errors.describe(compare))
@@ -98,7 +100,7 @@ local hidden_by_removal = [[
   SELECT count(*) FROM pragma_function_list WHERE builtin AND lower(name) = lower(:name) AND (narg = :count OR narg < 0 OR :count < 0)]]
 
 --- Removes a function or aggregate with that number of arguments (-1, the default: the one that takes any number).
-function database:remove_function(name, count)
+function public:remove_function(name, count)
   check_name("remove_function", name)
   count = check_count("remove_function", count or -1)
   if self:fetch_value(hidden_by_removal, { name = name, count = count }) > 0 then
@@ -111,7 +113,7 @@ end
 local built_in_collations = { BINARY = true, NOCASE = true, RTRIM = true }
 
 --- Removes a collation.
-function database:remove_collation(name)
+function public:remove_collation(name)
   check_name("remove_collation", name)
   if built_in_collations[name:upper()] then
     errors.raise("argument", "db:remove_collation: " .. name .. " is built into SQLite and cannot be removed")
@@ -119,6 +121,4 @@ function database:remove_collation(name)
   define(self, name, "collation", 0, false, false)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", {
-  add_function = 3, add_aggregate = 3, add_collation = 2, remove_function = 2, remove_collation = 1,
-})
+return public

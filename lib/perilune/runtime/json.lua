@@ -292,6 +292,4 @@ function json.decode(text)
   return value
 end
 
-for _, name in ipairs{ "array", "object", "encode", "decode" } do perilune.json[name] = json[name] end
-
 return json

@@ -7,10 +7,10 @@ local function results(...) return ... end
 
 --- Adds functions to a table that load their modules on the first call. Functions that a script has replaced by then stay replaced.
 -- @tparam table target
--- @tparam string|table modules modules that add the functions to the table when loaded; or the last of them returns a table of
---   functions
--- @tparam table names the names of the functions
--- @tparam ?string place the prefix of the functions' names in messages, "perilune." or "row:", to make them reject more arguments than
+-- @tparam string modules their names, separated by spaces. The last one returns the functions, or a table with the functions in the
+--   field `public`
+-- @tparam {string,...} names the names of the functions
+-- @tparam ?string place the prefix of the functions' names in messages, "perilune." or "db:", to make them reject more arguments than
 --   they declare
 return function(target, modules, names, place)
   local loaders, defined = {}, nil
@@ -21,12 +21,11 @@ return function(target, modules, names, place)
       if target[name] ~= loader then replaced[name] = target[name] end
     end
     local given
-    for _, module in ipairs(type(modules) == "table" and modules or { modules }) do given = require(module) end
-    defined = {}
+    for module in modules:gmatch("%S+") do given = require(module) end
+    given, defined = given.public or given, {}
     for _, name in ipairs(names) do
-      if target[name] == loaders[name] then target[name] = given[name] end
-      if place then target[name] = arity.limited(place .. name, target[name], place:sub(-1) == ":") end
-      defined[name] = target[name]
+      defined[name] = place and arity.limited(place .. name, given[name], place:sub(-1) == ":") or given[name]
+      target[name] = defined[name]
     end
     for name, value in next, replaced do target[name] = value end
   end

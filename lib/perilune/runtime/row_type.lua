@@ -4,7 +4,6 @@
 --     Point:fetch_all("SELECT longitude, latitude FROM place")
 --     Point:fetch_all(Place:filter{ country = "France" })
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
@@ -111,5 +110,4 @@ end
 
 row_type.from = require("perilune.runtime.arity").limited("from", row_type.from, true)
 
-perilune.row_type = new
-return new
+return { row_type = new }

@@ -3,6 +3,10 @@
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local perilune = require "perilune"
+
+--- The functions that scripts call.
+local public = {}
+
 local names = { "database" }
 
 local function check(overrides, body)
@@ -27,7 +31,9 @@ end
 -- @tparam table overrides `{ database = db }`
 -- @tparam function body gets the database, and the further arguments
 -- @return what the function returns
-function perilune.with(overrides, body, ...)
+function public.with(overrides, body, ...)
   check(overrides, body)
   return native_records.with_default_database(overrides.database, perilune, body, ...)
 end
+
+return public

@@ -4,8 +4,10 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
 local make_blob = perilune.blob
-local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 local vectors = {}
 
@@ -60,17 +62,16 @@ function vectors.is_blob(value)
 end
 
 --- Makes a blob from a list of numbers: 32-bit floats.
-function perilune.vector(list, surplus)
-  if surplus ~= nil then arity.refuse("perilune.vector", 1, surplus, "use perilune.vector{ 1, 2 }") end
+function public.vector(list)
   return vectors.blob("perilune.vector: argument 1", list)
 end
 
 --- Returns the numbers of a vector; raises if the argument is not one.
-function perilune.vector_numbers(blob, surplus)
+function public.vector_numbers(blob)
   local place = "perilune.vector_numbers"
-  if surplus ~= nil then arity.refuse(place, 1, surplus) end
   local numbers, message = vectors.unpack(blob)
   return numbers or checks.fail(place .. ": argument 1", message)
 end
 
+vectors.public = public
 return vectors

@@ -1,12 +1,14 @@
 --- Full-text search with FTS5 tables.
 
 local errors = require "perilune.native.errors"
-local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local schema_changes = require "perilune.schema.changes"
 local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
+
+--- The functions that scripts call.
+local public = {}
 
 --- Reads the list of columns: names, or tables such as `{ "body", unindexed = true }`. Returns their SQL and their names.
 local function read_columns(name, list, place)
@@ -96,7 +98,7 @@ end
 --   "trigram", or a table with options; `prefix`: the lengths of indexed prefixes; `synchronize_with`: a table; or `content`: a
 --   table, "" for none, with `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none"; `temporary`;
 --   `if_not_exists`
-function database:create_fts5(name, options)
+function public:create_fts5(name, options)
   local place = "db:create_fts5"
   local quoted = sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, option_kinds)
@@ -123,9 +125,9 @@ function database:create_fts5(name, options)
 end
 
 --- Stops synchronizing a full-text table, which keeps its content. Not needed before `db:drop_table`.
-function database:drop_fts5_synchronization(name)
+function public:drop_fts5_synchronization(name)
   sql_text.name(name, "db:drop_fts5_synchronization: argument 1")
   schema_changes.run(self, full_text_synchronization.drops(self, name))
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { create_fts5 = 2, drop_fts5_synchronization = 1 })
+return public

@@ -1,8 +1,10 @@
 --- Patterns for MATCH, made from text that users type.
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
+
+--- The functions that scripts call.
+local public = {}
 
 --- The separator of words, and the templates for each word and for the whole pattern.
 local kinds = {
@@ -20,7 +22,7 @@ local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix 
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
 --   search while the user types; "phrase": adjacent words; "prefix_phrase": a phrase at the beginning of a column
 -- @treturn string a pattern that finds nothing if the text contains no words
-function perilune.fts5_pattern(text, kind)
+function public.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"
   if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. errors.describe(text)) end
   local form = kinds[(checks.choice(place, "kind", kind, kind_names) or "ALL WORDS"):lower()]
@@ -28,3 +30,5 @@ function perilune.fts5_pattern(text, kind)
   for word in text:gmatch("[0-9A-Za-z\x80-\xff]+") do words[#words + 1] = form.word:format(word) end
   return #words > 0 and form.all:format(table.concat(words, form.between)) or '""'
 end
+
+return public

@@ -1,7 +1,6 @@
 --- The SQL that keeps the history of a table: its columns, its triggers, and versions of rows that no trigger has recorded.
 
 local native_schema = require "perilune.native.schema"
-local checks = require "perilune.runtime.checks"
 local sql_names = require "perilune.runtime.names"
 local sql_text = require "perilune.runtime.sql_text"
 local history_tables = require "perilune.schema.history_tables"

@@ -3,13 +3,15 @@
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local marks = require "perilune.runtime.marks"
-local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local index_text = require "perilune.schema.index_text"
 local schema_changes = require "perilune.schema.changes"
 local sql_names = require "perilune.runtime.names"
+
+--- The functions that scripts call.
+local public = {}
 
 local indexes = {}
 
@@ -121,7 +123,7 @@ end
 -- Columns are names, expressions, functions that receive the columns and return one (`function(c) return c.title:lower() end`), or
 -- tables: any of these with options, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
 -- @tparam ?table options `name`; `unique`; `where`: only these rows; `if_not_exists`
-function database:create_index(table_name, list, options)
+function public:create_index(table_name, list, options)
   local place = "db:create_index"
   check_order(place, table_name, list, options)
   sql_text.name(table_name, place .. ": argument 1")
@@ -181,7 +183,7 @@ end
 -- `db:drop_index("book", { name = "book_by_title" })`.
 -- @tparam ?{string,...} columns
 -- @tparam ?table options `name`; `if_exists`: no error if none exists
-function database:drop_index(table_name, columns, options)
+function public:drop_index(table_name, columns, options)
   local place = "db:drop_index"
   sql_text.name(table_name, place .. ": argument 1")
   if options == nil and type(columns) == "table" and columns[1] == nil then columns, options = nil, columns end
@@ -199,6 +201,5 @@ end
 
 indexes.columns_of = columns_of
 
-require("perilune.runtime.arity").limit(database, "db:", { create_index = 3, drop_index = 3 })
-
+indexes.public = public
 return indexes

@@ -3,8 +3,10 @@
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local types = require "perilune.runtime.types"
-local database = require("perilune.native.databases").methods
 local sql_names = require "perilune.runtime.names"
+
+--- The functions that scripts call.
+local public = {}
 
 local introspection = {}
 
@@ -21,18 +23,18 @@ local function names_of(db, kind)
 end
 
 --- Returns the names of the tables in order, without SQLite's own.
-function database:tables()
+function public:tables()
   return names_of(self, "table")
 end
 
 --- Returns the names of the views, in order.
-function database:views()
+function public:views()
   return names_of(self, "view")
 end
 
 --- Returns the triggers in order: tables with name, table and sql.
 -- @tparam ?string name only the triggers of that table
-function database:triggers(name)
+function public:triggers(name)
   return self:fetch_all([[
     SELECT name, tbl_name AS "table", sql FROM sqlite_schema
     WHERE type = 'trigger' AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name]], name)
@@ -52,7 +54,7 @@ end
 
 for _, kind in ipairs{ "table", "view", "index", "trigger" } do
   --- Return whether an object with this name exists, in any case, including temporary objects and objects in attached databases.
-  database[kind .. "_exists"] = function(self, name)
+  public[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
     return exists(self, kind, name)
   end
@@ -79,7 +81,7 @@ end
 
 --- Returns the columns of a table or view in order: tables with name, type, not_null, default (SQL text, or nil), primary_key
 -- (the position in the key, counted from 1, or nil), hidden and generated ("virtual" or "stored", or nil).
-function database:columns(name)
+function public:columns(name)
   local columns = {}
   for index, column in ipairs(table_of(self, "columns", name).columns) do
     columns[index] = {
@@ -92,14 +94,14 @@ end
 
 --- Returns the primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key is
 -- the row id. For a table without a key, `columns` is empty.
-function database:primary_key(name)
+function public:primary_key(name)
   local key = table_of(self, "primary_key", name).primary_key
   return { columns = copy(key.columns), rowid = key.rowid }
 end
 
 --- Returns the indexes of a table, by name: tables with name, columns (false for an expression), unique, partial and
 -- origin ("create index", "unique" or "primary key").
-function database:indexes(name)
+function public:indexes(name)
   table_of(self, "indexes", name)
   local origins = { c = "create index", u = "unique", pk = "primary key" }
   local indexes = {}
@@ -120,7 +122,7 @@ function database:indexes(name)
 end
 
 --- Returns whether these columns, in any order, are the primary key or have a unique index that is not partial.
-function database:has_unique_key(name, columns)
+function public:has_unique_key(name, columns)
   local function key_of(list)
     local names = {}
     for index, column in ipairs(list) do names[index] = sql_names.fold(tostring(column)) end
@@ -141,7 +143,7 @@ end
 
 --- Returns the foreign keys of a table: tables with table (the referenced one), columns, referenced_columns, on_update, on_delete
 -- ("no action", "restrict", "set null", "set default" or "cascade").
-function database:foreign_keys(name)
+function public:foreign_keys(name)
   local keys = {}
   for index, key in ipairs(table_of(self, "foreign_keys", name).foreign_keys) do
     keys[index] = {
@@ -155,7 +157,7 @@ end
 --- Returns the rows that violate a foreign key: tables with table, rowid (nil if the table has none), referenced_table and key (the
 -- position in `foreign_keys`).
 -- @tparam ?string name only that table
-function database:foreign_key_violations(name)
+function public:foreign_key_violations(name)
   local source = "SELECT \"table\", rowid, parent AS referenced_table, fkid + 1 AS key FROM pragma_foreign_key_check"
   if name == nil then return self:fetch_all(source) end
   table_of(self, "foreign_key_violations", name)
@@ -164,7 +166,7 @@ end
 
 --- Returns the SQL that recreates the schema, as `perilune schema` writes it: tables, then indexes, views and triggers.
 -- @tparam ?string name only that table or view with its indexes and triggers
-function database:schema_sql(name)
+function public:schema_sql(name)
   if name ~= nil then name = table_of(self, "schema_sql", name).name end
   return native_schema.sql(self, name)
 end
@@ -186,7 +188,7 @@ local plan_metatable = {
 }
 
 --- Returns SQLite's plan for a statement: a table with `detail` and `children` for each step, which prints as a tree.
-function database:explain(sql, ...)
+function public:explain(sql, ...)
   if type(sql) ~= "string" then
     errors.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. errors.describe(sql))
   end
@@ -202,14 +204,14 @@ end
 
 --- Fetches the leftmost column of the first row as a type; nil if no row exists or the value is NULL.
 -- @param wanted the type: a name, an enum, a value type
-function database:fetch_value_as(wanted, sql, ...)
+function public:fetch_value_as(wanted, sql, ...)
   local value = self:fetch_value(sql, ...)
   if value == nil then return nil end
   return types.require(wanted, value, "the value")
 end
 
 --- Fetches the leftmost column of all rows as a type; raises on NULL.
-function database:fetch_values_as(wanted, sql, ...)
+function public:fetch_values_as(wanted, sql, ...)
   local values = self:fetch_values(sql, ...)
   for index, value in ipairs(values) do
     values[index] = types.require(wanted, value, "row " .. index)
@@ -217,9 +219,5 @@ function database:fetch_values_as(wanted, sql, ...)
   return values
 end
 
-require("perilune.runtime.arity").limit(database, "db:", {
-  table_exists = 1, view_exists = 1, index_exists = 1, trigger_exists = 1, tables = 0, views = 0, triggers = 1, columns = 1,
-  primary_key = 1, indexes = 1, has_unique_key = 2, foreign_keys = 1, foreign_key_violations = 1, schema_sql = 1,
-})
-
+introspection.public = public
 return introspection

@@ -20,7 +20,9 @@ local schema_changes = require "perilune.schema.changes"
 local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
 
-local database = databases.methods
+--- The functions that scripts call.
+local public = {}
+
 local methods = {}
 local Methods = checks.class("table alteration", methods, "alteration")
 
@@ -543,7 +545,7 @@ require("perilune.runtime.arity").limit(methods, "t:", {
 -- @tparam string name
 -- @tparam ?table options `dry_run`: roll the changes back, and return the statements
 -- @tparam function block
-function database:alter_table(name, options, block)
+function public:alter_table(name, options, block)
   local place = "db:alter_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
   options = checks.options(place, options, { dry_run = "boolean" })
@@ -556,7 +558,7 @@ function database:alter_table(name, options, block)
 end
 
 --- Renames a table and its history, and updates indexes, views, triggers and foreign keys that name it.
-function database:rename_table(name, new_name)
+function public:rename_table(name, new_name)
   local place = "db:rename_table"
   local quoted = sql_text.name(name, place .. ": argument 1")
   local new_quoted = sql_text.name(new_name, place .. ": argument 2")
@@ -570,4 +572,4 @@ function database:rename_table(name, new_name)
   end)
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { alter_table = 3, rename_table = 2 })
+return public

@@ -1,7 +1,6 @@
 --- Creating and dropping tables: methods of databases.
 
 local errors = require "perilune.native.errors"
-local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local column_definition = require "perilune.schema.column_definition"
@@ -11,6 +10,9 @@ local schema_changes = require "perilune.schema.changes"
 local history_tables = require "perilune.schema.history_tables"
 local full_text_synchronization = require "perilune.schema.full_text_synchronization"
 local sql_names = require "perilune.runtime.names"
+
+--- The functions that scripts call.
+local public = {}
 
 --- Checks that the columns used in keys exist.
 local function check_used_columns(definition)
@@ -88,7 +90,7 @@ end
 -- @tparam string name
 -- @tparam ?table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
 -- @tparam function block defines the table; the methods of its argument are in `table_definition.lua`
-function database:create_table(name, options, block)
+function public:create_table(name, options, block)
   local place = "db:create_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
   sql_text.name(name, place .. ": argument 1")
@@ -109,7 +111,7 @@ end
 
 --- Drops a table, and the synchronization triggers of a full-text table.
 -- @tparam ?table options `if_exists`: no error if the table does not exist
-function database:drop_table(name, options)
+function public:drop_table(name, options)
   local place = "db:drop_table"
   local quoted = sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, { if_exists = "boolean" })
@@ -123,4 +125,4 @@ function database:drop_table(name, options)
   schema_changes.run(self, append(full_text_synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { create_table = 3, drop_table = 2 })
+return public

@@ -4,11 +4,13 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local native_sql = require "perilune.native.sql"
-local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local sql_text = require "perilune.runtime.sql_text"
+
+--- The functions that scripts call.
+local public = {}
 
 local events = { "insert", "update", "delete" }
 local times = { before = "BEFORE", after = "AFTER", instead_of = "INSTEAD OF" }
@@ -111,7 +113,7 @@ end
 -- @tparam table options `on`: a table or view; one of `before`, `after`, `instead_of`: "insert", "update" or "delete"; `columns`:
 --   the columns whose update runs the trigger; `when`: a condition; `run`: statements, or `refuse`: a message; `temporary`,
 --   `if_not_exists`
-function database:create_trigger(name, options)
+function public:create_trigger(name, options)
   local place = "db:create_trigger"
   sql_text.name(name, place .. ": argument 1")
   if options == nil then checks.fail(place .. ": argument 2", "expected a table of options, got nothing") end
@@ -131,7 +133,7 @@ end
 
 --- Drops a trigger.
 -- @tparam ?table options `if_exists`: no error if the trigger does not exist
-function database:drop_trigger(name, options)
+function public:drop_trigger(name, options)
   local place = "db:drop_trigger"
   local quoted = sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, { if_exists = "boolean" })
@@ -143,4 +145,4 @@ function database:drop_trigger(name, options)
   end
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { create_trigger = 2, drop_trigger = 2 })
+return public

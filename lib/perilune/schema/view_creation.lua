@@ -2,10 +2,12 @@
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
-local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
+
+--- The functions that scripts call.
+local public = {}
 
 --- Returns the SQL of a query: text without parameters, or a request, whose values are written into it.
 local function query_sql(db, query, place)
@@ -20,7 +22,7 @@ end
 -- @tparam string name
 -- @param query SQL text or a request
 -- @tparam ?table options `columns`: their names; `temporary`, `if_not_exists`
-function database:create_view(name, query, options)
+function public:create_view(name, query, options)
   local place = "db:create_view"
   local quoted = sql_text.name(name, place .. ": argument 1")
   local sql = query_sql(self, query, place)
@@ -35,7 +37,7 @@ end
 
 --- Drops a view.
 -- @tparam ?table options `if_exists`: no error if the view does not exist
-function database:drop_view(name, options)
+function public:drop_view(name, options)
   local place = "db:drop_view"
   local quoted = sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, { if_exists = "boolean" })
@@ -48,4 +50,4 @@ function database:drop_view(name, options)
   end
 end
 
-require("perilune.runtime.arity").limit(database, "db:", { create_view = 3, drop_view = 2 })
+return public

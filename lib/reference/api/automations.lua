@@ -83,6 +83,7 @@
 ---@return perilune.automation
 ---@raises argument: an option is not valid; definition: another automation has this name; unknown_table: the table does not exist
 ---@access outside blocks
+---@module events.automation
 function perilune.automation(options) end
 
 ---Returns the automations in order of definition.
@@ -92,6 +93,7 @@ function perilune.automation(options) end
 ---@return perilune.automation[]
 ---@raises none
 ---@access any
+---@module events.automation
 function perilune.automations() end
 
 ---Triggers the automations that wait for an event, and returns their number. Runs of durable automations are recorded in the open
@@ -104,6 +106,7 @@ function perilune.automations() end
 ---@return integer
 ---@raises argument: `name` is not a string
 ---@access any
+---@module events.automation events.automation_triggers
 function perilune.emit(name, data) end
 
 ---Sends a signal to the run of a durable automation with a given key. Its `run:wait_for` receives the signal, whether it already waits or
@@ -118,6 +121,7 @@ function perilune.emit(name, data) end
 ---@return boolean is_awaited whether a run with the key waits for a signal now
 ---@raises argument: an argument is not valid
 ---@access outside blocks that only read
+---@module events.durable_runs
 function perilune.signal(automation, key, name, value) end
 
 ---The context passed to the function of a durable automation, with more methods.

@@ -37,6 +37,7 @@ local db = {}
 ---@return any ... the results of the block
 ---@raises unrecordable: a changed table cannot be recorded, or an observer with `on_change` was added during the recording; recording_too_large: the changes take too much memory; readonly: the surrounding block may only read; yield: the block waits
 ---@access any
+---@module databases.changesets
 function db:record_changes(block, ...) end
 
 ---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
@@ -52,6 +53,7 @@ function db:record_changes(block, ...) end
 ---@return integer omitted the number of omitted changes
 ---@raises conflict: a change conflicts, and the resolution is `"abort"`; changeset_schema: a table is missing, or has other columns or another key; constraint_foreign_key: a row would refer to a missing row; unknown_resolution: the resolution does not exist; unknown_option: an option does not exist; argument: `"replace"` is not possible for the conflict, or an argument has the wrong type; readonly: the surrounding block may only read
 ---@access any
+---@module databases.changesets
 function db:apply_changes(changeset, options) end
 
 ---Reads a changeset from the string that `changeset:serialize` returned. The string does not need to be trusted.
@@ -62,6 +64,7 @@ function db:apply_changes(changeset, options) end
 ---@param bytes string
 ---@return perilune.changeset
 ---@raises malformed_changeset: the string is not a changeset; argument: the argument is not a string
+---@module databases.changesets
 function perilune.changeset(bytes) end
 
 ---A changeset, made by `db:record_changes`: an immutable value. `first .. second` is `first:followed_by(second)`.

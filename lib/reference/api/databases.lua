@@ -77,6 +77,7 @@ function perilune.pool(path, options) end
 ---@param options perilune.cluster_options
 ---@return perilune.database
 ---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cluster_unreachable: no node answers, or none leads; sandbox: the script may not reach other machines; preview: the script is previewed
+---@module databases.clusters
 function perilune.cluster(name, options) end
 
 ---Returns the nodes of the database's cluster.
@@ -86,6 +87,7 @@ function perilune.cluster(name, options) end
 ---```
 ---@return perilune.cluster_node[]
 ---@raises usage: the database is not in a cluster; cluster_unreachable: no node answers
+---@module databases.clusters
 function db:cluster_nodes() end
 
 ---Runs one or several statements.
@@ -169,6 +171,7 @@ function db:fetch_set(sql, ...) end
 ---@param ... perilune.argument
 ---@return any
 ---@raises conversion: the value is not of that type; sql: SQLite refuses the statement
+---@module schema.introspection
 function db:fetch_value_as(type, sql, ...) end
 
 ---Returns the first column of all rows, converted to a type.
@@ -180,6 +183,7 @@ function db:fetch_value_as(type, sql, ...) end
 ---@param ... perilune.argument
 ---@return any[]
 ---@raises conversion: a value is not of that type; null: a value is NULL
+---@module schema.introspection
 function db:fetch_values_as(type, sql, ...) end
 
 ---Iterates over the rows of a query without holding all of them in memory.
@@ -315,6 +319,7 @@ function db:is_inside_transaction() end
 ---@param ... perilune.argument
 ---@return perilune.query_plan
 ---@raises sql: SQLite refuses the statement
+---@module schema.introspection
 function db:explain(sql, ...) end
 
 ---The steps of a query plan, each with a list of its substeps.
@@ -339,6 +344,7 @@ function db:path() end
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, or -1, the default, for any number; indexes and generated columns need `deterministic = true`
 ---@param f fun(...: any): perilune.argument gets NULL as nil, and returns nil for NULL; an error or the result NaN ends the statement
 ---@raises argument: the name, the number or the function is not valid; unknown_option: an option does not exist
+---@module runtime.functions
 function db:add_function(name, options, f) end
 
 ---Adds an SQL aggregate.
@@ -350,6 +356,7 @@ function db:add_function(name, options, f) end
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean }
 ---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or a function that returns it; `inverse` removes a row, which makes the aggregate fast as a window function
 ---@raises argument: the name, the number or the definition is not valid
+---@module runtime.functions
 function db:add_aggregate(name, options, definition) end
 
 ---Adds a collation.
@@ -360,6 +367,7 @@ function db:add_aggregate(name, options, definition) end
 ---@param name string
 ---@param compare fun(a: string, b: string): integer returns a negative number, 0 or a positive number
 ---@raises argument: the name or the function is not valid
+---@module runtime.functions
 function db:add_collation(name, compare) end
 
 ---Removes an SQL function or aggregate. If it replaced a built-in function, the removal is refused, because SQLite restores the built-in
@@ -372,6 +380,7 @@ function db:add_collation(name, compare) end
 ---@param name string
 ---@param count? integer its number of arguments; -1 by default
 ---@raises argument: the name or the number is not valid, or the function is built into SQLite
+---@module runtime.functions
 function db:remove_function(name, count) end
 
 ---Removes a collation.
@@ -382,6 +391,7 @@ function db:remove_function(name, count) end
 ---```
 ---@param name string
 ---@raises argument: the name is not valid
+---@module runtime.functions
 function db:remove_collation(name) end
 
 ---Calls a function in a transaction, then another function with a handle that reads the state after it. Other writers of a pool can
@@ -397,6 +407,7 @@ function db:remove_collation(name) end
 ---@return any ... the results of `read`
 ---@raises nested_access: in a block of the same database; readonly: `read` writes; argument: an argument is not a function
 ---@access outside blocks of the same database
+---@module databases.snapshots
 function db:write_then_read(write, read) end
 
 ---Returns a snapshot: a database that shows the current state of a pool in all reads, regardless of later writes. It ends when it is closed
@@ -464,6 +475,7 @@ function db:checkpoint(kind) end
 ---@param options? perilune.backup_options
 ---@raises argument: the target is the same database, or an option is not valid; unknown_option: an option does not exist; readonly: the target may only be read; busy: another connection holds a lock
 ---@access outside blocks of both databases
+---@module databases.backups
 function db:backup_to(target, options) end
 
 ---Returns the whole database as a string, in the format of a database file.
@@ -507,6 +519,7 @@ function perilune.deserialize(bytes, options) end
 ---@return perilune.open_blob
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; not_found: no row has the row id; argument: the value is neither a blob nor a text, or an argument has the wrong type; readonly: the block may only read; usage: outside of blocks, or without a transaction for writing; unknown_option: an option does not exist
 ---@access inside blocks
+---@module databases.open_blobs
 function db:open_blob(table, column, rowid, options) end
 
 ---An open blob, made by `db:open_blob`, with the methods of Lua files. It closes at the end of its block, or as a `<close>` variable.

@@ -29,6 +29,7 @@ local column = {}
 ---@param name string
 ---@return perilune.expression
 ---@raises argument: `name` is not a name
+---@module expressions.expression
 function perilune.column(name) end
 
 ---Returns a value as an expression.
@@ -38,6 +39,7 @@ function perilune.column(name) end
 ---@param value perilune.argument
 ---@return perilune.expression
 ---@raises argument: SQLite cannot store the value
+---@module expressions.expression
 function perilune.value(value) end
 
 ---Returns SQL text as an expression. Each `?` stands for an argument, which may be an expression.
@@ -48,6 +50,7 @@ function perilune.value(value) end
 ---@param ... any one for each `?`, or one table by name
 ---@return perilune.expression
 ---@raises argument: the text is empty, or the arguments do not fit
+---@module expressions.expression
 function perilune.sql(text, ...) end
 
 ---Returns a parameter, whose value is passed when a prepared request runs.
@@ -58,6 +61,7 @@ function perilune.sql(text, ...) end
 ---@param name string
 ---@return perilune.expression
 ---@raises argument: `name` is not a name
+---@module expressions.expression
 function perilune.parameter(name) end
 
 ---Returns `COUNT(*)`.
@@ -66,6 +70,7 @@ function perilune.parameter(name) end
 ---```
 ---@return perilune.expression
 ---@raises none
+---@module expressions.expression
 function perilune.count() end
 
 ---Returns the value that belongs to the first true condition.
@@ -76,6 +81,7 @@ function perilune.count() end
 ---@param branches { [integer]: { [1]: perilune.expression, [2]: any }, otherwise?: any }
 ---@return perilune.expression
 ---@raises argument: a branch is not a pair of a condition and a value
+---@module expressions.expression
 function perilune.case(branches) end
 
 ---Returns the condition that a request has at least one row.
@@ -85,6 +91,7 @@ function perilune.case(branches) end
 ---@param request perilune.request
 ---@return perilune.expression
 ---@raises argument: `request` is not a request
+---@module expressions.expression
 function perilune.exists(request) end
 
 ---Is equal to a value; `perilune.null` means `is_null`.
@@ -802,6 +809,7 @@ function column:json_valid() end
 ---@return perilune.expression
 ---@raises argument: an argument is given
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.row_number() end
 
 ---Returns the rank of the row; equal rows share a rank, and the ranks after them have gaps. It is only valid over a window.
@@ -811,6 +819,7 @@ function perilune.row_number() end
 ---@return perilune.expression
 ---@raises argument: an argument is given
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.rank() end
 
 ---Returns the rank of the row, without gaps. It is only valid over a window.
@@ -820,6 +829,7 @@ function perilune.rank() end
 ---@return perilune.expression
 ---@raises argument: an argument is given
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.dense_rank() end
 
 ---Returns the rank of the row as a number from 0 to 1. It is only valid over a window.
@@ -829,6 +839,7 @@ function perilune.dense_rank() end
 ---@return perilune.expression
 ---@raises argument: an argument is given
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.percent_rank() end
 
 ---Returns the share of the rows up to this one. It is only valid over a window.
@@ -838,6 +849,7 @@ function perilune.percent_rank() end
 ---@return perilune.expression
 ---@raises argument: an argument is given
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.cume_dist() end
 
 ---Returns the number of the row's bucket, if the rows of a window are divided into `count` buckets.
@@ -848,6 +860,7 @@ function perilune.cume_dist() end
 ---@return perilune.expression
 ---@raises argument: `count` is not an integer from 1
 ---@access any
+---@module expressions.expression expressions.windows
 function perilune.ntile(count) end
 
 ---The value in an earlier row of a window.

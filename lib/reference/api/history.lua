@@ -30,6 +30,7 @@
 ---@param class perilune.record_class
 ---@return perilune.history
 ---@raises argument: it is not a record class
+---@module record_assembly request_assembly events.history
 function perilune.history(class) end
 
 ---The history of a table.

@@ -35,6 +35,7 @@
 ---@return perilune.jobs
 ---@raises argument: an option is not valid; unknown_option: no option has that name
 ---@access outside blocks that only read
+---@module events.jobs
 function perilune.jobs(name, options) end
 
 ---Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
@@ -51,6 +52,7 @@ function perilune.jobs(name, options) end
 ---@return boolean was_called
 ---@raises argument: an argument or the result is not valid
 ---@access outside blocks that only read
+---@module events.once
 function perilune.once(db, key, block) end
 
 ---A queue of jobs.

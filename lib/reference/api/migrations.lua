@@ -14,6 +14,7 @@
 ---@param options? { folder?: string } a folder of migrations to add first
 ---@return perilune.migrator
 ---@raises argument: an option is not valid, or two files have one name; cannot_open: the folder cannot be read; sandbox: the script may not read files
+---@module migrations.migrator
 function perilune.migrator(options) end
 
 ---An ordered list of migrations.

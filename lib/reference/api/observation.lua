@@ -39,6 +39,7 @@ local db = {}
 ---@return perilune.transaction_observer
 ---@raises argument: no function is given, or an option is not valid; unknown_table: the table does not exist; unknown_operation: the operation does not exist
 ---@access any
+---@module events.transaction_observers
 function db:observe_transactions(options) end
 
 ---Calls a function once, after the commit of the current transaction, or of the next one if none is open.
@@ -55,6 +56,7 @@ function db:observe_transactions(options) end
 ---@return perilune.transaction_observer
 ---@raises argument: an argument is not a function
 ---@access any
+---@module events.transaction_observers
 function db:after_next_transaction(on_commit, on_rollback) end
 
 ---A transaction observer, made by `db:observe_transactions`. It is active until it is cancelled or the database is closed.
@@ -109,6 +111,7 @@ function observer:is_active() end
 ---@return perilune.observation
 ---@raises argument: an argument is not a function; unknown_option: an option does not exist
 ---@access outside of observers
+---@module events.value_observation
 function db:observe(fetch, callback, options) end
 
 ---Observes parts of a database, regardless of their contents. The callback is called without arguments after each transaction that may have
@@ -126,6 +129,7 @@ function db:observe(fetch, callback, options) end
 ---@return perilune.observation
 ---@raises argument: an argument is not valid; unknown_table: a table does not exist; unknown_column: a column does not exist; unknown_option: an option does not exist
 ---@access outside of observers
+---@module events.value_observation
 function db:observe_region(regions, callback, options) end
 
 ---Returns an observation that several functions share. It fetches once for all of them, and only while at least one of them is subscribed.
@@ -141,6 +145,7 @@ function db:observe_region(regions, callback, options) end
 ---@return perilune.shared_observation
 ---@raises argument: an argument is not valid; unknown_option: an option does not exist
 ---@access outside of observers
+---@module events.value_observation
 function db:share_observation(source, options) end
 
 ---Makes observations fetch again after changes that were not observed. It also affects observations in other hosts and in Swift.
@@ -150,6 +155,7 @@ function db:share_observation(source, options) end
 ---@param ... string the tables that have changed; all by default
 ---@raises unknown_table: the table does not exist
 ---@access any
+---@module events.value_observation
 function db:notify_changes(...) end
 
 ---An observation, made by `db:observe` or `request:observe`.

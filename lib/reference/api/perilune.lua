@@ -55,6 +55,7 @@ function perilune.blob(bytes) end
 ---@param list number[]|perilune.blob a blob of 32-bit floats is returned unchanged
 ---@return perilune.blob
 ---@raises argument: the list is empty, or an element is not a number that a 32-bit float holds
+---@module runtime.vectors
 function perilune.vector(list) end
 
 ---Returns the numbers in a blob of 32-bit floats, or in a fetched blob, which is a string.
@@ -64,6 +65,7 @@ function perilune.vector(list) end
 ---@param blob perilune.blob|string
 ---@return number[]
 ---@raises argument: the argument is not a blob of 32-bit floats
+---@module runtime.vectors
 function perilune.vector_numbers(blob) end
 
 ---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
@@ -73,6 +75,7 @@ function perilune.vector_numbers(blob) end
 ---@param value perilune.argument
 ---@return "null"|"integer"|"real"|"text"|"blob"
 ---@raises argument: SQLite cannot store the value
+---@module runtime.types
 function perilune.storage_class(value) end
 
 ---Returns a random UUID as text. In tests the sequence is repeatable.
@@ -116,6 +119,7 @@ function perilune.now() end
 ---@param ... any further arguments for `body`
 ---@return any ... the results of `body`
 ---@raises argument: an argument has the wrong type; unknown_override: an override does not exist; yield: `body` waits
+---@module runtime.scoped_dependencies
 function perilune.with(overrides, body, ...) end
 
 ---Makes an enumeration: a fixed set of values that columns store as integers or strings. The cases of a list are strings; other cases
@@ -129,6 +133,7 @@ function perilune.with(overrides, body, ...) end
 ---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both name and value
 ---@return perilune.enum
 ---@raises argument: no case is given, or two cases have the same value
+---@module runtime.enum
 function perilune.enum(cases) end
 
 ---A type made by `perilune.enum`. Each case is a field.
@@ -199,6 +204,7 @@ function enum:to_database(case) end
 ---@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for a value that does not fit
 ---@return perilune.value_type
 ---@raises argument: a function is missing
+---@module runtime.types
 function perilune.value_type(definition) end
 
 ---A type made by `perilune.value_type`.
@@ -214,6 +220,7 @@ function perilune.value_type(definition) end
 ---@param definition { from_row: (fun(row: perilune.row|perilune.record): any), did_fetch?: fun(value: any, row: perilune.row|perilune.record) }
 ---@return perilune.row_type
 ---@raises argument: `from_row` is missing
+---@module runtime.row_type
 function perilune.row_type(definition) end
 
 ---A type made by `perilune.row_type`. It is fetched from SQL, from a prepared statement, or from a request, which passes its records (or
@@ -282,6 +289,7 @@ local json = {}
 ---@param value any
 ---@return string
 ---@raises conversion: the value contains a function, itself, or a number that JSON does not have
+---@module runtime.json
 function perilune.json.encode(value) end
 
 ---Returns the value of a JSON text, in which `null` becomes `perilune.null`.
@@ -291,6 +299,7 @@ function perilune.json.encode(value) end
 ---@param text string
 ---@return any
 ---@raises conversion: the text is not JSON
+---@module runtime.json
 function perilune.json.decode(text) end
 
 ---Marks a table as an array, so that it is `[]` even if empty.
@@ -300,6 +309,7 @@ function perilune.json.decode(text) end
 ---@param list? any[] the table, which is returned; by default a new one
 ---@return any[]
 ---@raises none
+---@module runtime.json
 function perilune.json.array(list) end
 
 ---Marks a table as an object. An empty table without a mark is also an object.
@@ -309,6 +319,7 @@ function perilune.json.array(list) end
 ---@param members? table<string, any> the table, which is returned; by default a new one
 ---@return table<string, any>
 ---@raises none
+---@module runtime.json
 function perilune.json.object(members) end
 
 ---The host's log. Entries have the script's file and line. Levels below the logger's level cost next to nothing.

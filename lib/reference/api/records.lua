@@ -21,6 +21,7 @@
 ---@param options? perilune.record_options
 ---@return perilune.record_class
 ---@raises argument: the name or an option is not valid; unknown_option: an option does not exist
+---@module record_assembly
 function perilune.record(table_name, options) end
 
 ---@class perilune.record_options
@@ -868,6 +869,7 @@ function from_sql:rows(db) end
 ---@param options? { defaults?: table<string, any|fun(object: perilune.single_row): any>, key?: string } and the options of `perilune.record`; `key` is `"id"` by default
 ---@return perilune.single_row_class
 ---@raises argument: an option is not valid
+---@module records.single_row
 function perilune.single_row(table_name, options) end
 
 ---A class made by `perilune.single_row`. Its objects have the columns as fields, and the methods of records; they inherit methods and hooks

@@ -695,6 +695,7 @@ function prepared:delete_all(db, values) end
 ---@param ... any after columns: SQL and its arguments; after a request: a function that gets the table so far and returns the request for further rows
 ---@return perilune.common_table
 ---@raises argument: an argument has the wrong type
+---@module record_assembly request_assembly requests.common_table
 function perilune.common_table(name, definition, ...) end
 
 ---A common table: a request whose rows can be associated.

@@ -25,6 +25,7 @@ local row = {}
 ---@param names? string[] the columns in order; by default sorted by name
 ---@return perilune.row
 ---@raises argument: an argument has the wrong type; conversion: SQLite cannot store a value
+---@module runtime.row
 function perilune.row.new(values, names) end
 
 ---Returns whether the row has a column, regardless of its value.
@@ -35,6 +36,7 @@ function perilune.row.new(values, names) end
 ---@param name string
 ---@return boolean
 ---@raises none
+---@module runtime.row
 function row:has(name) end
 
 ---Returns the value of a column, converted to a type if one is given. NULL is nil. The column must exist.
@@ -45,6 +47,7 @@ function row:has(name) end
 ---@param type? perilune.type
 ---@return any
 ---@raises unknown_column: the column does not exist; conversion: the value is not of that type
+---@module runtime.row
 function row:get(name, type) end
 
 ---Returns the value of a column like `get`, but raises an error for NULL.
@@ -55,6 +58,7 @@ function row:get(name, type) end
 ---@param type? perilune.type
 ---@return any
 ---@raises unknown_column: the column does not exist; conversion: the value is NULL, or not of that type
+---@module runtime.row
 function row:require(name, type) end
 
 ---Returns the value of a column as an integer. NULL is nil.
@@ -64,6 +68,7 @@ function row:require(name, type) end
 ---@param name string|integer
 ---@return integer?
 ---@raises unknown_column: the column does not exist; conversion: the value is not an integer
+---@module runtime.row
 function row:integer(name) end
 
 ---Returns the value of a column as a float. NULL is nil.
@@ -73,6 +78,7 @@ function row:integer(name) end
 ---@param name string|integer
 ---@return number?
 ---@raises unknown_column: the column does not exist; conversion: the value is not a float
+---@module runtime.row
 function row:float(name) end
 
 ---Returns the value of a column as a string. NULL is nil.
@@ -82,6 +88,7 @@ function row:float(name) end
 ---@param name string|integer
 ---@return string?
 ---@raises unknown_column: the column does not exist; conversion: the value is not a string
+---@module runtime.row
 function row:string(name) end
 
 ---Returns the value of a column as a boolean. NULL is nil.
@@ -91,6 +98,7 @@ function row:string(name) end
 ---@param name string|integer
 ---@return boolean?
 ---@raises unknown_column: the column does not exist; conversion: the value is not a boolean
+---@module runtime.row
 function row:boolean(name) end
 
 ---Returns the value of a column as a date. NULL is nil.
@@ -100,6 +108,7 @@ function row:boolean(name) end
 ---@param name string|integer
 ---@return perilune.date?
 ---@raises unknown_column: the column does not exist; conversion: the value is not a date
+---@module runtime.row
 function row:date(name) end
 
 ---Returns the value of a column as parts of a date. NULL is nil.
@@ -109,6 +118,7 @@ function row:date(name) end
 ---@param name string|integer
 ---@return perilune.date_components?
 ---@raises unknown_column: the column does not exist; conversion: the value is neither a date nor a time
+---@module runtime.row
 function row:date_components(name) end
 
 ---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
@@ -118,6 +128,7 @@ function row:date_components(name) end
 ---@param name string|integer
 ---@return perilune.date?
 ---@raises unknown_column: the column does not exist; conversion: the value is not a number
+---@module runtime.row
 function row:julian_date(name) end
 
 ---Returns the stored value of a column. The result distinguishes a BLOB from a TEXT, which are both strings in Lua.
@@ -127,6 +138,7 @@ function row:julian_date(name) end
 ---@param name string|integer
 ---@return "null"|"integer"|"real"|"text"|"blob"
 ---@raises unknown_column: the column does not exist
+---@module runtime.row
 function row:storage_class(name) end
 
 ---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
@@ -137,6 +149,7 @@ function row:storage_class(name) end
 ---@param f fun(bytes: string): ...
 ---@return any ...
 ---@raises argument: `f` is not a function
+---@module runtime.row
 function row:with_blob(name, f) end
 
 ---Returns the names of the columns in order.
@@ -145,6 +158,7 @@ function row:with_blob(name, f) end
 ---```
 ---@return string[]
 ---@raises none
+---@module runtime.row
 function row:columns() end
 
 ---Returns the values in the order of the columns, and their number, because NULL is nil.
@@ -155,6 +169,7 @@ function row:columns() end
 ---@return any[]
 ---@return integer count
 ---@raises none
+---@module runtime.row
 function row:values() end
 
 ---Returns all values as separate results.
@@ -163,6 +178,7 @@ function row:values() end
 ---```
 ---@return any ...
 ---@raises none
+---@module runtime.row
 function row:unpack() end
 
 ---Iterates over names and values in the order of the columns. NULL is nil.
@@ -173,6 +189,7 @@ function row:unpack() end
 ---```
 ---@return fun(): string?, any
 ---@raises none
+---@module runtime.row
 function row:pairs() end
 
 ---Returns a plain table of the columns, in which NULL is `perilune.null`.
@@ -181,6 +198,7 @@ function row:pairs() end
 ---```
 ---@return table<string, any>
 ---@raises none
+---@module runtime.row
 function row:to_table() end
 
 ---Returns a copy of the row.
@@ -192,6 +210,7 @@ function row:to_table() end
 ---```
 ---@return perilune.row
 ---@raises none
+---@module runtime.row
 function row:copy() end
 
 ---The result of `db:execute`.

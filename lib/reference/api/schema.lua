@@ -22,6 +22,7 @@ local db = {}
 ---@param options? { if_not_exists?: boolean, temporary?: boolean, without_rowid?: boolean, strict?: boolean } may be left out
 ---@param block fun(t: perilune.table_definition)
 ---@raises definition: the definition contradicts itself; unknown_column: a key names a column that does not exist; sql: the table exists already
+---@module schema.table_creation
 function db:create_table(name, options, block) end
 
 ---Drops a table. For a synchronized full-text table, it also drops the triggers.
@@ -32,6 +33,7 @@ function db:create_table(name, options, block) end
 ---@param name string
 ---@param options? { if_exists?: boolean }
 ---@raises unknown_table: the table does not exist; definition: it is a view, has a history, or is a history
+---@module schema.table_creation
 function db:drop_table(name, options) end
 
 ---Alters a table: its columns, keys, constraints, or table options. All changes are made, or none.
@@ -55,6 +57,7 @@ function db:drop_table(name, options) end
 ---@param block fun(t: perilune.table_alteration)
 ---@return string[]? statements the statements of a dry run; printed, they are SQL
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; definition: it is a view or a virtual table, or something would be lost; constraint_*: a row violates an added constraint; sql: SQLite cannot make the change
+---@module schema.table_alteration
 function db:alter_table(name, options, block) end
 
 ---Renames a table and its history, and updates the indexes, views, triggers and foreign keys that name it.
@@ -65,6 +68,7 @@ function db:alter_table(name, options, block) end
 ---@param name string
 ---@param new_name string
 ---@raises unknown_table: the table does not exist; definition: a full-text table is synchronized with it, it is a history, or the name of its history is taken
+---@module schema.table_alteration
 function db:rename_table(name, new_name) end
 
 ---Creates an index on columns of a table. Without a name, it is named after the table and the columns.
@@ -79,6 +83,7 @@ function db:rename_table(name, new_name) end
 ---@param columns string|any[] a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
 ---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
 ---@raises unknown_table: the table does not exist; unknown_column: the column does not exist; argument: an index on expressions has no name
+---@module schema.indexes
 function db:create_index(table_name, columns, options) end
 
 ---Drops an index of a table, given by its columns or its name.
@@ -93,6 +98,7 @@ function db:create_index(table_name, columns, options) end
 ---@param columns? string|string[] may be left out if the options have a name
 ---@param options? { name?: string, if_exists?: boolean }
 ---@raises unknown_index: the index does not exist; definition: several indexes have these columns
+---@module schema.indexes
 function db:drop_index(table_name, columns, options) end
 
 ---Creates a view from SQL or from a request.
@@ -104,6 +110,7 @@ function db:drop_index(table_name, columns, options) end
 ---@param query string|perilune.request
 ---@param options? { columns?: string[], temporary?: boolean, if_not_exists?: boolean }
 ---@raises argument: the query is neither SQL nor a request; sql: SQLite refuses the query
+---@module schema.view_creation
 function db:create_view(name, query, options) end
 
 ---Drops a view.
@@ -115,6 +122,7 @@ function db:create_view(name, query, options) end
 ---@param name string
 ---@param options? { if_exists?: boolean }
 ---@raises unknown_view: the view does not exist; definition: it is a table
+---@module schema.view_creation
 function db:drop_view(name, options) end
 
 ---Creates a trigger on a table, or with `instead_of` on a view.
@@ -136,6 +144,7 @@ function db:drop_view(name, options) end
 ---@param name string
 ---@param options perilune.trigger_options
 ---@raises unknown_table: the table or view does not exist; unknown_column: the column does not exist; unknown_event: the event does not exist; definition: the options contradict each other or the table; argument: an option is not valid; sql: SQLite refuses it
+---@module schema.trigger_creation
 function db:create_trigger(name, options) end
 
 ---@class perilune.trigger_options
@@ -159,6 +168,7 @@ function db:create_trigger(name, options) end
 ---@param name string
 ---@param options? { if_exists?: boolean }
 ---@raises unknown_trigger: the trigger does not exist
+---@module schema.trigger_creation
 function db:drop_trigger(name, options) end
 
 ---Creates a table for full-text search with FTS5. A synchronized table follows the rows of another table by triggers, whichever program
@@ -171,6 +181,7 @@ function db:drop_trigger(name, options) end
 ---@param name string
 ---@param options perilune.fts5_options
 ---@raises definition: the options contradict each other; unknown_column: the synchronized table has no column of that name; argument: an option is not valid
+---@module schema.full_text
 function db:create_fts5(name, options) end
 
 ---@class perilune.fts5_options
@@ -193,6 +204,7 @@ function db:create_fts5(name, options) end
 ---```
 ---@param name string the full-text table
 ---@raises argument: `name` is not a name
+---@module schema.full_text
 function db:drop_fts5_synchronization(name) end
 
 ---Makes a pattern for full-text search from text that users type. Operators in the text have no effect.
@@ -203,6 +215,7 @@ function db:drop_fts5_synchronization(name) end
 ---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" the words that must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while users type; `"prefix_phrase"` matches at the beginning of a column
 ---@return string pattern matches nothing if the text contains no word
 ---@raises argument: `text` is not a string, or the kind is unknown
+---@module schema.full_text_pattern
 function perilune.fts5_pattern(text, kind) end
 
 -- Reading the schema
@@ -213,6 +226,7 @@ function perilune.fts5_pattern(text, kind) end
 ---```
 ---@return string[]
 ---@raises none
+---@module schema.introspection
 function db:tables() end
 
 ---Returns the sorted names of the views.
@@ -221,6 +235,7 @@ function db:tables() end
 ---```
 ---@return string[]
 ---@raises none
+---@module schema.introspection
 function db:views() end
 
 ---Returns the triggers, sorted by name.
@@ -231,6 +246,7 @@ function db:views() end
 ---@param table_name? string only for this table
 ---@return { name: string, table: string, sql: string }[]
 ---@raises none
+---@module schema.introspection
 function db:triggers(table_name) end
 
 ---Returns whether a table with this name exists, including temporary ones and ones in attached databases.
@@ -240,6 +256,7 @@ function db:triggers(table_name) end
 ---@param name string in any case
 ---@return boolean
 ---@raises argument: `name` is not a string
+---@module schema.introspection
 function db:table_exists(name) end
 
 ---Returns whether a view with this name exists, including temporary ones and ones in attached databases.
@@ -249,6 +266,7 @@ function db:table_exists(name) end
 ---@param name string in any case
 ---@return boolean
 ---@raises argument: `name` is not a string
+---@module schema.introspection
 function db:view_exists(name) end
 
 ---Returns whether an index with this name exists, including temporary ones and ones in attached databases.
@@ -258,6 +276,7 @@ function db:view_exists(name) end
 ---@param name string in any case
 ---@return boolean
 ---@raises argument: `name` is not a string
+---@module schema.introspection
 function db:index_exists(name) end
 
 ---Returns whether a trigger with this name exists, including temporary ones and ones in attached databases.
@@ -267,6 +286,7 @@ function db:index_exists(name) end
 ---@param name string in any case
 ---@return boolean
 ---@raises argument: `name` is not a string
+---@module schema.introspection
 function db:trigger_exists(name) end
 
 ---A column, as `db:columns` describes it.
@@ -286,6 +306,7 @@ function db:trigger_exists(name) end
 ---@param table_name string
 ---@return perilune.column_info[]
 ---@raises unknown_table: the table or view does not exist
+---@module schema.introspection
 function db:columns(table_name) end
 
 ---Returns the primary key of a table: its columns, and whether the key is the row id.
@@ -295,6 +316,7 @@ function db:columns(table_name) end
 ---@param table_name string
 ---@return { columns: string[], rowid: boolean }
 ---@raises unknown_table: the table does not exist
+---@module schema.introspection
 function db:primary_key(table_name) end
 
 ---Returns the indexes of a table. In the list of columns, `false` represents an expression.
@@ -304,6 +326,7 @@ function db:primary_key(table_name) end
 ---@param table_name string
 ---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
 ---@raises unknown_table: the table does not exist
+---@module schema.introspection
 function db:indexes(table_name) end
 
 ---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
@@ -314,6 +337,7 @@ function db:indexes(table_name) end
 ---@param columns string[]
 ---@return boolean
 ---@raises unknown_table: the table does not exist; argument: `columns` is not a list
+---@module schema.introspection
 function db:has_unique_key(table_name, columns) end
 
 ---Returns the foreign keys of a table.
@@ -324,6 +348,7 @@ function db:has_unique_key(table_name, columns) end
 ---@param table_name string
 ---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
 ---@raises unknown_table: the table does not exist
+---@module schema.introspection
 function db:foreign_keys(table_name) end
 
 ---Returns the rows that violate a foreign key.
@@ -333,6 +358,7 @@ function db:foreign_keys(table_name) end
 ---@param table_name? string only for this table
 ---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
 ---@raises unknown_table: the table does not exist
+---@module schema.introspection
 function db:foreign_key_violations(table_name) end
 
 ---Returns the SQL that recreates the schema, as `perilune schema` writes it: tables, indexes, views and triggers, each in order of
@@ -344,6 +370,7 @@ function db:foreign_key_violations(table_name) end
 ---@param table_name? string only this table or view, with its indexes and triggers
 ---@return string
 ---@raises unknown_table: the table does not exist
+---@module schema.introspection
 function db:schema_sql(table_name) end
 
 -- Defining tables

@@ -19,6 +19,7 @@
 ---@return perilune.timer
 ---@raises argument: the delay or the function is not valid
 ---@access any
+---@module events.loop
 function perilune.after(delay, f, ...) end
 
 ---Calls a function repeatedly. Calls that become due during a running call are combined into one, which follows it.
@@ -38,6 +39,7 @@ function perilune.after(delay, f, ...) end
 ---@return perilune.timer
 ---@raises argument: the period or the function is not valid
 ---@access any
+---@module events.loop
 function perilune.every(period, f, ...) end
 
 ---Calls a function at the times of a cron schedule, in local time or in a given time zone. When clocks are put forward, a skipped time of
@@ -54,6 +56,7 @@ function perilune.every(period, f, ...) end
 ---@return perilune.schedule
 ---@raises argument: the schedule cannot be read, or `f` is not a function; unknown_time_zone: the time zone does not exist
 ---@access any
+---@module events.schedule
 function perilune.schedule(schedule, f, options) end
 
 ---Calls a function once, at a moment; at once if the moment has passed.
@@ -67,6 +70,7 @@ function perilune.schedule(schedule, f, options) end
 ---@return perilune.schedule
 ---@raises argument: it is not a date, or `f` is not a function
 ---@access any
+---@module events.schedule
 function perilune.at(date, f) end
 
 ---Waits for a duration. Other tasks run in the meantime.
@@ -78,6 +82,7 @@ function perilune.at(date, f) end
 ---@waits for the duration
 ---@access outside blocks
 ---@raises argument: the duration is not valid; yield: it cannot wait here; cancelled: the task or the run is cancelled
+---@module events.loop
 function perilune.sleep(duration) end
 
 ---Starts a function as a concurrent task: whenever one task waits, the others run.
@@ -93,6 +98,7 @@ function perilune.sleep(duration) end
 ---@return perilune.task
 ---@raises argument: `f` is not a function
 ---@access any
+---@module events.loop
 function perilune.spawn(f, ...) end
 
 ---Calls a function when the program receives a signal that would otherwise end it.
@@ -105,6 +111,7 @@ function perilune.spawn(f, ...) end
 ---@return perilune.timer
 ---@raises forbidden: the host does not deliver signals; unknown_signal: the host does not deliver this one; argument: `f` is not a function
 ---@access any
+---@module events.loop
 function perilune.on_signal(name, f) end
 
 ---Sets the handler for errors that timers, tasks and observers leave unhandled. Without a handler, such an error ends the script.
@@ -116,6 +123,7 @@ function perilune.on_signal(name, f) end
 ---@param f? fun(err: any) nil removes it
 ---@raises argument: `f` is not a function
 ---@access any
+---@module events.loop
 function perilune.on_error(f) end
 
 ---A timer or signal handler, made by `perilune.after`, `perilune.every` or `perilune.on_signal`.

@@ -4,7 +4,6 @@
 -- evaluated as before, and only as far as before. Anything else becomes `check.value("...", (...))`. Lines keep their numbers. A
 -- file that contains the line `-- check: plain`, or that defines another `check`, is not changed.
 
-local state = require "scenarios.base.state"
 local tokens = lazily "scenarios.base.tokens"
 
 local comparisons = { ["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true }

@@ -1,6 +1,5 @@
 --- The source of loaded files, which failures quote.
 
-local state = require "scenarios.base.state"
 local tokens = lazily "scenarios.base.tokens"
 
 local scenario_source = {}

@@ -3,7 +3,6 @@
 local native_observation = require "perilune.native.observation"
 local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
-local state = require "scenarios.base.state"
 local display = lazily "scenarios.reports.display"
 
 local scenario_types = {}

@@ -1,6 +1,5 @@
 --- The differences between two values.
 
-local state = require "scenarios.base.state"
 local display = lazily "scenarios.reports.display"
 local lookalikes = lazily "scenarios.reports.lookalikes"
 

@@ -3,7 +3,6 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
-local state = require "scenarios.base.state"
 local display = lazily "scenarios.reports.display"
 local perilune = require "perilune"
 

@@ -1,7 +1,6 @@
 --- Changes as rows of text tables: `op`, `table`, `key` and columns, whose cells may be `before -> after`.
 
 local errors = require "perilune.native.errors"
-local state = require "scenarios.base.state"
 local cells = lazily "scenarios.tables.cells"
 local display = lazily "scenarios.reports.display"
 local text_table = lazily "scenarios.tables.text_table"

@@ -2,7 +2,6 @@
 -- The result is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of which may
 -- be missing.
 
-local state = require "scenarios.base.state"
 local cells = lazily "scenarios.tables.cells"
 
 local scenario_row_matching = {}
