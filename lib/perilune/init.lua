@@ -14,7 +14,7 @@ perilune.json = {}
 local owners = {
   ["perilune."] = perilune, ["perilune.json."] = perilune.json, ["perilune.row."] = native_rows.methods, ["row:"] = native_rows.methods, ["db:"] = databases.methods,
 }
-for _, group in ipairs(require "perilune.functions") do on_first_call(owners[group[1]], group[2], group[3], group[1]) end
+require "perilune.functions"(function(prefix, modules, names) on_first_call(owners[prefix], modules, names, prefix) end)
 
 local arity = require "perilune.runtime.arity"
 arity.limit_functions(perilune, "perilune.", { blob = 1 })

@@ -10,14 +10,17 @@ require "perilune.runtime.loading"(request.verbs, "perilune.associations.creatin
 
 --- Calls a function with the records (or rows): first with the current ones, then after each transaction that changed them. Without
 -- a function, returns an observation for `for records in observation:values() do`. See `db:observe`.
-function request.verbs:observe(...)
+local function observe(self, ...)
   return require("perilune.events.value_observation").of_request(self, ...)
 end
 
 --- Writes a record together with its associated records. See `nested.save`.
-function request.class_methods.save_nested(...)
+local function save_nested(...)
   return require("perilune.associations.nested").save(...)
 end
+
+request.add_verbs{ observe = observe }
+request.add_class_methods{ save_nested = save_nested }
 
 -- Loaded last, because it copies the methods that exist at that time.
 return require "perilune.requests.class_methods"

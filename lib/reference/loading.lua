@@ -3,9 +3,9 @@
 local loading = {}
 
 local head = [[
---- Functions that are loaded on their first call: the prefix of their names, their modules, and their names. Generated from
--- lib/reference/api by scripts/reference.
-return {
+--- Passes the functions that are loaded on their first call to a function: the prefix of their names, their modules, and their names.
+-- Generated from lib/reference/api by scripts/reference.
+return function(add)
 ]]
 
 local function quoted(names)
@@ -40,10 +40,10 @@ function loading.text(index)
   end
   local parts = { head }
   for _, group in ipairs(groups) do
-    local start = ("  { %q, %q, {"):format(group.prefix, group.modules)
-    parts[#parts + 1] = start .. elements(group.names, 130 - #start) .. "} },\n"
+    local start = ("  add(%q, %q, {"):format(group.prefix, group.modules)
+    parts[#parts + 1] = start .. elements(group.names, 130 - #start) .. "})\n"
   end
-  return table.concat(parts) .. "}\n"
+  return table.concat(parts) .. "end\n"
 end
 
 return loading

@@ -109,7 +109,7 @@ add("perilune.upsert_options", by_verb.upsert_all)
 add("perilune.insert_from_options", upvalue(upvalue(library("perilune.requests.inserting").insert_from, "read_options"), "known_options"))
 
 library("perilune.schema.full_text")
-add("perilune.fts5_options", upvalue(upvalue(library("perilune.native.databases").methods.create_fts5, "f"), "option_kinds"))
+add("perilune.fts5_options", upvalue(library("perilune.schema.full_text").create_fts5, "option_kinds"))
 
 -- Observation, tasks, automations.
 add("perilune.transaction_observer", methods_of(db:observe_transactions{ did_commit = function() end }))
@@ -120,7 +120,7 @@ add("perilune.schedule", metatable(perilune.schedule("@daily", print)), is_funct
 add("perilune.task", metatable(task), is_function)
 timer:cancel()
 local automation = perilune.automation{ name = "x", on = { event = "x" }, run = print }
-add("perilune.automation_options", upvalue(upvalue(upvalue(perilune.automation, "f"), "read_definition"), "option_kinds"))
+add("perilune.automation_options", upvalue(upvalue(library("perilune.events.automation").public.automation, "read_definition"), "option_kinds"))
 add("perilune.automation", metatable(automation), is_function)
 add_list("perilune.automation", { "name", "description" })
 

@@ -146,7 +146,7 @@ end
 
 for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do
   define(kind)
-  request.class_methods[kind] = association[kind]
+  request.add_class_methods{ [kind] = association[kind] }
 end
 
 --- Fetches requests that include associations.
@@ -216,7 +216,7 @@ end
 record_class.parents = setmetatable({}, { __index = function(_, name) return require("perilune.associations.parents")[name] end })
 
 --- Associations are stored separately from methods, and records find them by name too.
-record_class.definers[#record_class.definers + 1] = function(info, name, value)
+record_class.on_definition(function(info, name, value)
   if not marks.is_association(value) then return false end
   if type(name) ~= "string" then
     raise("argument", "an association must be stored under a name, not under " .. errors.describe(name))
@@ -231,7 +231,7 @@ record_class.definers[#record_class.definers + 1] = function(info, name, value)
   if value.node.root.kind == "belongs_to" then native_records.add_parent(info.model, name) end
   rawset(info.lookup, name, value)
   return true
-end
+end)
 
 --- Returns the identity of an association's columns: its number, which all its derivations share, and its name.
 function association.identity(node)
@@ -412,7 +412,7 @@ for method, op in pairs{
   joining_required = "join required", joining_optional = "join optional",
   annotated_with_required = "annotate required", annotated_with_optional = "annotate optional",
 } do
-  derivations[method] = function(self, ...)
+  request.add_derivations{ [method] = function(self, ...)
     if select("#", ...) == 0 then raise("argument", method .. ": expected at least one association") end
     for index = 1, select("#", ...) do
       local other = select(index, ...)
@@ -424,12 +424,12 @@ for method, op in pairs{
       self = request.derive_with_request(self, op, other)
     end
     return self
-  end
+  end }
 end
 
 --- Includes lists of associated rows, fetched with one more statement for each association. An integer after an association of a
 -- table to itself limits how often it is followed.
-function derivations:including_all(...)
+local function including_all(self, ...)
   local given = table.pack(...)
   if given.n == 0 then raise("argument", "including_all: expected at least one association") end
   local index = 1
@@ -443,6 +443,8 @@ function derivations:including_all(...)
   end
   return self
 end
+
+request.add_derivations{ including_all = including_all }
 
 local function preload(class, db, found, ...)
   if not class_properties.is_class(class) then raise("argument", "preload: common tables have no records") end
@@ -469,8 +471,10 @@ end
 -- @tparam table list records of the class or of a class that extends it
 -- @param ... associations; an integer after an association of a table to itself limits how often it is followed
 -- @return the list
-function request.class_methods.preload(class, ...)
+local function preload_of(class, ...)
   return preload(class, database_argument.take("preload", math.huge, ...))
 end
+
+request.add_class_methods{ preload = preload_of }
 
 return association

@@ -15,7 +15,9 @@ local class_properties = require "perilune.requests.class_properties"
 local null = require("perilune.native.values").null
 local raise = errors.raise
 local association_records = require "perilune.associations.records"
-local verbs = require("perilune.requests.request").verbs
+
+--- The methods of requests for associated records that add and remove links.
+local verbs = {}
 
 --- Returns the linking table of a record's request, and how its rows are found.
 -- @treturn table `rows`: the request; `name`: the name of the association; `class`: the class of the linking table; `links`: the
@@ -262,4 +264,4 @@ end
 
 database_argument.precede(verbs, "", { add = 2, remove = 1, replace = 1 })
 
-return verbs
+require("perilune.requests.request").add_verbs(verbs)

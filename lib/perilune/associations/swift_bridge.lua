@@ -8,7 +8,7 @@ local native_associations = require "perilune.native.associations"
 local native_expressions = require "perilune.native.expressions"
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
-local steps, builders = request_building.steps, expression_building.builders
+local steps, builders = {}, {}
 
 local association_building = {}
 
@@ -51,7 +51,7 @@ end
 function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}
-  for index = 1, root.key_count do values[index] = expression_building.builders.slot(nil, context) end
+  for index = 1, root.key_count do values[index] = expression_building.build_slot(nil, context) end
   return native_associations.associated(association, values)
 end
 
@@ -91,6 +91,9 @@ for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
     return native_expressions.aggregate(association, name, operand)
   end
 end
+
+request_building.add_steps(steps)
+expression_building.add_builders(builders)
 
 --- Builds a new association on the database at hand, so that mistakes are reported now. Its tables may not exist yet.
 association_building.check = request_building.check

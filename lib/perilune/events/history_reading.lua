@@ -11,7 +11,7 @@ local expression_building = require "perilune.expressions.swift_bridge"
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local sources = require "perilune.requests.source"
-local steps = require("perilune.requests.swift_bridge").steps
+local request_building = require "perilune.requests.swift_bridge"
 local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
 local history_versions = require "perilune.schema.history_versions"
@@ -52,14 +52,14 @@ local function time_text(time, place)
   return date
 end
 
-steps["as of"] = function(node, built, context)
+request_building.add_steps{ ["as of"] = function(node, built, context)
   local schema = history_reading.schema_of(context.db, node.root.source.table, "as_of")
   local rows = history_versions.last(schema, select_list(schema, ""), "history_day <= julianday(?)")
   return native_requests.reading(built, rows, expression_building.build_all(node.shape.operands, context))
-end
+end }
 
 --- Returns a request for all rows of a class as of a time.
-function request.verbs:as_of(time, surplus)
+local function as_of(self, time, surplus)
   local place = "as_of"
   if surplus ~= nil then checks.fail(place, "takes one argument, a time") end
   if self.node ~= self.node.root or not self.node.root.source.class then
@@ -68,6 +68,8 @@ function request.verbs:as_of(time, surplus)
   local moment = expression.list_operation("arguments", nil, { time_text(time, place), n = 1 }, place)
   return request.derive_with(self, "as of", moment)
 end
+
+request.add_verbs{ as_of = as_of }
 
 --- Returns a request for the rows of a class as of a time, with its default scope.
 function history_reading.as_of(class, ...)

@@ -6,8 +6,9 @@
 -- An expression is a shape and a list of values in the order in which they were written. All expressions that differ only in their
 -- values share a shape. Each shape is made once, and Swift first sees it when a request that contains it is compiled.
 
-require "perilune.expressions.functions"
-require "perilune.runtime.loading"(require "perilune.expressions.methods", "perilune.expressions.windows", {
+local methods = require "perilune.expressions.methods"
+for name, method in next, require "perilune.expressions.functions" do methods[name] = method end
+require "perilune.runtime.loading"(methods, "perilune.expressions.windows", {
   "over", "order", "distinct", "lag", "lead", "first_value", "last_value", "nth_value",
 })
 return require "perilune.expressions.constructors"

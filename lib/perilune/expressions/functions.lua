@@ -7,9 +7,11 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
 local operators = require "perilune.expressions.operators"
-local methods = require "perilune.expressions.methods"
 local binary, unary, list_operation = operators.binary, operators.unary, operators.list_operation
 local join, shape_with_shape = operators.join, operators.shape_with_shape
+
+--- The methods that expression.lua adds to those of expressions.
+local methods = {}
 
 --- Returns a call of an SQL function.
 local function call(name, values, place)

@@ -235,4 +235,8 @@ local function inline(expression, excluded)
   return native_requests.inline(build(expression.shape, { next = 1, values = values, excluded = excluded }))
 end
 
-return { build = build, build_all = build_all, builders = builders, read_order = read_order, inline = inline }
+return {
+  build = build, build_all = build_all, build_slot = builders.slot, read_order = read_order, inline = inline,
+  --- Adds functions that build the expressions of an operation: `f(shape, context)`, by the operation.
+  add_builders = require("perilune.runtime.registry").adding_to(builders),
+}

@@ -54,13 +54,13 @@ local function install(info, hook)
   info.class[hook] = call
 end
 
-record_class.definers[#record_class.definers + 1] = function(info, name, value)
+record_class.on_definition(function(info, name, value)
   if not record_class.hooks[name] or composed[value] or #behaviours_for(info, name) == 0 then return false end
   info.script_hooks = info.script_hooks or {}
   info.script_hooks[name] = value
   install(info, name)
   return true
-end
+end)
 
 --- Adds a behavior to a class.
 -- @tparam string hook a hook that is called before or after a write: `will_...` or `did_...`
@@ -86,7 +86,10 @@ local function column_option(option, value, usual)
   raise("argument", ("perilune.record: option %s: expected true or the name of a column, got %s"):format(option, errors.describe(value)))
 end
 
-function record_class.class_options.timestamps(info, value)
+--- The options of classes that configure behaviors.
+local class_options = {}
+
+function class_options.timestamps(info, value)
   if value == false then return end
   local place = "perilune.record: option timestamps"
   if value == true then
@@ -100,10 +103,10 @@ function record_class.class_options.timestamps(info, value)
   if next(value) == nil then raise("argument", place .. ": expected { created = ..., updated = ... }, got an empty table") end
 end
 
-function record_class.class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end
-function record_class.class_options.soft_delete(info, value) info.soft_delete = value and column_option("soft_delete", value, "deleted_at") or nil end
+function class_options.lock_version(info, value) info.lock_version = value and column_option("lock_version", value, "lock_version") or nil end
+function class_options.soft_delete(info, value) info.soft_delete = value and column_option("soft_delete", value, "deleted_at") or nil end
 
-function record_class.class_options.immutable(info, value)
+function class_options.immutable(info, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" or #value == 0 then
     raise("argument", "perilune.record: option immutable: expected the names of columns, got " .. errors.describe(value))
@@ -111,7 +114,7 @@ function record_class.class_options.immutable(info, value)
   info.immutable = checks.names("perilune.record: option immutable", value)
 end
 
-function record_class.class_options.enums(info, value)
+function class_options.enums(info, value)
   if type(value) ~= "table" or next(value) == nil then
     raise("argument", "perilune.record: option enums: expected { column = perilune.enum{...} }, got " .. errors.describe(value))
   end
@@ -132,7 +135,7 @@ function record_class.class_options.enums(info, value)
   end
 end
 
-function record_class.class_options.defaults(info, value)
+function class_options.defaults(info, value)
   if type(value) ~= "table" or next(value) == nil then
     raise("argument", "perilune.record: option defaults: expected { column = value or function, ... }, got " .. errors.describe(value))
   end
@@ -143,6 +146,8 @@ function record_class.class_options.defaults(info, value)
   end
   info.defaults = value
 end
+
+record_class.add_options(class_options)
 
 --- Returns the value of an option of a class or of the nearest class it extends; nil if none has it.
 function behaviours.option(class, option)
@@ -319,13 +324,13 @@ end
 
 -- Immutable columns ---------------------------------------------------------------------------------------------------------------
 
-record_class.describers[#record_class.describers + 1] = function(info, description)
+record_class.on_description(function(info, description)
   for _, name in ipairs(behaviours.option(info.class, "immutable") or {}) do
     if not description.positions[sql_names.fold(name)] then
       errors.raise_unknown_column(name, info.table, record_description.column_names(description))
     end
   end
-end
+end)
 
 local function add_immutable(info)
   behaviours.add(info, "will_update", function(target, db)
@@ -349,13 +354,13 @@ end
 -- Enumerations ----------------------------------------------------------------------------------------------------------------------
 
 --- The column types must be set before the class is complete.
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.on_creation(function(info)
   if not info.enums then return end
   local types = {}
   for column, wanted in pairs(info.types or {}) do types[column] = wanted end
   for column, enum in pairs(info.enums) do types[column] = types[column] or enum end
   info.types = types
-end
+end)
 
 --- Checks the name of the request that is defined for a case.
 local function check_case(info, column, name, column_of)
@@ -383,13 +388,13 @@ local function add_enums(info)
   end
 end
 
-record_class.finishers[#record_class.finishers + 1] = function(info)
+record_class.on_completion(function(info)
   if info.defaults then add_defaults(info) end
   if info.timestamps then add_timestamps(info) end
   if info.lock_version then add_lock_version(info) end
   if info.immutable then add_immutable(info) end
   if info.soft_delete then add_soft_delete(info) end
   if info.enums then add_enums(info) end
-end
+end)
 
 return behaviours

@@ -16,6 +16,7 @@ local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
 local marks = require "perilune.runtime.marks"
+local registry = require "perilune.runtime.registry"
 local record_description = require "perilune.records.description"
 local record_fields = require "perilune.records.fields"
 local sql_names = require "perilune.runtime.names"
@@ -23,15 +24,6 @@ local sql_names = require "perilune.runtime.names"
 local record_class = {
   --- By name: methods that require Lua to handle all writes of their class.
   hooks = { validate = true },
-  --- Functions that are called before a member is defined on a class: `definer(info, name, value)`. They return true if they have
-  -- defined it.
-  definers = {},
-  --- Functions that are called with each new class: `creator(info)`.
-  creators = {},
-  --- Functions that are called when a new class is complete: `finisher(info)`.
-  finishers = {},
-  --- Functions that are called with each new description: `describer(info, description)`.
-  describers = {},
   --- By name: verbs of records that require Lua to handle them if a class overrides them.
   overridable = {},
   --- The verbs of classes and of records.
@@ -43,6 +35,22 @@ local record_class = {
   -- `synchronize`. They are called only if a class has associations.
   parents = nil,
 }
+
+-- Seams, at which other modules add to classes
+
+local definers, creators, finishers, describers = {}, {}, {}, {}
+
+--- Adds a function that is called before a member is defined on a class: `f(info, name, value)`. It returns true if it has defined it.
+record_class.on_definition = registry.appending_to(definers)
+--- Adds a function that is called with each new class: `f(info)`.
+record_class.on_creation = registry.appending_to(creators)
+--- Adds a function that is called when a new class is complete: `f(info)`.
+record_class.on_completion = registry.appending_to(finishers)
+--- Adds a function that is called with each new description: `f(info, description)`.
+record_class.on_description = registry.appending_to(describers)
+record_class.add_class_verbs = registry.adding_to(record_class.class_verbs)
+record_class.add_instance_verbs = registry.adding_to(record_class.instance_verbs)
+record_class.add_options = registry.adding_to(record_class.class_options)
 
 for _, verb in ipairs{ "insert", "update", "save", "delete" } do
   for _, moment in ipairs{ "will_", "around_", "did_" } do record_class.hooks[moment .. verb] = true end
@@ -161,7 +169,7 @@ local function make_table_layout(class, db)
   local description = record_description.describe(info, schema)
   description.is_batched = batched
   check_methods(info, description.columns)
-  for _, describer in ipairs(record_class.describers) do describer(info, description) end
+  for _, describer in ipairs(describers) do describer(info, description) end
   description.generation = generation
   local layout = native_records.make_table_layout(info.model, db, description)
   native_records.keep_table_layout(info.model, layout)
@@ -390,7 +398,7 @@ end
 --- Defines a method or another member of a class.
 local function define(class, name, value)
   local info = infos[class]
-  for _, definer in ipairs(record_class.definers) do
+  for _, definer in ipairs(definers) do
     if definer(info, name, value) then return end
   end
   if type(name) ~= "string" then
@@ -526,7 +534,7 @@ local function make_class(table_name, options, base)
   infos[class] = info
   record_fields.prepare(info)
   if info.computed or info.has_lazy then native_records.set_model(info.model, nil, nil, true) end
-  for _, creator in ipairs(record_class.creators) do creator(info) end
+  for _, creator in ipairs(creators) do creator(info) end
   setmetatable(class, {
     info.model,
     __index = info.lookup,
@@ -539,7 +547,7 @@ local function make_class(table_name, options, base)
     __table = table_name,
     __metatable = false,
   })
-  for _, finish in ipairs(record_class.finishers) do finish(info) end
+  for _, finish in ipairs(finishers) do finish(info) end
   return class
 end
 

@@ -11,7 +11,7 @@ local record_failures = require "perilune.records.failures"
 local record_description = require "perilune.records.description"
 local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
-local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
+local verbs = {}
 local sql_names = require "perilune.runtime.names"
 local stored_values = require "perilune.runtime.stored_values"
 
@@ -456,18 +456,18 @@ local function from_row(info, row)
 end
 
 -- Called with a dot, so each class has its own function.
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.on_creation(function(info)
   rawset(info.lookup, "from_row", function(...)
     local row, surplus = ...
     if row == info.class then row, surplus = select(2, ...) end
     if surplus ~= nil then require("perilune.runtime.arity").refuse("from_row", 1, surplus) end
     return from_row(info, row)
   end)
-end
+end)
 
 --- Returns another record with the same values. Tables that represent stored values are not shared.
 -- @tparam ?table changes fields that are assigned to the copy
-function instance_verbs.copy(self, changes, surplus)
+local function copy_record(self, changes, surplus)
   record_class.require_record("copy", self)
   if surplus ~= nil then arity.refuse("copy", 1, surplus) end
   if changes ~= nil and (type(changes) ~= "table" or getmetatable(changes) ~= nil) then
@@ -482,5 +482,8 @@ function instance_verbs.copy(self, changes, surplus)
   if changes then record_class.set_fields(copy, changes) end
   return copy
 end
+
+record_class.add_class_verbs(verbs)
+record_class.add_instance_verbs{ copy = copy_record }
 
 return fetching

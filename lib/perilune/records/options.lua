@@ -109,7 +109,7 @@ for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all
 end
 
 --- The class option `on_conflict`: a policy for all writes of the class, or a table with the policies of `insert` and `update`.
-function record_class.class_options.on_conflict(info, value)
+local function read_on_conflict(info, value)
   local place = "perilune.record: option on_conflict"
   if type(value) ~= "table" then
     info.policies = { insert = check_policy(place, value), update = value }
@@ -122,9 +122,11 @@ function record_class.class_options.on_conflict(info, value)
   end
 end
 
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.add_options{ on_conflict = read_on_conflict }
+
+record_class.on_creation(function(info)
   if info.policies then native_records.set_model(info.model, true) end
-end
+end)
 
 local function class_policy(info, kind)
   for ancestor in record_class.ancestors(info) do

@@ -5,7 +5,10 @@ local arity = require "perilune.runtime.arity"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local record_options = require "perilune.records.options"
-local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
+local instance_verbs = record_class.instance_verbs
+
+--- The verbs of classes.
+local verbs = {}
 
 --- Returns the method that scripts have defined on a class, or on one that it extends; nil if none exists.
 function record_class.method(info, name)
@@ -25,18 +28,18 @@ end
 --- Adds verbs of records that load their module when they are first called.
 local function on_first_call(module, names)
   for _, name in ipairs(names) do
-    instance_verbs[name] = function(...)
+    record_class.add_instance_verbs{ [name] = function(...)
       local functions = require(module)
       local verb = arity.limited(name, functions[name], true)
       record_class.set_instance_verb(name, verb)
       return verb(...)
-    end
+    end }
   end
 end
 
 on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
-instance_verbs.update_changes = native_records.record_update_changes
+record_class.add_instance_verbs{ update_changes = native_records.record_update_changes }
 
 --- Returns its arguments: a call around another call keeps that from being a tail call, which would lose the name for messages.
 local function results(...) return ... end
@@ -51,18 +54,19 @@ end
 
 --- `Class:statement(verb, ...)`: see statements.lua.
 function verbs.statement(...)
-  verbs.statement = require("perilune.records.statements").of_class
-  return verbs.statement(...)
+  return require("perilune.records.statements").of_class(...)
 end
+
+record_class.add_class_verbs(verbs)
 
 require "perilune.records.validation"
 
 --- `Class:draft(fields)`, `Class:draft(record)`: see drafts.lua.
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.on_creation(function(info)
   info.lookup.draft = function(first, ...)
     local fields, surplus = first, ...
     if rawequal(first, info.class) then fields, surplus = ... end
     if surplus ~= nil then arity.refuse("draft", 1, surplus) end
     return require("perilune.records.drafts").new(info.class, fields)
   end
-end
+end)

@@ -12,7 +12,7 @@ local sql_names = require "perilune.runtime.names"
 local types = {}
 
 --- types: column -> type; see column_types.lua.
-function record_class.class_options.types(info, value)
+local function read_types(info, value)
   if type(value) ~= "table" then
     errors.raise("argument", "perilune.record: option types: expected a table of columns and types, got "
       .. errors.describe(value))
@@ -78,12 +78,14 @@ function marks.day_fields(value)
 end
 
 --- check_types = false: columns accept values of types other than declared.
-function record_class.class_options.check_types(info, value)
+local function read_check_types(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option check_types: expected a boolean, got " .. errors.describe(value))
   end
   info.checks_types = value
 end
+
+record_class.add_options{ types = read_types, check_types = read_check_types }
 
 local function checks_types(info)
   for ancestor in record_class.ancestors(info) do
@@ -93,7 +95,7 @@ local function checks_types(info)
 end
 
 --- Called with each new description of a class. Makes Lua handle its records if their columns need conversion.
-record_class.describers[#record_class.describers + 1] = function(info, description)
+record_class.on_description(function(info, description)
   local details = column_details.of(description)
   sort_columns(details)
   for _, column in ipairs(description.columns) do
@@ -115,6 +117,6 @@ record_class.describers[#record_class.describers + 1] = function(info, descripti
     info.decode = decode
     native_records.set_model(info.model, nil, true)
   end
-end
+end)
 
 return types

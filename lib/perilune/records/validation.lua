@@ -24,16 +24,18 @@ local function raise_invalid(info, mistakes)
 end
 
 --- required = true: columns that are NOT NULL and not filled in by the database must have a value.
-function record_class.class_options.required(info, value)
+local function read_required(info, value)
   if type(value) ~= "boolean" then
     errors.raise("argument", "perilune.record: option required: expected a boolean, got " .. errors.describe(value))
   end
   info.is_required = value
 end
 
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.add_options{ required = read_required }
+
+record_class.on_creation(function(info)
   if info.is_required then native_records.set_model(info.model, true) end
-end
+end)
 
 local function add_missing(info, target, db, mistakes)
   local is_required = false
@@ -71,7 +73,7 @@ end
 --- Reports an error from `validate`; raises when called elsewhere.
 -- @tparam ?string column omitted if the error concerns the whole record
 -- @tparam string message the text that follows the name of the column: "must not be empty"
-function record_class.instance_verbs.invalid(self, column, message)
+local function invalid(self, column, message)
   record_class.require_record("invalid", self)
   if message == nil then column, message = nil, column end
   if type(message) ~= "string" then
@@ -86,9 +88,11 @@ function record_class.instance_verbs.invalid(self, column, message)
 end
 
 --- Returns the errors found by `validate` without writing: a list of `{ column = ..., message = ... }`, empty if the record is valid.
-function record_class.instance_verbs.validation_errors(self, db, surplus)
+local function validation_errors(self, db, surplus)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("validation_errors", 1, surplus) end
   return validation.errors(record_class.info_of(self), self, db or native_records.default_database())
 end
+
+record_class.add_instance_verbs{ invalid = invalid, validation_errors = validation_errors }
 
 return validation

@@ -20,7 +20,7 @@ local record_failures = require "perilune.records.failures"
 local record_description = require "perilune.records.description"
 local record_keys = require "perilune.records.keys"
 local fetching = require "perilune.records.fetching"
-local verbs, instance_verbs = record_class.class_verbs, record_class.instance_verbs
+local verbs, instance_verbs = {}, {}
 
 local writing = {}
 
@@ -473,5 +473,8 @@ function verbs.delete_all(class, ...)
   if is_done then return result.changed_rows end
   error(require("perilune.records.errors").explain_many(result, info.table, require("perilune.records.column_details").of_class(info.class, db)), 0)
 end
+
+record_class.add_class_verbs(verbs)
+record_class.add_instance_verbs(instance_verbs)
 
 return writing

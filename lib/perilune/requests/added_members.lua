@@ -56,7 +56,7 @@ local function inherited(info, name)
   return rawget(record_class.class_verbs, name)
 end
 
-record_class.creators[#record_class.creators + 1] = function(info)
+record_class.on_creation(function(info)
   info.associations = {}
   setmetatable(info.lookup, { __index = function(_, name)
     local found
@@ -72,11 +72,11 @@ record_class.creators[#record_class.creators + 1] = function(info)
     local association = info.associations[name]
     return association ~= nil, association
   end
-end
+end)
 
 --- Returns the value fetched into an association's field: a record, a list, or nil if no row belongs to the record. Raises if the
 -- association was not included; then `record.author` is the association itself, which counts as true in conditions.
-function record_class.instance_verbs.included(self, name, surplus)
+local function included(self, name, surplus)
   record_class.require_record("included", self)
   if surplus ~= nil then require("perilune.runtime.arity").refuse("included", 1, surplus) end
   if not class_properties.association(record_class.info_of(self).class, name) then
@@ -87,6 +87,8 @@ function record_class.instance_verbs.included(self, name, surplus)
   if marks.is_association(value) then return value.included end
   return value
 end
+
+record_class.add_instance_verbs{ included = included }
 
 -- Default scopes ---------------------------------------------------------------------------------------------------------------
 
@@ -129,17 +131,17 @@ function added_members.scope(class)
   end)
 end
 
-record_class.finishers[#record_class.finishers + 1] = function(info)
+record_class.on_completion(function(info)
   if info.soft_delete then added_members.scope(info.class) end
-end
+end)
 
 --- The columns, named requests and expressions of a class cannot be replaced.
-record_class.definers[#record_class.definers + 1] = function(_, name, value)
+record_class.on_definition(function(_, name, value)
   if not marks.is_association(value) and own_members[name] then
     raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests, named "
       .. "expressions are in Class.expressions")
   end
   return false
-end
+end)
 
 return added_members

@@ -22,7 +22,9 @@ local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request_building = require "perilune.requests.swift_bridge"
-local verbs = request.verbs
+
+--- The methods of requests that change rows.
+local verbs = {}
 
 --- Functions that are shared with other statements that change rows.
 local changing = {}
@@ -207,7 +209,7 @@ local function split(detail)
   return parts
 end
 
-function request.final.update(node, db, _, generation)
+local function compile_update(node, db, _, generation)
   local built, context = prepare(node, db, generation)
   local assignments = node.shape.operands[1]
   local values = expression_building.build_all(assignments.operands, context)
@@ -215,10 +217,12 @@ function request.final.update(node, db, _, generation)
     build_returning(node, node.shape.operands[2], context))
 end
 
-function request.final.delete(node, db, _, generation)
+local function compile_delete(node, db, _, generation)
   local built, context = prepare(node, db, generation)
   return native_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
 end
+
+request.add_final_forms{ update = compile_update, delete = compile_delete }
 
 --- Executes a change. The error of a violated constraint names the table.
 local function attempt(self, f, ...)
@@ -295,5 +299,7 @@ function verbs:statement(verb, ...)
   local plan = request_plans.plan_of(change, db, "change")
   return require("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
 end
+
+request.add_verbs(verbs)
 
 return changing

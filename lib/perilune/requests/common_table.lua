@@ -116,7 +116,7 @@ local function request_of(root, values)
   return setmetatable(result, root.metatable)
 end
 
-request_building.steps["common table"] = function(root, _, context)
+request_building.add_steps{ ["common table"] = function(root, _, context)
   local declared, definition = root.source:declaration(context.db), root.definition
   if not definition then return declared end
   if definition.sql then
@@ -124,7 +124,7 @@ request_building.steps["common table"] = function(root, _, context)
     return native_requests.define_common_table_by_sql(declared, definition.sql, arguments)
   end
   return native_requests.define_common_table(declared, request_building.build_node(definition.node, context))
-end
+end }
 
 -- Definitions -------------------------------------------------------------------------------------------------------------------
 

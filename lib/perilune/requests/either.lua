@@ -113,9 +113,9 @@ local function check(self, other, method)
   end
 end
 
-require("perilune.requests.swift_bridge").steps["or filter"] = function(node, built, context)
+require("perilune.requests.swift_bridge").add_steps{ ["or filter"] = function(node, built, context)
   return native_requests.or_filter(built, expression_building.build(node.shape.operands[1], context))
-end
+end }
 
 local function require_request(method, given)
   local other = request.of(given)

@@ -11,7 +11,9 @@ local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
-local verbs = request.verbs
+
+--- The methods of requests that fetch or inspect.
+local verbs = {}
 local building, request_building = require "perilune.expressions.swift_bridge", require "perilune.requests.swift_bridge"
 local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
 local shapes = require "perilune.expressions.shapes"
@@ -233,11 +235,11 @@ end
 for method, function_name in pairs{ min = "min", max = "max", sum = "sum", average = "avg", total = "total" } do
   local op = "aggregate " .. function_name
 
-  request.final[op] = function(node, db, _, generation)
+  request.add_final_forms{ [op] = function(node, db, _, generation)
     local built = request_building.built(node.parent, db, generation)
     local context = { db = db, next = node.parent.count + 1, request = built }
     return native_requests.compile(built, db, function_name, building.build(node.shape, context))
-  end
+  end }
 
   --- Returns the least (greatest, ...) value of a column or expression in all rows; nil without rows.
   verbs[method] = function(self, db, column)
@@ -282,4 +284,4 @@ end
 
 arity.limit(verbs, "", { sql = 1, explain = 1 })
 
-return verbs
+request.add_verbs(verbs)

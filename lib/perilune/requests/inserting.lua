@@ -49,11 +49,13 @@ perilune.excluded = setmetatable({}, {
   __newindex = function() raise("readonly", "perilune.excluded cannot be changed") end,
 })
 
-function expression_building.builders.excluded(shape, context)
+local function build_excluded(shape, context)
   if context.excluded then return native_expressions.fragment(context.excluded(shape.detail), {}) end
   if not context.request then return native_expressions.fragment("excluded." .. shape.detail, {}) end
   return native_expressions.excluded(context.request, shape.detail)
 end
+
+expression_building.add_builders{ excluded = build_excluded }
 
 -- Options ---------------------------------------------------------------------------------------------------------------------
 
@@ -170,7 +172,7 @@ local function split(text, separator)
   return parts
 end
 
-function request.final.insert(node, db, _, generation)
+local function compile_insert(node, db, _, generation)
   local table_of_class = request_building.built(node.parent, db, generation)
   local context = { db = db, next = node.parent.count + 1, request = table_of_class }
   local parts, operands = split(node.shape.detail, "\0"), node.shape.operands
@@ -190,6 +192,8 @@ function request.final.insert(node, db, _, generation)
   return native_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition,
     changing.build_returning(node, parts[6] == "some" and operands[position] or nil, parts[6] == "all", context))
 end
+
+request.add_final_forms{ insert = compile_insert }
 
 --- Inserts the rows of a request into the table of the class with one statement. Hooks are not called.
 -- @tparam table class

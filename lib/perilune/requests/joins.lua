@@ -12,7 +12,7 @@ local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
-local steps = require("perilune.requests.swift_bridge").steps
+local request_building = require "perilune.requests.swift_bridge"
 local raise = errors.raise
 
 --- The functions that scripts call.
@@ -33,11 +33,11 @@ local kinds = { join = "inner", left_join = "left", right_join = "right", full_j
 for method, kind in pairs(kinds) do
   local op = "table join " .. kind
 
-  steps[op] = function(node, built, context)
+  request_building.add_steps{ [op] = function(node, built, context)
     local operands = node.shape.operands
     local other = expression_building.build(operands[1], context)
     return native_requests.join(built, kind, other, operands[2] and expression_building.build(operands[2], context) or nil)
-  end
+  end }
 
   --- Pairs each row with each row of another request that satisfies a condition. The conditions of the other request filter its
   -- rows before the join; the conditions of this request filter the joined rows.

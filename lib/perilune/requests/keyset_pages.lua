@@ -14,7 +14,6 @@ local native_records = require "perilune.native.records"
 local page_cursors = require "perilune.requests.page_cursors"
 local page_searches = require "perilune.requests.page_searches"
 local pageable = require "perilune.requests.pageable"
-local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 
 --- The functions that scripts call.

@@ -20,6 +20,7 @@ local math_type = math.type
 local aggregate_names = require "perilune.expressions.aggregate_names"
 local sql_names = require "perilune.runtime.names"
 
+local registry = require "perilune.runtime.registry"
 local nodes = require "perilune.requests.nodes"
 local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
 
@@ -40,6 +41,9 @@ local request = {
 --- The methods of all requests; associations share `derivations`.
 local derivations, verbs = {}, {}
 request.derivations, request.verbs = derivations, verbs
+
+request.add_derivations, request.add_verbs = registry.adding_to(derivations), registry.adding_to(verbs)
+request.add_class_methods, request.add_final_forms = registry.adding_to(request.class_methods), registry.adding_to(request.final)
 
 -- Deriving ------------------------------------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ local native_schema = require "perilune.native.schema"
 local class_properties = require "perilune.requests.class_properties"
 local native_requests = require "perilune.native.requests"
 local expression_building = require "perilune.expressions.swift_bridge"
-local build, builders = expression_building.build, expression_building.builders
+local build = expression_building.build
 
-local request_building = {}
+local request_building, builders = {}, {}
 local steps = {}
 
 -- Nodes inside expressions --------------------------------------------------------------------------------------------------
@@ -27,6 +27,8 @@ builders["in request"] = function(shape, context)
   local left = build(shape.operands[1], context)
   return native_expressions.is_in_request(left, build(shape.operands[2], context))
 end
+
+expression_building.add_builders(builders)
 
 -- Steps ---------------------------------------------------------------------------------------------------------------------
 
@@ -99,7 +101,8 @@ for _, op in ipairs{ "union", "union all", "intersect", "except" } do
   steps[op] = function(node, built, context) return native_requests.compound(built, op, build_node(node.other, context)) end
 end
 
-request_building.steps = steps
+--- Adds functions that build a step of requests: `f(node, built, context)`, by the operation.
+request_building.add_steps = require("perilune.runtime.registry").adding_to(steps)
 
 -- Building --------------------------------------------------------------------------------------------------------------------
 

@@ -16,25 +16,22 @@ return function(target, modules, names, place)
   local loaders, defined = {}, nil
 
   local function load_modules()
-    local replaced = {}
-    for name, loader in next, loaders do
-      if target[name] ~= loader then replaced[name] = target[name] end
-    end
     local given
     for module in modules:gmatch("%S+") do given = require(module) end
     given, defined = given.public or given, {}
-    for _, name in ipairs(names) do
+    for index, name in ipairs(names) do
       defined[name] = place and arity.limited(place .. name, given[name], place:sub(-1) == ":") or given[name]
-      target[name] = defined[name]
+      if target[name] == loaders[index] then target[name] = defined[name] end
     end
-    for name, value in next, replaced do target[name] = value end
   end
 
-  for _, name in ipairs(names) do
-    loaders[name] = function(...)
+  -- Runs at the start of every script.
+  for index = 1, #names do
+    local name = names[index]
+    local function loader(...)
       if not defined then load_modules() end
       return results(defined[name](...))
     end
-    target[name] = loaders[name]
+    loaders[index], target[name] = loader, loader
   end
 end
