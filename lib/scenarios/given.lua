@@ -85,7 +85,7 @@ local function insert_text(what, db, class, name, text)
   for _, head in ipairs(parsed.names) do
     if not columns[head] then errors.raise_unknown("column", head, known) end
   end
-  local names, native_records = state.require(what).names, {}
+  local names, records = state.require(what).names, {}
   for number, line in ipairs(parsed.rows) do
     local values, unbound = read_line(what, line, number, parsed.names, columns, names)
     local record = class:insert(values)
@@ -96,9 +96,9 @@ local function insert_text(what, db, class, name, text)
       end
       names[bound] = record[head]
     end
-    native_records[number] = record
+    records[number] = record
   end
-  return native_records
+  return records
 end
 
 -- Lists

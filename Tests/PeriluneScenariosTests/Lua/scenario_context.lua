@@ -174,14 +174,14 @@ test("the clock can be set, advanced and made to tick", function()
   passes("t.clock:set('2026-03-31T18:00:00Z'):advance { hours = 2, minutes = 1 }\nt.clock:advance('90s'):tick('1s')\nt.clock:advance(-5)", host)
   equal(asked, { { "clock_set", "2026-03-31 18:00:00.000" }, { "clock_advance", "7260.0" }, { "clock_advance", "90.0" }, { "clock_tick", "1.0" },
     { "clock_advance", "-5.0" } })
-  matches(failure("t.clock:set('noon')", host).message, 'expected a date ("2026-03-31T18:00:00Z"), got "noon"')
+  matches(failure("t.clock:set('noon')", host).message, 'expected a date ("2026-03-31T18:00:00Z"), got the string "noon"')
   matches(failure("t.clock:advance { hour = 1 }", host).message, "no unit `hour`; did you mean `hours`?")
   matches(failure("t.clock:advance('later')", host).message, "expected a duration")
   for _, duration in ipairs{ "0/0", "1/0", "{ seconds = 0/0 }", "{ minutes = 1/0, seconds = -1/0 }", "1e300", "math.mininteger" } do
     matches(failure(("t.clock:advance(%s)"):format(duration), host).message, "t.clock:advance: expected a duration of at most 100 years")
     matches(failure(("t.clock:tick(%s)"):format(duration), host).message, "t.clock:tick: expected a duration of at most 100 years")
   end
-  matches(failure("t.clock:tick(-1)", host).message, "t.clock:tick: expected a duration from 0, got -1")
+  matches(failure("t.clock:tick(-1)", host).message, "t.clock:tick: expected a duration from 0, got the integer -1")
   matches(failure("t.clock:sett('x')", host).message, "did you mean `set`?")
 end)
 

@@ -19,15 +19,15 @@ function scenario_steps.begin(current, name, line)
   local outer = scenario_steps.current(current)
   local step = { name = outer and outer .. " > " .. name or name, line = line }
   table.insert(current.steps, step)
-  local former = current.open_steps[running()]
+  local previous = current.open_steps[running()]
   current.open_steps[running()] = step.name
-  return step, former
+  return step, previous
 end
 
 --- Ends the current step.
--- @param former the result of `begin`
-function scenario_steps.leave(current, former)
-  current.open_steps[running()] = former
+-- @param previous the result of `begin`
+function scenario_steps.leave(current, previous)
+  current.open_steps[running()] = previous
 end
 
 --- Ends all current steps of this coroutine, because an error was not caught in them.

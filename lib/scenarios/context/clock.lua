@@ -12,7 +12,7 @@ local function seconds(what, value)
   local result = scenario_options.seconds(value)
   if result == nil then
     state.mistake('%s: expected a duration of at most 100 years ({ hours = 2 }, "90s", a number of seconds), got %s', what,
-      display.show(value))
+      errors.describe(value))
   end
   return result
 end
@@ -27,7 +27,7 @@ end
 function clock:set(instant)
   local is_date, date = pcall(perilune.date, instant)
   if not is_date then
-    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
+    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. errors.describe(instant))
   end
   state.host("clock_set")(date)
   if has_others() then state.host("wait_until_quiet")(0.0) end
@@ -48,7 +48,7 @@ end
 --- Advances the time by this duration with each reading, from now on.
 function clock:tick(duration)
   local amount = seconds("t.clock:tick", duration)
-  if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", display.show(duration)) end
+  if amount < 0 then state.mistake("t.clock:tick: expected a duration from 0, got %s", errors.describe(duration)) end
   state.host("clock_tick")(amount)
   return self
 end

@@ -5,7 +5,6 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local state = require "scenarios.base.state"
-local source = lazily "scenarios.base.source"
 local display = lazily "scenarios.reports.display"
 local failures = lazily "scenarios.reports.failures"
 local changes = lazily "scenarios.tables.changes"
@@ -100,7 +99,7 @@ end
 
 local function check_path(what, path)
   if type(path) ~= "string" or path == "" then
-    state.mistake("%s: argument 1: expected the path of a script, got %s", what, display.show(path))
+    state.mistake("%s: argument 1: expected the path of a script, got %s", what, errors.describe(path))
   end
 end
 

@@ -80,7 +80,7 @@ checks.seal(Service, { "number", "path", "raise_script_error" })
 -- @tparam function raise_script_error receives the path and an error
 function services.start(path, raise_script_error)
   if type(path) ~= "string" or path == "" then
-    state.mistake("t.service: argument 1: expected the path of a file of automations, got %s", display.show(path))
+    state.mistake("t.service: argument 1: expected the path of a file of automations, got %s", errors.describe(path))
   end
   state.require("t.service")
   state.host("require_no_access")("t.service")

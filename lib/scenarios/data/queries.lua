@@ -5,7 +5,6 @@ local native_sql = require "perilune.native.sql"
 local native_records = require "perilune.native.records"
 local sql_names = require "perilune.runtime.names"
 local state = require "scenarios.base.state"
-local display = lazily "scenarios.reports.display"
 
 local scenario_queries = {}
 

@@ -32,7 +32,7 @@ function scenario_cases.list(name, cases)
   local list, counts = {}, {}
   for index, case in ipairs(cases) do
     if case.name ~= nil and (type(case.name) ~= "string" or case.name == "" or not utf8.len(case.name)) then
-      state.mistake("case %d: name: expected a string, got %s", index, display.show(case.name))
+      state.mistake("case %d: name: expected a string, got %s", index, errors.describe(case.name))
     end
     local filled = scenario_cases.fill(name, case)
     local text = case.name or filled == name and describe(case) or nil
@@ -51,13 +51,13 @@ end
 --- Returns all combinations of lists of values as cases; the last name changes fastest.
 function scenario_cases.matrix(lists)
   if type(lists) ~= "table" or next(lists) == nil then
-    errors.raise("argument", "matrix: expected a table of lists, got " .. display.show(lists))
+    errors.raise("argument", "matrix: expected a table of lists, got " .. errors.describe(lists))
   end
   local result = { {} }
   for _, name in ipairs(display.keys(lists)) do
     local values = lists[name]
     if type(name) ~= "string" or type(values) ~= "table" or #values == 0 then
-      state.mistake("matrix: %s: expected a non-empty list, got %s", tostring(name), display.show(values))
+      state.mistake("matrix: %s: expected a non-empty list, got %s", tostring(name), errors.describe(values))
     end
     local longer = {}
     for _, case in ipairs(result) do

@@ -55,7 +55,7 @@ end
 -- @tparam string what the caller, for messages
 function scenario_definitions.check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
-    state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
+    state.mistake("%s: argument 1: expected a name, got %s", what, errors.describe(name))
   elseif not utf8.len(name) then
     state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
   end
@@ -215,7 +215,7 @@ function scenario_definitions.factory(table_name, columns)
   check_name("factory", table_name)
   if type(columns) ~= "table" or #columns > 0 then
     state.mistake("factory %s: argument 2: expected a table of columns, got %s", display.quoted(table_name),
-      display.show(columns))
+      errors.describe(columns))
   end
   local same = scenario_definitions.factories[sql_names.fold(table_name)]
   local file, line = position()
