@@ -28,7 +28,7 @@ local history_undoing = require "perilune.events.history_undoing"
 local public = {}
 
 local History = {}
-local Histories = checks.class("history", History, "history")
+local Histories = checks.class("history", "history", History, "history")
 
 local function self_of(self, method)
   if getmetatable(self) ~= Histories then
@@ -118,7 +118,11 @@ function public.history(class)
   if made[class] then return made[class] end
   local self = { class = class }
   class.as_of = function(of, ...) return history_reading.as_of(of, ...) end
-  class.history = function(target, db) return history_reading.versions(class, target, db) end
+  class.history = function(target, db)
+    -- Not a tail call, which would lose the record for messages.
+    local versions = history_reading.versions(class, target, db)
+    return versions
+  end
   made[class] = setmetatable({ history = self }, Histories)
   return made[class]
 end

@@ -20,7 +20,7 @@ local quick, longest_task, largest_batch = 0.002, 0.02, 32
 local release_after = 0.1
 
 local Handler = { __name = "perilune.job_handler" }
-Handler.__metatable = "job handler"
+Handler.__metatable, Handler.__receiver = "job handler", "handler"
 
 --- The handlers by queue name, for `cancel`.
 local handlers = {}

@@ -343,7 +343,7 @@ end
 -- Sharing ----------------------------------------------------------------------------------------------------------------------------
 
 local Shared = {}
-Shared.__metatable = "shared observation"
+Shared.__metatable, Shared.__receiver = "shared observation", "shared"
 local Subscription = {}
 Subscription.__metatable = "subscription"
 

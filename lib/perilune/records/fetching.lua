@@ -127,7 +127,7 @@ function verbs.from_sql(class, sql, ...)
 end
 
 local methods = {}
-local source_metatable = { __name = "records from SQL", __metatable = "records from SQL" }
+local source_metatable = { __name = "records from SQL", __receiver = "from_sql", __metatable = "records from SQL" }
 local source_kind = {
   is = function(value) return getmetatable(value) == "records from SQL" end, name = "records from SQL", example = "Class:from_sql(...)",
 }

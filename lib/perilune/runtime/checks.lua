@@ -176,10 +176,11 @@ function checks.raise_unknown_method(methods, name, section, what, is_column)
 end
 
 --- Returns the metatable of objects with exactly these methods; any other name is an error.
+-- @tparam string receiver the name of an object in messages about its methods
 -- @tparam string section the section of names from other libraries (other_names.lua)
-function checks.class(name, methods, section)
+function checks.class(name, receiver, methods, section)
   return {
-    __name = name,
+    __name = name, __receiver = receiver,
     __index = function(_, key)
       local method = methods[key]
       if method then return method end
@@ -189,18 +190,19 @@ function checks.class(name, methods, section)
 end
 
 --- Makes the functions of a class its methods, called with a colon. Names other than methods and fields are errors.
--- @tparam table class its `__metatable` is the name of its objects in messages
+-- @tparam table class its `__metatable` is the name of its objects in messages; its `__receiver` another one before the colon
 -- @tparam {string,...} fields optional fields of the objects
 -- @tparam string section the section of names from other libraries (other_names.lua)
 function checks.seal(class, fields, section)
   local what, methods, known = class.__metatable, {}, {}
+  local prefix = (class.__receiver or what) .. ":"
   for _, name in ipairs(fields) do known[name] = true end
   for name, f in pairs(class) do
     if not name:find("^__") then
-      f = arity.limited(what .. ":" .. name, f, true)
+      f = arity.limited(prefix .. name, f, true)
       methods[name] = function(self, ...)
         if getmetatable(self) ~= what then
-          checks.fail(what .. ":" .. name, "call it with a colon, got " .. errors.describe(self) .. " before the arguments")
+          checks.fail(prefix .. name, "call it with a colon, got " .. errors.describe(self) .. " before the arguments")
         end
         return f(self, ...)
       end

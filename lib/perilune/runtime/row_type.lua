@@ -13,7 +13,7 @@ local raise = errors.raise
 
 local row_type = {}
 row_type.__index = row_type
-row_type.__name = "a row type"
+row_type.__name, row_type.__receiver = "a row type", "row_type"
 row_type.__metatable = false
 local makers = setmetatable({}, { __mode = "k" })
 

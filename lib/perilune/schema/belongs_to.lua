@@ -9,7 +9,7 @@ local sql_names = require "perilune.runtime.names"
 
 local belonging = {}
 local modifiers = {}
-local Belonging = checks.class("belongs_to definition", modifiers, "column_definition")
+local Belonging = checks.class("belongs_to definition", "belongs_to", modifiers, "column_definition")
 
 --- Returns the possible plurals of a name.
 local function plurals(name)

@@ -11,7 +11,7 @@ local sql_names = require "perilune.runtime.names"
 
 local column_definition = {}
 local modifiers = {}
-local Column = checks.class("column definition", modifiers, "column_definition")
+local Column = checks.class("column definition", "column", modifiers, "column_definition")
 
 --- The order of clauses in SQL.
 local clause_order = { "primary_key", "not_null", "unique", "check", "default", "collate", "references", "generated_as" }

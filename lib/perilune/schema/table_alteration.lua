@@ -24,7 +24,7 @@ local sql_names = require "perilune.runtime.names"
 local public = {}
 
 local methods = {}
-local Methods = checks.class("table alteration", methods, "alteration")
+local Methods = checks.class("table alteration", "t", methods, "alteration")
 
 --- An alteration, with the methods that columns and references call on their definition.
 local Alteration = {}

@@ -12,7 +12,7 @@ local sql_names = require "perilune.runtime.names"
 
 local table_definition = {}
 local methods = {}
-local Methods = checks.class("table definition", methods, "table")
+local Methods = checks.class("table definition", "t", methods, "table")
 
 --- A definition, with the methods that columns and references call on it.
 local Definition = {}
