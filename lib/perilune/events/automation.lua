@@ -7,7 +7,7 @@ local checks = require "perilune.runtime.checks"
 local files = require "perilune.events.automation_files"
 local retries = require "perilune.events.retries"
 local runs = require "perilune.events.automation_runs"
-local schedules = require "perilune.events.automation_schedules"
+local automation_table = require "perilune.events.automation_table"
 local durable_runs = lazily "perilune.events.durable_runs"
 local durable_queue = lazily "perilune.events.durable_queue"
 local durable_values = require "perilune.events.durable_values"
@@ -571,7 +571,7 @@ local function prepare(self)
     if is_cancellation(e) then error(e, 0) end
     log_error(self, "interrupted runs of an automation could not be read", e)
   end
-  local is_registered, former = pcall(schedules.register, self.db, self)
+  local is_registered, former = pcall(automation_table.register, self.db, self)
   return is_registered and former or nil
 end
 
@@ -610,7 +610,7 @@ end
 function Automation:disable()
   stop_trigger(self)
   skip_waiting(self, "disabled")
-  if perilune.context ~= "preview" then pcall(schedules.disable, self.db, self.name) end
+  if perilune.context ~= "preview" then pcall(automation_table.disable, self.db, self.name) end
 end
 
 --- Whether the automation is triggered.
@@ -654,7 +654,7 @@ end
 function Automation:remove()
   remove(self, "removed")
   if perilune.context == "preview" then return end
-  pcall(schedules.remove, self.db, self.name)
+  pcall(automation_table.remove, self.db, self.name)
   if self.change_plan then pcall(require("perilune.events.change_log").remove, self.db, self.name) end
 end
 
@@ -785,7 +785,7 @@ local function forget_missing()
       files_of[self.file], names.names[self.name] = names, true
     end
   end
-  for file, known in pairs(files_of) do pcall(schedules.keep_only, known.db, file, known.names) end
+  for file, known in pairs(files_of) do pcall(automation_table.keep_only, known.db, file, known.names) end
 end
 
 --- Runs a chunk that defines automations, in a new scope. The defined automations replace all others; everything that the
@@ -819,7 +819,7 @@ function automations.stop()
   while running_count > 0 do native_loop.wait(idle_place) end
   idle_place = nil
   keep_unkept(true)
-  if perilune.context ~= "preview" then pcall(schedules.release, perilune.database) end
+  if perilune.context ~= "preview" then pcall(automation_table.release, perilune.database) end
   if file_scope then end_scope(file_scope) end
   file_scope = nil
   return count

@@ -3,7 +3,7 @@
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 local runs = require "perilune.events.automation_runs"
-local schedules = require "perilune.events.automation_schedules"
+local automation_table = require "perilune.events.automation_table"
 local job_table = require "perilune.events.job_table"
 
 local automation_status = {}
@@ -104,7 +104,7 @@ end
 -- @tparam number stuck seconds after which an active run is a problem
 function automation_status.all(db, stuck)
   local entries, names = {}, {}
-  for _, entry in ipairs(schedules.all(db)) do
+  for _, entry in ipairs(automation_table.all(db)) do
     entries[entry.automation] = entry
     names[#names + 1] = entry.automation
   end

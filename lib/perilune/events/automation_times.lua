@@ -5,7 +5,7 @@ local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local perilune = require "perilune"
 local schedule = require "perilune.events.schedule"
-local schedules = require "perilune.events.automation_schedules"
+local automation_table = require "perilune.events.automation_table"
 local read_seconds = require("perilune.runtime.durations").read
 
 local automation_times = {}
@@ -45,7 +45,7 @@ local function fire(host, on_due, trigger, next_due, waits)
   host.set_next(next_due)
   on_due(trigger, nil, {
     waits = waits,
-    record = function(handle) schedules.set_due(handle, host.name, perilune.date(trigger.due), next_due and epoch + next_due) end,
+    record = function(handle) automation_table.set_due(handle, host.name, perilune.date(trigger.due), next_due and epoch + next_due) end,
   })
 end
 
@@ -53,7 +53,7 @@ end
 local function record_next(host, next_due)
   host.set_next(next_due)
   if perilune.context == "preview" then return end
-  pcall(host.db.write, host.db, function(handle) schedules.set_due(handle, host.name, nil, next_due and epoch + next_due) end)
+  pcall(host.db.write, host.db, function(handle) automation_table.set_due(handle, host.name, nil, next_due and epoch + next_due) end)
 end
 
 local function add_times(list, count, due, now, most, next_after)

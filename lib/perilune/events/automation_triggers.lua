@@ -8,7 +8,7 @@ local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local times = require "perilune.events.automation_times"
-local schedules = require "perilune.events.automation_schedules"
+local automation_table = require "perilune.events.automation_table"
 local durable_queue = lazily "perilune.events.durable_queue"
 
 --- The functions that scripts call.
@@ -166,7 +166,7 @@ end
 local function add_durable_runs(name, data)
   local is_ok, db = pcall(native_records.default_database)
   if not is_ok or not db or perilune.context == "preview" then return 0 end
-  local automations = schedules.waiting_for_event(db, name)
+  local automations = automation_table.waiting_for_event(db, name)
   for _, automation in ipairs(automations) do
     durable_queue.add({ name = automation, db = db }, { kind = "event", name = name, data = data })
   end

@@ -4,9 +4,9 @@ local crashes = require "perilune.native.crashes"
 local owners = require "perilune.native.owners"
 local perilune = require "perilune"
 
-local schedules = {}
+local automation_table = {}
 
-schedules.table_name = "perilune_schedule"
+automation_table.table_name = "perilune_schedule"
 
 local own = "/* perilune */ "
 
@@ -23,14 +23,14 @@ local definition = own .. [[
     started_at TEXT NOT NULL
   )]]
 
-function schedules.prepare(db)
-  if not db:table_exists(schedules.table_name) then db:write(function(handle) handle:execute(definition) end) end
+function automation_table.prepare(db)
+  if not db:table_exists(automation_table.table_name) then db:write(function(handle) handle:execute(definition) end) end
 end
 
 --- Records that this state runs an automation.
 -- @treturn ?row the previous record
-function schedules.register(db, automation)
-  schedules.prepare(db)
+function automation_table.register(db, automation)
+  automation_table.prepare(db)
   return db:write(function(handle)
     crashes.label("registration of", automation.name)
     local former = handle:fetch_one(own .. "SELECT * FROM perilune_schedule WHERE automation = ?", automation.name)
@@ -47,32 +47,32 @@ end
 --- Records due times within a transaction.
 -- @tparam ?date last the current due time
 -- @tparam ?date next
-function schedules.set_due(handle, name, last, next)
+function automation_table.set_due(handle, name, last, next)
   handle:execute(own .. "UPDATE perilune_schedule SET last_due_at = ifnull(?, last_due_at), next_due_at = ? WHERE automation = ?",
     { last and tostring(last) or perilune.null, next and tostring(next) or perilune.null, name })
 end
 
 --- Records that an automation is no longer triggered, or, at the end of the program, that nothing runs it.
-function schedules.disable(db, name)
-  if not db:table_exists(schedules.table_name) then return end
+function automation_table.disable(db, name)
+  if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle)
     handle:execute(own .. "UPDATE perilune_schedule SET is_enabled = 0, next_due_at = NULL WHERE automation = ?", name)
   end)
 end
 
-function schedules.release(db)
-  if not db:table_exists(schedules.table_name) then return end
+function automation_table.release(db)
+  if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle) handle:execute(own .. "UPDATE perilune_schedule SET owner = NULL WHERE owner = ?", owners.current()) end)
 end
 
 --- Deletes the row of an automation.
-function schedules.remove(db, name)
-  if not db:table_exists(schedules.table_name) then return end
+function automation_table.remove(db, name)
+  if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle) handle:execute(own .. "DELETE FROM perilune_schedule WHERE automation = ?", name) end)
 end
 
-function schedules.keep_only(db, file, names)
-  if not db:table_exists(schedules.table_name) then return end
+function automation_table.keep_only(db, file, names)
+  if not db:table_exists(automation_table.table_name) then return end
   db:write(function(handle)
     for _, name in ipairs(handle:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE file = ?", file)) do
       if not names[name] then
@@ -84,15 +84,15 @@ function schedules.keep_only(db, file, names)
 end
 
 --- Returns the names of the durable automations that wait for an event, in any process.
-function schedules.waiting_for_event(db, name)
-  if not db:table_exists(schedules.table_name) then return {} end
+function automation_table.waiting_for_event(db, name)
+  if not db:table_exists(automation_table.table_name) then return {} end
   return db:fetch_values(own .. "SELECT automation FROM perilune_schedule WHERE is_durable = 1 AND is_enabled = 1 AND trigger = ?", "event " .. name)
 end
 
 --- Returns all records, ordered by name.
-function schedules.all(db)
-  if not db:table_exists(schedules.table_name) then return {} end
+function automation_table.all(db)
+  if not db:table_exists(automation_table.table_name) then return {} end
   return db:fetch_all(own .. "SELECT * FROM perilune_schedule ORDER BY automation")
 end
 
-return schedules
+return automation_table
