@@ -5,7 +5,10 @@ local reference = require "reference"
 local agents = {}
 
 local catalog = "Sources/Perilune/Perilune.docc/"
-local folders = { "", "Guides/", "Tutorials/", "Explanation/", "Reference/" }
+local folders = {
+  catalog, catalog .. "Guides/", catalog .. "Tutorials/", catalog .. "Explanation/", catalog .. "Reference/",
+  "Sources/PeriluneScenarios/PeriluneScenarios.docc/",
+}
 
 local preamble = [[
 # Perilune
@@ -30,7 +33,7 @@ end
 --- Returns the path and the title of an article.
 local function article(read, name)
   for _, folder in ipairs(folders) do
-    local path = catalog .. folder .. name .. ".md"
+    local path = folder .. name .. ".md"
     local text = read(path)
     if text then return path, text:match("^# (.-)\n"), text:match("\n\n(.-)\n\n"):gsub("\n", " ") end
   end
@@ -46,7 +49,7 @@ local function add_articles(lines, read)
       lines[#lines + 1] = line
       lines[#lines + 1] = ""
     end
-    for name in line:gmatch("<doc:(%w+)>") do
+    for name in line:gsub("%]%([%w./]*/(%w+)%.md%)", "<doc:%1>"):gmatch("<doc:(%w+)>") do
       local path, title, intro = article(read, name)
       lines[#lines + 1] = ("- [%s](%s): %s"):format(title, path, first_sentence(intro))
     end
