@@ -194,11 +194,13 @@ function articles.front(index)
     "`perilune.now()`, `perilune.json.encode(value)`. An optional database is always the first argument.", "",
     "## The database of the examples", "",
     "The examples use this database, unless they make one of their own. `--> ` shows what they print.", "",
-    "```lua",
   }
-  for line in reference.database:gmatch("[^\n]+") do add(lines, line) end
-  add(lines, "```")
-  add(lines, "")
+  for block in reference.database:gsub("\n$", "\0"):gsub("\n\n", "\0"):gmatch("%Z+") do
+    add(lines, "```lua")
+    add(lines, block)
+    add(lines, "```")
+    add(lines, "")
+  end
   add(lines, "## Topics")
   for _, group in ipairs{ { title = "Scripts", is_scenario = false }, { title = "Scenarios", is_scenario = true } } do
     add(lines, "")

@@ -33,7 +33,12 @@ reference.pages = {
 --- Sets up the database that the examples use.
 reference.database = [==[
 db:execute[[
-  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, country TEXT, born DATE);
+  CREATE TABLE author (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    country TEXT,
+    born DATE
+  );
   CREATE TABLE book (
     id INTEGER PRIMARY KEY,
     author_id INTEGER NOT NULL REFERENCES author ON DELETE CASCADE,
@@ -41,24 +46,37 @@ db:execute[[
     year INTEGER,
     pages INTEGER,
     is_read BOOLEAN NOT NULL DEFAULT FALSE
-  );
+  )]]
+
+db:execute[[
   CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
   CREATE TABLE book_tag (
     book_id INTEGER NOT NULL REFERENCES book ON DELETE CASCADE,
     tag_id INTEGER NOT NULL REFERENCES tag ON DELETE CASCADE,
     PRIMARY KEY (book_id, tag_id)
-  );
+  )]]
+
+db:execute[[
   INSERT INTO author VALUES
-    (1, 'Herman Melville', 'US', '1819-08-01'), (2, 'Jules Verne', 'France', '1828-02-08'), (3, 'Ada Lovelace', NULL, NULL);
+    (1, 'Herman Melville', 'US', '1819-08-01'),
+    (2, 'Jules Verne', 'France', '1828-02-08'),
+    (3, 'Ada Lovelace', NULL, NULL);
   INSERT INTO book VALUES
-    (1, 1, 'Typee', 1846, 326, TRUE), (2, 1, 'Moby-Dick', 1851, 635, FALSE), (3, 2, 'Around the World', 1872, NULL, FALSE);
+    (1, 1, 'Typee', 1846, 326, TRUE),
+    (2, 1, 'Moby-Dick', 1851, 635, FALSE),
+    (3, 2, 'Around the World', 1872, NULL, FALSE);
   INSERT INTO tag VALUES (1, 'sea'), (2, 'travel');
   INSERT INTO book_tag VALUES (1, 1), (2, 1), (3, 2)]]
+
 Author, Book = perilune.record("author"), perilune.record("book")
 Tag, BookTag = perilune.record("tag"), perilune.record("book_tag")
 Author.books, Book.author = Author:has_many(Book), Book:belongs_to(Author)
-Book.links, BookTag.tag = Book:has_many(BookTag), BookTag:belongs_to(Tag)
-Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
+Book.links = Book:has_many(BookTag)
+BookTag.tag = BookTag:belongs_to(Tag)
+Book.tags = Book:has_many(Tag, {
+  through = Book.links,
+  using = BookTag.tag,
+})
 ]==]
 
 --- The project of the scenario examples: the text of each file.

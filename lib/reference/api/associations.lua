@@ -28,8 +28,10 @@ local Class = {}
 ---columns: `Book:insert{ writer = author }`, `book.writer = author`.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
----print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
----print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)  --> 1
+---print(Book:including_required(Book.writer):find(1).writer.name)
+-----> Herman Melville
+---print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)
+-----> 1
 ---```
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
@@ -42,9 +44,11 @@ function Class:belongs_to(target, options) end
 ---order of the association, then by the key.
 ---```lua
 ---Author.debut = Author:has_one(Book)
----print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
+---print(Author:including_optional(Author.debut):find(1).debut.title)
+-----> Typee
 ---Author.latest = Author:has_one(Book):order(Book.c.year:desc())
----print(Author:including_optional(Author.latest):find(1).latest.title)  --> Moby-Dick
+---print(Author:including_optional(Author.latest):find(1).latest.title)
+-----> Moby-Dick
 ---```
 ---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
 ---@param options? perilune.association_options
@@ -84,7 +88,8 @@ function association:count() end
 
 ---Returns whether a row has no associated rows, as a condition.
 ---```lua
----print(Author:having(Author.books:is_empty()):fetch_one().name)  --> Ada Lovelace
+---print(Author:having(Author.books:is_empty()):fetch_one().name)
+-----> Ada Lovelace
 ---```
 ---@return perilune.expression
 function association:is_empty() end
@@ -98,7 +103,11 @@ function association:exists() end
 
 ---Returns the least value of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846
+---print(
+---  Author:annotated_with(Author.books:min("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1846
 ---```
 ---@param column string|perilune.expression
 ---@return perilune.expression
@@ -106,7 +115,11 @@ function association:min(column) end
 
 ---Returns the greatest value of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:max("year"):as("result")):find(1).result)  --> 1851
+---print(
+---  Author:annotated_with(Author.books:max("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1851
 ---```
 ---@param column string|perilune.expression
 ---@return perilune.expression
@@ -114,7 +127,11 @@ function association:max(column) end
 
 ---Returns the sum of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:sum("year"):as("result")):find(1).result)  --> 3697
+---print(
+---  Author:annotated_with(Author.books:sum("year"):as("result"))
+---    :find(1).result
+---)
+-----> 3697
 ---```
 ---@param column string|perilune.expression
 ---@return perilune.expression
@@ -122,7 +139,11 @@ function association:sum(column) end
 
 ---Returns the average of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:average("year"):as("result")):find(1).result)  --> 1848.5
+---print(
+---  Author:annotated_with(Author.books:average("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1848.5
 ---```
 ---@param column string|perilune.expression
 ---@return perilune.expression
@@ -130,7 +151,11 @@ function association:average(column) end
 
 ---Returns the sum of a column of the associated rows as a float, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:total("year"):as("result")):find(1).result)  --> 3697.0
+---print(
+---  Author:annotated_with(Author.books:total("year"):as("result"))
+---    :find(1).result
+---)
+-----> 3697.0
 ---```
 ---@param column string|perilune.expression
 ---@return perilune.expression
@@ -148,8 +173,11 @@ function association:as(name) end
 
 ---Returns the association without the default request of the associated class.
 ---```lua
----Book.requests.default = function(self) return self:filter{ is_read = true } end
----print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())  --> 1
+---Book.requests.default = function(self)
+---  return self:filter{ is_read = true }
+---end
+---print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())
+-----> 1
 ---```
 ---@return perilune.association
 function association:unscoped() end

@@ -112,7 +112,8 @@ function perilune.emit(name, data) end
 ---Sends a signal to the run of a durable automation with a given key. Its `run:wait_for` receives the signal, whether it already waits or
 ---waits later. The signal is part of the open transaction.
 ---```lua
----print(perilune.signal("close order", 7, "feedback", { stars = 5 }))  --> false
+---print(perilune.signal("close order", 7, "feedback", { stars = 5 }))
+-----> false
 ---```
 ---@param automation string its name
 ---@param key string|integer the key of the run
@@ -164,7 +165,11 @@ function run:step(name, f, options) end
 ---local automation = perilune.automation{
 ---  name = "charge", durable = true, on = { event = "ordered" },
 ---  run = function(run)
----    run:call("charge", { key = "charge " .. run.event.id, retry = { times = 5, wait = "2s" } }, function(key, info)
+---    local options = {
+---      key = "charge " .. run.event.id,
+---      retry = { times = 5, wait = "2s" },
+---    }
+---    run:call("charge", options, function(key, info)
 ---      print(key, info.attempt, info.is_repeat)
 ---    end)
 ---  end,
@@ -202,9 +207,14 @@ function run:sleep(duration) end
 ---Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory.
 ---```lua
 ---local automation = perilune.automation{
----  name = "ask", durable = true, on = { event = "ordered" }, key = function(run) return run.event.id end,
+---  name = "ask",
+---  durable = true,
+---  on = { event = "ordered" },
+---  key = function(run) return run.event.id end,
 ---  run = function(run)
----    local answer, has_come = run:wait_for("feedback", { timeout = "14 days" })
+---    local answer, has_come = run:wait_for("feedback", {
+---      timeout = "14 days",
+---    })
 ---    print(has_come and answer.stars or "no answer")
 ---  end,
 ---}
@@ -228,7 +238,9 @@ function run:wait_for(name, options) end
 ---  name = "both", durable = true, on = { event = "ordered" },
 ---  run = function(run)
 ---    local results = run:all{
----      stock = function(run) return run:step("reserve", function() return "reserved" end) end,
+---      stock = function(run)
+---        return run:step("reserve", function() return "reserved" end)
+---      end,
 ---      mail = function(run) run:sleep("1 hour") return "sent" end,
 ---    }
 ---    print(results.stock, results.mail)
@@ -254,7 +266,9 @@ local automation = {}
 ---Runs the automation now, including its guard.
 ---```lua
 ---local automation = perilune.automation{
----  name = "report", on = { schedule = "@daily" }, run = function(context) print(context.event) end,
+---  name = "report",
+---  on = { schedule = "@daily" },
+---  run = function(context) print(context.event) end,
 ---}
 ---automation:run("now")
 ---perilune.sleep("20ms")  --> now
@@ -266,7 +280,11 @@ function automation:run(data) end
 
 ---Returns the latest runs, newest first, as rows of `perilune_automation_run`.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:run()
 ---perilune.sleep("50ms")
 ---print(automation:runs()[1].outcome)  --> succeeded
@@ -279,7 +297,11 @@ function automation:runs(count) end
 
 ---Enables the automation again after `disable`.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:disable()
 ---automation:enable()
 ---print(automation:is_enabled())  --> true
@@ -290,7 +312,11 @@ function automation:enable() end
 
 ---Stops triggering the automation. A run that has started continues.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:disable()
 ---print(automation:is_enabled())  --> false
 ---automation:remove()
@@ -300,7 +326,11 @@ function automation:disable() end
 
 ---Returns whether the automation is enabled.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---print(automation:is_enabled())  --> true
 ---automation:remove()
 ---```
@@ -310,7 +340,11 @@ function automation:is_enabled() end
 
 ---Returns whether a run is active.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---print(automation:is_running())  --> false
 ---automation:remove()
 ---```
@@ -320,7 +354,11 @@ function automation:is_running() end
 
 ---Returns the next due time; nil if the automation does not run at times, or is disabled.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { schedule = "0 9 * * *", zone = "UTC" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { schedule = "0 9 * * *", zone = "UTC" },
+---  run = function() end,
+---}
 ---print(automation:next_time().hour)  --> 9
 ---automation:remove()
 ---```
@@ -330,7 +368,11 @@ function automation:next_time() end
 
 ---Removes the automation, and cancels its runs.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:remove()
 ---print(#perilune.automations())  --> 0
 ---```

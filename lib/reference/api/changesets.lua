@@ -28,7 +28,9 @@ local db = {}
 ---local changeset = db:record_changes(function(db)
 ---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
 ---end)
----for _, row in ipairs(changeset:rows()) do print(row.operation, row.table, row.old.title, row.new.title) end
+---for _, row in ipairs(changeset:rows()) do
+---  print(row.operation, row.table, row.old.title, row.new.title)
+---end
 -----> update	book	Typee	Omoo
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -43,7 +45,9 @@ function db:record_changes(block, ...) end
 ---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
 ---such as ON DELETE CASCADE do not run, because the changeset already contains their changes.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'")
+---end)
 ---print(db:apply_changes(changeset:inverted()))  --> 1	0
 ---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
 ---```
@@ -58,7 +62,9 @@ function db:apply_changes(changeset, options) end
 
 ---Reads a changeset from the string that `changeset:serialize` returned. The string does not need to be trusted.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag")
+---end)
 ---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
 ---```
 ---@param bytes string
@@ -74,8 +80,11 @@ local changeset = {}
 
 ---Returns the changes, grouped by table. Columns have their names in the database, or their positions if the table is missing or differs.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
----print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
+---local changeset = db:record_changes(function(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end)
+---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)
+-----> insert	ships
 ---```
 ---@param db? perilune.database the default database by default
 ---@return perilune.changed_row[]
@@ -92,7 +101,9 @@ function changeset:is_empty() end
 
 ---Returns the changeset that undoes this one.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'sea'") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag WHERE name = 'sea'")
+---end)
 ---print(changeset:inverted():rows()[1].operation)  --> insert
 ---```
 ---@return perilune.changeset
@@ -101,8 +112,12 @@ function changeset:inverted() end
 
 ---Returns a changeset of these changes followed by another changeset's: one change for each row.
 ---```lua
----local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
----local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
+---local first = db:record_changes(function(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end)
+---local second = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag WHERE name = 'ships'")
+---end)
 ---print(first:followed_by(second):is_empty())  --> true
 ---```
 ---@param other perilune.changeset
@@ -112,7 +127,9 @@ function changeset:followed_by(other) end
 
 ---Returns the changeset as a string in SQLite's format, which is the same on all machines.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag")
+---end)
 ---print(type(changeset:serialize()))  --> string
 ---```
 ---@return string

@@ -70,7 +70,10 @@ function perilune.pool(path, options) end
 ---Opens a database in a cluster of dqlite nodes, and creates it if it does not exist. Statements run on the leader; when the leader
 ---changes, the connection finds the new one. The page "Running a cluster" lists supported and refused features.
 ---```lua
----local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
+---local ok, err = pcall(perilune.cluster, "shop", {
+---  servers = { "127.0.0.1:1" },
+---  timeout = "100ms",
+---})
 ---print(ok, err.kind)  --> false	cluster_unreachable
 ---```
 ---@param name string the name of the database in the cluster
@@ -103,7 +106,10 @@ function db:execute(sql, ...) end
 
 ---Returns all rows of a query as a list.
 ---```lua
----local rows = db:fetch_all("SELECT title FROM book WHERE year > :year ORDER BY year", { year = 1850 })
+---local rows = db:fetch_all(
+---  "SELECT title FROM book WHERE year > :year ORDER BY year",
+---  { year = 1850 }
+---)
 ---print(#rows, rows[1].title)  --> 2	Moby-Dick
 ---```
 ---@param sql string
@@ -114,7 +120,8 @@ function db:fetch_all(sql, ...) end
 
 ---Returns the first row of a query, or nil.
 ---```lua
----print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)  --> Jules Verne
+---print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)
+-----> Jules Verne
 ---```
 ---@param sql string
 ---@param ... perilune.argument
@@ -134,7 +141,10 @@ function db:fetch_value(sql, ...) end
 
 ---Returns the first column of all rows as a list.
 ---```lua
----print(table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", "))  --> sea, travel
+---print(
+---  table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", ")
+---)
+-----> sea, travel
 ---```
 ---@param sql string
 ---@param ... perilune.argument
@@ -144,7 +154,11 @@ function db:fetch_values(sql, ...) end
 
 ---Returns the first column of all rows as a list in which NULL is `perilune.null`.
 ---```lua
----print(db:fetch_optional_values("SELECT country FROM author ORDER BY id")[3] == perilune.null)  --> true
+---local countries = db:fetch_optional_values(
+---  "SELECT country FROM author ORDER BY id"
+---)
+---print(countries[3] == perilune.null)
+-----> true
 ---```
 ---@param sql string
 ---@param ... perilune.argument
@@ -164,7 +178,10 @@ function db:fetch_set(sql, ...) end
 
 ---Returns the first column of the first row, converted to a type. A missing row and NULL are both nil.
 ---```lua
----print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
+---print(
+---  db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year
+---)
+-----> 1819
 ---```
 ---@param type perilune.type
 ---@param sql string
@@ -176,7 +193,10 @@ function db:fetch_value_as(type, sql, ...) end
 
 ---Returns the first column of all rows, converted to a type.
 ---```lua
----print(db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1])  --> true
+---print(
+---  db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1]
+---)
+-----> true
 ---```
 ---@param type perilune.type
 ---@param sql string
@@ -188,7 +208,9 @@ function db:fetch_values_as(type, sql, ...) end
 
 ---Iterates over the rows of a query without holding all of them in memory.
 ---```lua
----for row in db:rows("SELECT title, year FROM book ORDER BY year") do print(row.title, row.year) end
+---for row in db:rows("SELECT title, year FROM book ORDER BY year") do
+---  print(row.title, row.year)
+---end
 -----> Typee	1846
 -----> Moby-Dick	1851
 -----> Around the World	1872
@@ -201,7 +223,10 @@ function db:rows(sql, ...) end
 
 ---Iterates over the rows of a query as separate values. A first column that is NULL is `perilune.null`.
 ---```lua
----for title, year in db:tuples("SELECT title, year FROM book WHERE id < 3 ORDER BY id") do print(title, year) end
+---local statement = "SELECT title, year FROM book WHERE id < 3 ORDER BY id"
+---for title, year in db:tuples(statement) do
+---  print(title, year)
+---end
 -----> Typee	1846
 -----> Moby-Dick	1851
 ---```
@@ -225,7 +250,9 @@ function db:prepare(sql) end
 ---Calls a function with a read-only handle, which sees a single state of the database.
 ---```lua
 ---local books, authors = db:read(function(db)
----  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
+---  return
+---    db:fetch_value("SELECT COUNT(*) FROM book"),
+---    db:fetch_value("SELECT COUNT(*) FROM author")
 ---end)
 ---print(books, authors)  --> 3	3
 ---```
@@ -280,7 +307,10 @@ function db:in_transaction(kind, block, ...) end
 ---    error("changed my mind")
 ---  end)
 ---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
----  print(db:in_savepoint(function(db) return db:execute("DELETE FROM book WHERE id = 3").changed_rows end))  --> 1
+---  print(db:in_savepoint(function(db)
+---    return db:execute("DELETE FROM book WHERE id = 3").changed_rows
+---  end))
+---  --> 1
 ---end)
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -291,7 +321,9 @@ function db:in_savepoint(block, ...) end
 
 ---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.
 ---```lua
----db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
+---db:write_without_transaction(function(db)
+---  db:execute("PRAGMA user_version = 7")
+---end)
 ---print(db:fetch_value("PRAGMA user_version"))  --> 7
 ---```
 ---@param block fun(db: perilune.database, ...: any): ...
@@ -337,8 +369,11 @@ function db:path() end
 ---Adds an SQL function, or replaces the function with the same name and number of arguments. The function belongs to the script, and must
 ---not use the database.
 ---```lua
----db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
----print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
+---db:add_function("slugify", 1, function(text)
+---  return (text:lower():gsub("%W+", "-"))
+---end)
+---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))
+-----> moby-dick
 ---```
 ---@param name string
 ---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, or -1, the default, for any number; indexes and generated columns need `deterministic = true`
@@ -349,7 +384,10 @@ function db:add_function(name, options, f) end
 
 ---Adds an SQL aggregate.
 ---```lua
----db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
+---db:add_aggregate("product", 1, {
+---  initial = 1,
+---  step = function(state, value) return state * value end,
+---})
 ---print(db:fetch_value("SELECT product(id) FROM book"))  --> 6
 ---```
 ---@param name string
@@ -362,7 +400,9 @@ function db:add_aggregate(name, options, definition) end
 ---Adds a collation.
 ---```lua
 ---db:add_collation("by_length", function(a, b) return #a - #b end)
----print(db:fetch_value("SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1"))  --> Typee
+---print(db:fetch_value[[
+---  SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1]])
+-----> Typee
 ---```
 ---@param name string
 ---@param compare fun(a: string, b: string): integer returns a negative number, 0 or a positive number
@@ -387,7 +427,12 @@ function db:remove_function(name, count) end
 ---```lua
 ---db:add_collation("by_length", function(a, b) return #a - #b end)
 ---db:remove_collation("by_length")
----print((pcall(db.fetch_all, db, "SELECT * FROM book ORDER BY title COLLATE by_length")))  --> false
+---print((pcall(
+---  db.fetch_all,
+---  db,
+---  "SELECT * FROM book ORDER BY title COLLATE by_length"
+---)))
+-----> false
 ---```
 ---@param name string
 ---@raises argument: the name is not valid
@@ -398,8 +443,13 @@ function db:remove_collation(name) end
 ---continue while the second function reads.
 ---```lua
 ---local count = db:write_then_read(
----  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
----  function(db, id) return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id) end)
+---  function(db)
+---    local result = db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---    return result.inserted_rowid
+---  end,
+---  function(db, id)
+---    return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id)
+---  end)
 ---print(count)  --> 3
 ---```
 ---@param write fun(db: perilune.database): ...
@@ -417,7 +467,11 @@ function db:write_then_read(write, read) end
 ---pool:execute("CREATE TABLE note (text)")
 ---local snapshot = pool:snapshot()
 ---pool:execute("INSERT INTO note VALUES ('later')")
----print(snapshot:fetch_value("SELECT COUNT(*) FROM note"), pool:fetch_value("SELECT COUNT(*) FROM note"))  --> 0	1
+---print(
+---  snapshot:fetch_value("SELECT COUNT(*) FROM note"),
+---  pool:fetch_value("SELECT COUNT(*) FROM note")
+---)
+-----> 0	1
 ---snapshot:close()
 ---```
 ---@return perilune.database snapshot
@@ -468,7 +522,11 @@ function db:checkpoint(kind) end
 ---Copies the whole database to another one, replacing its contents.
 ---```lua
 ---local copy = perilune.queue(":memory:")
----db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
+---db:backup_to(copy, {
+---  pages = 100,
+---  progress = function(completed, total) print(completed == total) end,
+---})
+-----> true
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
 ---@param target perilune.database
@@ -560,7 +618,13 @@ function blob:write(bytes) end
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
----  print(blob:seek("end"), blob:seek("set", 1), blob:seek("cur", 2), blob:seek())  --> 5	1	3	3
+---  print(
+---    blob:seek("end"),
+---    blob:seek("set", 1),
+---    blob:seek("cur", 2),
+---    blob:seek()
+---  )
+---  --> 5	1	3	3
 ---end)
 ---```
 ---@param whence? "set"|"cur"|"end" from the beginning, the current position, which is the default, or the end
@@ -572,7 +636,9 @@ function blob:seek(whence, offset) end
 ---Iterates over the rest of the blob in pieces.
 ---```lua
 ---db:read(function(db)
----  for piece in db:open_blob("book", "title", 1):pieces(2) do print(piece) end
+---  for piece in db:open_blob("book", "title", 1):pieces(2) do
+---    print(piece)
+---  end
 ---end)
 -----> Ty
 -----> pe
@@ -585,7 +651,8 @@ function blob:pieces(size) end
 
 ---Returns the number of bytes, as `#blob` does.
 ---```lua
----db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)  --> 5
+---db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)
+-----> 5
 ---```
 ---@return integer
 function blob:size() end

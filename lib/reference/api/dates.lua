@@ -41,7 +41,8 @@ local date = {}
 ---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
 ---local date = perilune.date("2026-03-01T18:30:00Z")
----print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))  --> 01.03.2026	19:30
+---print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))
+-----> 01.03.2026	19:30
 ---```
 ---@param format? perilune.date_format by default the format that databases store
 ---@param zone? perilune.time_zone by default UTC
@@ -61,8 +62,10 @@ function date:iso8601() end
 ---becomes the last day of the month. With `overflow = "run on"` it continues into the next month, as in SQLite.
 ---```lua
 ---local date = perilune.date("2026-01-31")
----print(date:add{ months = 1 }:format("YMD"))                        --> 2026-02-28
----print(date:add{ months = 1, overflow = "run on" }:format("YMD"))   --> 2026-03-03
+---print(date:add{ months = 1 }:format("YMD"))
+-----> 2026-02-28
+---print(date:add{ months = 1, overflow = "run on" }:format("YMD"))
+-----> 2026-03-03
 ---```
 ---@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer, overflow?: "clamp"|"run on" }
 ---@return perilune.date
@@ -71,8 +74,10 @@ function date:add(spans) end
 
 ---Returns the beginning of the year, month, week, day, hour, minute or second of the date. Weeks begin on Mondays.
 ---```lua
----print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))       --> 2026-03-16
----print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))     --> 2026-03-17 23:00:00.000
+---print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))
+-----> 2026-03-16
+---print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))
+-----> 2026-03-17 23:00:00.000
 ---```
 ---@param unit "year"|"month"|"week"|"day"|"hour"|"minute"|"second"
 ---@param zone? perilune.time_zone by default UTC
@@ -91,8 +96,12 @@ function date:seconds_since(other) end
 
 ---Returns the parts of the date.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))                  --> 18:30
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")) --> 19:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))
+-----> 18:30
+---print(
+---  perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")
+---)
+-----> 19:30
 ---```
 ---@param format? perilune.date_format which parts; by default all
 ---@param zone? perilune.time_zone by default UTC; parts with a day and a time keep its offset
@@ -145,7 +154,8 @@ function perilune.date:from_database(value) end
 
 ---Returns whether a value is a date.
 ---```lua
----print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))  --> true	false
+---print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))
+-----> true	false
 ---```
 ---@param value any
 ---@return boolean
@@ -202,7 +212,8 @@ function perilune.date_components:from_database(value) end
 
 ---Returns whether a value holds parts of a date.
 ---```lua
----print(perilune.date_components.is(perilune.date_components("12:30")))  --> true
+---print(perilune.date_components.is(perilune.date_components("12:30")))
+-----> true
 ---```
 ---@param value any
 ---@return boolean

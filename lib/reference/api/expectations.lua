@@ -24,7 +24,9 @@ function check(value, message) end
 ---```lua
 ---scenario("an error", function(t)
 ---  t.make.customer{ name = "Ada" }
----  local err = expect_error(function() t.make.customer{ name = "Ada" } end, { kind = "constraint_unique", column = "name" })
+---  local err = expect_error(function()
+---    t.make.customer{ name = "Ada" }
+---  end, { kind = "constraint_unique", column = "name" })
 ---  check(err.table == "customer")
 ---end)
 ---```
@@ -222,7 +224,9 @@ function expectation:is_empty() end
 ---At most this number of statements ran.
 ---```lua
 ---scenario("at_most", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):at_most(1)
 ---end)
 ---```
@@ -233,7 +237,9 @@ function expectation:at_most(count) end
 ---Exactly this number of statements ran.
 ---```lua
 ---scenario("exactly", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):exactly(1)
 ---end)
 ---```
@@ -245,7 +251,9 @@ function expectation:exactly(count) end
 ---```lua
 ---scenario("uses_index", function(t)
 ---  t.db:create_index("invoice", { "customer_id" })
----  local queries = t.queries(function() t.db:fetch_one("SELECT id FROM invoice WHERE customer_id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT id FROM invoice WHERE customer_id = 1")
+---  end)
 ---  expect(queries):uses_index("invoice_on_customer_id")
 ---end)
 ---```
@@ -256,7 +264,9 @@ function expectation:uses_index(name) end
 ---No statement scans a whole table.
 ---```lua
 ---scenario("no_full_scan", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_full_scan()
 ---end)
 ---```
@@ -267,7 +277,9 @@ function expectation:no_full_scan(table_name) end
 ---No statement runs again with other arguments, as in a loop.
 ---```lua
 ---scenario("no_repeats", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_repeats()
 ---end)
 ---```
@@ -277,7 +289,9 @@ function expectation:no_repeats() end
 ---No statement writes.
 ---```lua
 ---scenario("no_writes", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_writes()
 ---end)
 ---```

@@ -44,7 +44,8 @@ function perilune.value(value) end
 
 ---Returns SQL text as an expression. Each `?` stands for an argument, which may be an expression.
 ---```lua
----print(Book:filter(perilune.sql("length(title) > ?", 10)):fetch_count())  --> 1
+---print(Book:filter(perilune.sql("length(title) > ?", 10)):fetch_count())
+-----> 1
 ---```
 ---@param text string
 ---@param ... any one for each `?`, or one table by name
@@ -55,7 +56,8 @@ function perilune.sql(text, ...) end
 
 ---Returns a parameter, whose value is passed when a prepared request runs.
 ---```lua
----local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year"))):prepare()
+---local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year")))
+---  :prepare()
 ---print(by_year:fetch_count{ year = 1850 })  --> 2
 ---```
 ---@param name string
@@ -75,7 +77,10 @@ function perilune.count() end
 
 ---Returns the value that belongs to the first true condition.
 ---```lua
----local age = perilune.case{ { Book.c.year:lt(1850), "old" }, otherwise = "new" }
+---local age = perilune.case{
+---  { Book.c.year:lt(1850), "old" },
+---  otherwise = "new",
+---}
 ---print(Book:select(age:as("age")):order("id"):fetch_values()[1])  --> old
 ---```
 ---@param branches { [integer]: { [1]: perilune.expression, [2]: any }, otherwise?: any }
@@ -86,7 +91,12 @@ function perilune.case(branches) end
 
 ---Returns the condition that a request has at least one row.
 ---```lua
----print(Author:filter(perilune.exists(Book:filter("book.author_id = author.id"))):fetch_count())  --> 2
+---print(
+---  Author:filter(
+---    perilune.exists(Book:filter("book.author_id = author.id"))
+---  ):fetch_count()
+---)
+-----> 2
 ---```
 ---@param request perilune.request
 ---@return perilune.expression
@@ -216,7 +226,8 @@ function column:glob(pattern) end
 
 ---Calls the SQL function `regexp`, which the script must add.
 ---```lua
----print((Book:filter(Book.c.title:regexp("^M")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
+---print((Book:filter(Book.c.title:regexp("^M")):sql()))
+-----> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
 ---```
 ---@param pattern string|perilune.expression
 ---@return perilune.expression
@@ -224,7 +235,8 @@ function column:regexp(pattern) end
 
 ---Matches a full-text search pattern.
 ---```lua
----print((Book:filter(Book.c.title:match("whale")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" MATCH ?
+---print((Book:filter(Book.c.title:match("whale")):sql()))
+-----> SELECT * FROM "book" WHERE "book"."title" MATCH ?
 ---```
 ---@param pattern string|perilune.expression
 ---@return perilune.expression
@@ -256,7 +268,8 @@ function column:ends_with(text) end
 
 ---The value with a collation for comparing and ordering.
 ---```lua
----print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())  --> 1
+---print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())
+-----> 1
 ---```
 ---@param name string
 ---@return perilune.expression
@@ -286,7 +299,8 @@ function column:desc() end
 
 ---Sorts NULL before all values.
 ---```lua
----print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)  --> Around the World
+---print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)
+-----> Around the World
 ---```
 ---@return perilune.expression
 function column:nulls_first() end
@@ -300,7 +314,8 @@ function column:nulls_last() end
 
 ---Converts to `"integer"`, `"real"`, `"text"`, `"blob"` or `"numeric"`.
 ---```lua
----print(Book:select(Book.c.year:cast("text")):order("id"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:cast("text")):order("id"):fetch_value())
+-----> 1846
 ---```
 ---@param type "integer"|"real"|"text"|"blob"|"numeric"
 ---@return perilune.expression
@@ -319,9 +334,25 @@ function column:cast(type) end
 ---aggregates. A column that differs within a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
----print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
----print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
----print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
+---print(
+---  Book:group("author_id")
+---    :select(so_far:as("so_far"))
+---    :order("author_id")
+---    :fetch_values()[2]
+---)
+-----> 3
+---print(
+---  Book:select(Book.c.id:sum():over("ORDER BY id"))
+---    :order("id")
+---    :fetch_values()[3]
+---)
+-----> 6
+---print(
+---  Book:select(
+---    Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }
+---  ):order("id"):fetch_values()[3]
+---)
+-----> 5
 ---```
 ---@param window? string|{ partition_by?: any, order_by?: any, frame?: perilune.window_frame } the window, also as SQL: `"PARTITION BY country ORDER BY name"`
 ---@return perilune.expression
@@ -329,7 +360,10 @@ function column:over(window) end
 
 ---The aggregate, limited to the rows that satisfy a condition.
 ---```lua
----print(Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value())  --> 2
+---print(
+---  Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value()
+---)
+-----> 2
 ---```
 ---@param condition perilune.expression
 ---@return perilune.expression
@@ -393,7 +427,8 @@ function column:max() end
 
 ---All values, joined into one text.
 ---```lua
----print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())  --> sea+travel
+---print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())
+-----> sea+travel
 ---```
 ---@param separator? string a comma by default
 ---@return perilune.expression
@@ -401,14 +436,19 @@ function column:group_concat(separator) end
 
 ---All values as a JSON array.
 ---```lua
----print(Tag:select(Tag.c.name:json_group_array()):fetch_value())  --> ["sea","travel"]
+---print(Tag:select(Tag.c.name:json_group_array()):fetch_value())
+-----> ["sea","travel"]
 ---```
 ---@return perilune.expression
 function column:json_group_array() end
 
 ---The value in a JSON text: at a path, which begins with `$` (`"$.city"`); of the member with a name; or at a position, from 1.
 ---```lua
----print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
+---print(
+---  Tag:select(perilune.value('{"city":"Paris"}'):json("$.city"))
+---    :fetch_value()
+---)
+-----> Paris
 ---```
 ---@param path string|integer
 ---@return perilune.expression
@@ -417,9 +457,15 @@ function column:json(path) end
 
 ---The text of a full-text column, with marks around the matches.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print((BookText:matching("dick"):select(BookText.c.title:highlight("[", "]")):fetch_value()))  --> Moby-[Dick]
+---print((BookText:matching("dick")
+---  :select(BookText.c.title:highlight("[", "]"))
+---  :fetch_value()))
+-----> Moby-[Dick]
 ---```
 ---@param before? string `"<b>"` by default
 ---@param after? string `"</b>"` by default
@@ -428,9 +474,15 @@ function column:highlight(before, after) end
 
 ---The part of a full-text column around the matches.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print((BookText:matching("dick"):select(BookText.c.title:snippet("[", "]")):fetch_value()))  --> Moby-[Dick]
+---print((BookText:matching("dick")
+---  :select(BookText.c.title:snippet("[", "]"))
+---  :fetch_value()))
+-----> Moby-[Dick]
 ---```
 ---@param before? string `"<b>"` by default
 ---@param after? string `"</b>"` by default
@@ -441,7 +493,12 @@ function column:snippet(before, after, ellipsis, tokens) end
 
 ---The date in the format of SQL's `strftime`.
 ---```lua
----print(Author:select(Author.c.born:strftime("%d.%m.%Y")):order("id"):fetch_value())  --> 01.08.1819
+---print(
+---  Author:select(Author.c.born:strftime("%d.%m.%Y"))
+---    :order("id")
+---    :fetch_value()
+---)
+-----> 01.08.1819
 ---```
 ---@param format string|perilune.expression
 ---@return perilune.expression
@@ -494,7 +551,8 @@ function column:rtrim(characters) end
 
 ---SQL's `replace`.
 ---```lua
----print(Tag:select(Tag.c.name:replace("s", "t")):order("id"):fetch_value())  --> tea
+---print(Tag:select(Tag.c.name:replace("s", "t")):order("id"):fetch_value())
+-----> tea
 ---```
 ---@param part string|perilune.expression
 ---@param by string|perilune.expression
@@ -642,7 +700,12 @@ function column:mod(divisor) end
 
 ---SQL's `coalesce`: the first value that is not NULL.
 ---```lua
----print(Author:select(Author.c.country:coalesce("?")):order("id"):fetch_values()[3])  --> ?
+---print(
+---  Author:select(Author.c.country:coalesce("?"))
+---    :order("id")
+---    :fetch_values()[3]
+---)
+-----> ?
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -650,7 +713,10 @@ function column:coalesce(...) end
 
 ---SQL's `ifnull`: the value instead of NULL.
 ---```lua
----print(Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3])  --> ?
+---print(
+---  Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3]
+---)
+-----> ?
 ---```
 ---@param value any
 ---@return perilune.expression
@@ -658,7 +724,8 @@ function column:ifnull(value) end
 
 ---SQL's `nullif`: NULL instead of the value.
 ---```lua
----print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())  --> nil
+---print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())
+-----> nil
 ---```
 ---@param value any
 ---@return perilune.expression
@@ -666,7 +733,10 @@ function column:nullif(value) end
 
 ---SQL's `iif`: the first value if the condition is true, else the second.
 ---```lua
----print(Book:select(Book.c.year:gt(1850):iif("new", "old")):order("id"):fetch_value())  --> old
+---print(Book:select(Book.c.year:gt(1850):iif("new", "old"))
+---  :order("id")
+---  :fetch_value())
+-----> old
 ---```
 ---@param value any
 ---@param otherwise any
@@ -689,7 +759,8 @@ function column:unlikely() end
 
 ---SQL's `date`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:date("+1 day")):order("id"):fetch_value())  --> 1819-08-02
+---print(Author:select(Author.c.born:date("+1 day")):order("id"):fetch_value())
+-----> 1819-08-02
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -697,7 +768,10 @@ function column:date(...) end
 
 ---SQL's `time`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:time("+1 hour")):order("id"):fetch_value())  --> 01:00:00
+---print(
+---  Author:select(Author.c.born:time("+1 hour")):order("id"):fetch_value()
+---)
+-----> 01:00:00
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -705,7 +779,10 @@ function column:time(...) end
 
 ---SQL's `datetime`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:datetime("+1 hour")):order("id"):fetch_value())  --> 1819-08-01 01:00:00
+---print(
+---  Author:select(Author.c.born:datetime("+1 hour")):order("id"):fetch_value()
+---)
+-----> 1819-08-01 01:00:00
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -713,7 +790,8 @@ function column:datetime(...) end
 
 ---SQL's `julianday`, with modifiers.
 ---```lua
----print(Tag:select(perilune.value("2000-01-01"):julianday()):fetch_value())  --> 2451544.5
+---print(Tag:select(perilune.value("2000-01-01"):julianday()):fetch_value())
+-----> 2451544.5
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -721,7 +799,8 @@ function column:julianday(...) end
 
 ---SQL's `unixepoch`, with modifiers.
 ---```lua
----print(Tag:select(perilune.value("1970-01-02"):unixepoch()):fetch_value())  --> 86400
+---print(Tag:select(perilune.value("1970-01-02"):unixepoch()):fetch_value())
+-----> 86400
 ---```
 ---@param ... any
 ---@return perilune.expression
@@ -729,7 +808,11 @@ function column:unixepoch(...) end
 
 ---SQL's `json_extract`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]")):fetch_value())  --> 2
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]"))
+---    :fetch_value()
+---)
+-----> 2
 ---```
 ---@param path string
 ---@return perilune.expression
@@ -737,7 +820,10 @@ function column:json_extract(path) end
 
 ---SQL's `json_type`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_type("$.a")):fetch_value())  --> array
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_type("$.a")):fetch_value()
+---)
+-----> array
 ---```
 ---@param path? string
 ---@return perilune.expression
@@ -745,7 +831,11 @@ function column:json_type(path) end
 
 ---SQL's `json_array_length`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_array_length("$.a")):fetch_value())  --> 2
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_array_length("$.a"))
+---    :fetch_value()
+---)
+-----> 2
 ---```
 ---@param path? string
 ---@return perilune.expression
@@ -753,7 +843,10 @@ function column:json_array_length(path) end
 
 ---SQL's `json_set`: sets a member, whether or not it exists.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value())  --> {"a":1,"b":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value()
+---)
+-----> {"a":1,"b":2}
 ---```
 ---@param path string
 ---@param value any
@@ -762,7 +855,10 @@ function column:json_set(path, value) end
 
 ---SQL's `json_insert`: adds a member if it does not exist.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value())  --> {"a":1}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value()
+---)
+-----> {"a":1}
 ---```
 ---@param path string
 ---@param value any
@@ -771,7 +867,10 @@ function column:json_insert(path, value) end
 
 ---SQL's `json_replace`: changes a member if it exists.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value())  --> {"a":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value()
+---)
+-----> {"a":2}
 ---```
 ---@param path string
 ---@param value any
@@ -780,7 +879,10 @@ function column:json_replace(path, value) end
 
 ---SQL's `json_remove`.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_remove("$.a")):fetch_value())  --> {}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_remove("$.a")):fetch_value()
+---)
+-----> {}
 ---```
 ---@param path string
 ---@return perilune.expression
@@ -788,7 +890,10 @@ function column:json_remove(path) end
 
 ---SQL's `json_patch`.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_patch('{"b":2}')):fetch_value())  --> {"a":1,"b":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_patch('{"b":2}')):fetch_value()
+---)
+-----> {"a":1,"b":2}
 ---```
 ---@param patch string|perilune.expression
 ---@return perilune.expression
@@ -804,7 +909,10 @@ function column:json_valid() end
 
 ---Returns the number of the row in its partition, from 1. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---@return perilune.expression
 ---@raises argument: an argument is given
@@ -814,7 +922,10 @@ function perilune.row_number() end
 
 ---Returns the rank of the row; equal rows share a rank, and the ranks after them have gaps. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---@return perilune.expression
 ---@raises argument: an argument is given
@@ -824,7 +935,10 @@ function perilune.rank() end
 
 ---Returns the rank of the row, without gaps. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---@return perilune.expression
 ---@raises argument: an argument is given
@@ -834,7 +948,10 @@ function perilune.dense_rank() end
 
 ---Returns the rank of the row as a number from 0 to 1. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
+---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 0.0
 ---```
 ---@return perilune.expression
 ---@raises argument: an argument is given
@@ -844,7 +961,10 @@ function perilune.percent_rank() end
 
 ---Returns the share of the rows up to this one. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
+---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 0.33333333333333
 ---```
 ---@return perilune.expression
 ---@raises argument: an argument is given
@@ -854,7 +974,10 @@ function perilune.cume_dist() end
 
 ---Returns the number of the row's bucket, if the rows of a window are divided into `count` buckets.
 ---```lua
----print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
+---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r"))
+---  :order(perilune.sql("r DESC"))
+---  :fetch_value())
+-----> 3
 ---```
 ---@param count integer from 1
 ---@return perilune.expression
@@ -865,7 +988,10 @@ function perilune.ntile(count) end
 
 ---The value in an earlier row of a window.
 ---```lua
----print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
+---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 0
 ---```
 ---@param distance? integer 1 by default
 ---@param default? any the value for rows without such a row; NULL by default
@@ -874,7 +1000,10 @@ function column:lag(distance, default) end
 
 ---The value in a later row of a window.
 ---```lua
----print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
+---print(Book:select(Book.c.year:lead():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1851
 ---```
 ---@param distance? integer 1 by default
 ---@param default? any the value for rows without such a row; NULL by default
@@ -883,21 +1012,30 @@ function column:lead(distance, default) end
 
 ---The value in the first row of the frame.
 ---```lua
----print(Book:select(Book.c.year:first_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:first_value():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---@return perilune.expression
 function column:first_value() end
 
 ---The value in the last row of the frame.
 ---```lua
----print(Book:select(Book.c.year:last_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:last_value():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---@return perilune.expression
 function column:last_value() end
 
 ---The value in a row of the frame, given by its number, from 1.
 ---```lua
----print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---@param position integer
 ---@return perilune.expression
@@ -905,7 +1043,11 @@ function column:nth_value(position) end
 
 ---The aggregate over its rows in an order, for `group_concat` and `json_group_array`.
 ---```lua
----print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
+---print(
+---  Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc()))
+---    :fetch_value()
+---)
+-----> travel+sea
 ---```
 ---@param ... string|perilune.expression
 ---@return perilune.expression

@@ -20,8 +20,12 @@
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
----history:write("tidy up", function(db) db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1") end)
----for _, version in ipairs(Tag:find(1):history()) do print(version.operation, version.record.name, version.note) end
+---history:write("tidy up", function(db)
+---  db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
+---end)
+---for _, version in ipairs(Tag:find(1):history()) do
+---  print(version.operation, version.record.name, version.note)
+---end
 -----> start	sea	nil
 -----> update	ocean	tidy up
 ---history:undo(1)
@@ -74,8 +78,13 @@ function history:is_installed(db) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("spoiled by water", function(db) db:execute("DELETE FROM book WHERE id = 2") end)
----print(db:fetch_value("SELECT history_operation FROM book_history WHERE history_transaction = 1"))  --> delete
+---history:write("spoiled by water", function(db)
+---  db:execute("DELETE FROM book WHERE id = 2")
+---end)
+---print(db:fetch_value[[
+---  SELECT history_operation FROM book_history
+---  WHERE history_transaction = 1]])
+-----> delete
 ---```
 ---@param db? perilune.database may be left out
 ---@param note string
@@ -90,8 +99,11 @@ function history:write(db, note, block, ...) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
----print(history:transactions()[1].id, history:transactions()[1].note)  --> 1	read all
+---history:write("read all", function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---end)
+---print(history:transactions()[1].id, history:transactions()[1].note)
+-----> 1	read all
 ---```
 ---@param db? perilune.database
 ---@param limit? integer the maximum number; 20 by default
@@ -104,8 +116,14 @@ function history:transactions(db, limit) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
----print(history:undo(1), db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3	1
+---history:write("read all", function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---end)
+---print(
+---  history:undo(1),
+---  db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read")
+---)
+-----> 3	1
 ---```
 ---@param db? perilune.database
 ---@param transaction integer the id of a transaction

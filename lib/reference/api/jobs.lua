@@ -21,8 +21,15 @@
 
 ---Returns the queue with a name, and creates it on first use.
 ---```lua
----local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
----local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
+---local mails = perilune.jobs("mail", {
+---  attempts = 8,
+---  backoff = { "1s", "1h" },
+---  concurrency = 4,
+---  rate = "100/minute",
+---})
+---local handler = mails:handle(function(job)
+---  print(job.to, job.key, job.attempt)
+---end)
 ---db:write(function()
 ---  db:execute("INSERT INTO tag (name) VALUES ('ordered')")
 ---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
@@ -41,7 +48,10 @@ function perilune.jobs(name, options) end
 ---Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
 ---together.
 ---```lua
----local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
+---local function seed(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('first')")
+---  return 1
+---end
 ---print(perilune.once("seed 2026-11", seed))  --> 1	true
 ---print(perilune.once("seed 2026-11", seed))  --> 1	false
 ---```
@@ -72,7 +82,8 @@ local jobs = {}
 ---Adds a job, in the open transaction if there is one.
 ---```lua
 ---local mails = perilune.jobs("mail")
----print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))  --> 1	true
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))
+-----> 1	true
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1" }))  --> 1	false
 ---```
 ---@param payload any a value that JSON can express, of at most 1 MB
@@ -99,7 +110,9 @@ function jobs:enqueue(payload, options) end
 ---handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
----local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
+---local handler = jobs:handle(function(job, db)
+---  db:execute("UPDATE book SET pages = pages + ?", job.n)
+---end, { transaction = true })
 ---jobs:enqueue{ n = 1 }
 ---handler:wait_until_idle()
 ---print(jobs:counts().done)  --> 1
@@ -136,7 +149,11 @@ function jobs:retry(id) end
 
 ---Deletes finished jobs, and returns their number.
 ---```lua
----print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
+---print(perilune.jobs("mail"):prune{
+---  older_than = "30 days",
+---  states = { "done", "dead" },
+---})
+-----> 0
 ---```
 ---@param options? { older_than?: perilune.duration, states?: ("done"|"dead"|"cancelled")[] } by default all jobs that are done or cancelled
 ---@return integer

@@ -42,7 +42,8 @@ function migrator:register(name, options, body) end
 ---sql-migrate, the sections define how to apply and undo the migration.
 ---```lua
 ---local migrator = perilune.migrator()
----print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
+---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))
+-----> false
 ---```
 ---@param path string
 ---@raises cannot_open: the folder cannot be read; argument: a migration has the name of a file; sandbox: the script may not read files
@@ -54,7 +55,8 @@ function migrator:register_folder(path) end
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
 ---migrator:register("add date", "ALTER TABLE note ADD COLUMN made DATE")
----print(table.concat(migrator:migrate(db, "create note"), ", "))  --> create note
+---print(table.concat(migrator:migrate(db, "create note"), ", "))
+-----> create note
 ---print(table.concat(migrator:migrate(db), ", "))  --> add date
 ---```
 ---@param db? perilune.database the default database unless given
@@ -68,9 +70,14 @@ function migrator:migrate(db, options) end
 ---Undoes the last applied migration, or all migrations after a given one, by their `down`.
 ---```lua
 ---local migrator = perilune.migrator()
----migrator:register("create note", { down = "DROP TABLE note" }, "CREATE TABLE note (text TEXT)")
+---migrator:register(
+---  "create note",
+---  { down = "DROP TABLE note" },
+---  "CREATE TABLE note (text TEXT)"
+---)
 ---migrator:migrate(db)
----print(migrator:migrate_down(db), db:table_exists("note"))  --> create note	false
+---print(migrator:migrate_down(db), db:table_exists("note"))
+-----> create note	false
 ---```
 ---@param db? perilune.database the default database unless given
 ---@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the last migration to keep

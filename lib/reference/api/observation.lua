@@ -28,7 +28,9 @@ local db = {}
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
 ---  on_change = function(event) print(event.operation, event.new.name) end,
----  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
+---  did_commit = function(db)
+---    print(db:fetch_value("SELECT COUNT(*) FROM tag"))
+---  end,
 ---}
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 -----> insert	ships
@@ -66,7 +68,9 @@ local observer = {}
 
 ---Ends the observation.
 ---```lua
----local observer = db:observe_transactions{ on_change = function(event) print(event.operation) end }
+---local observer = db:observe_transactions{
+---  on_change = function(event) print(event.operation) end,
+---}
 ---observer:cancel()
 ---db:execute("DELETE FROM tag")
 ---```
@@ -99,7 +103,9 @@ function observer:is_active() end
 ---Observes the results of a function. The callback gets the current results, and then the new results after each transaction, of any
 ---writer, that has changed them. Equal results are delivered once. Without a callback, the script asks the observation for values.
 ---```lua
----local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
+---local observation = db:observe(function(db)
+---  return db:fetch_value("SELECT COUNT(*) FROM tag")
+---end)
 ---print(observation:next())  --> 2
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 ---print(observation:next())  --> 3
@@ -117,7 +123,9 @@ function db:observe(fetch, callback, options) end
 ---Observes parts of a database, regardless of their contents. The callback is called without arguments after each transaction that may have
 ---changed them. Without a callback, `observation:next()` waits for such a transaction.
 ---```lua
----local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
+---local observation = db:observe_region(
+---  { "tag", { table = "book", columns = { "title" } } }
+---)
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 ---observation:next()
 ---print("changed")  --> changed
@@ -134,7 +142,9 @@ function db:observe_region(regions, callback, options) end
 
 ---Returns an observation that several functions share. It fetches once for all of them, and only while at least one of them is subscribed.
 ---```lua
----local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
+---local shared = db:share_observation(Tag:order("name"), {
+---  keeps_alive = false,
+---})
 ---local list = shared:observe(function(tags) print(#tags) end)
 ---local title = shared:observe(function(tags) print("tags: " .. #tags) end)
 ---print(shared:count())  --> 2
@@ -308,7 +318,8 @@ local subscription = {}
 
 ---Ends the subscription; returns whether it was active.
 ---```lua
----local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---local subscription = db:share_observation(Tag, { keeps_alive = false })
+---  :observe(function(tags) print(#tags) end)
 ---print(subscription:cancel(), subscription:cancel())  --> true	false
 ---```
 ---@return boolean was_active
@@ -317,7 +328,8 @@ function subscription:cancel() end
 
 ---Returns whether the subscription is active.
 ---```lua
----local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---local subscription = db:share_observation(Tag, { keeps_alive = false })
+---  :observe(function(tags) print(#tags) end)
 ---print(subscription:is_active())  --> true
 ---subscription:cancel()
 ---```

@@ -70,7 +70,11 @@ function perilune.vector_numbers(blob) end
 
 ---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
 ---```lua
----print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text
+---print(
+---  perilune.storage_class(1.0),
+---  perilune.storage_class(perilune.date("2026-03-01"))
+---)
+-----> real	text
 ---```
 ---@param value perilune.argument
 ---@return "null"|"integer"|"real"|"text"|"blob"
@@ -126,7 +130,8 @@ function perilune.with(overrides, body, ...) end
 ---are objects.
 ---```lua
 ---local Status = perilune.enum{ "draft", "sent", "paid" }
----print(Status.sent == "sent", table.concat(Status:cases(), " "))  --> true	draft sent paid
+---print(Status.sent == "sent", table.concat(Status:cases(), " "))
+-----> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
 ---print(Color.red, Color:from(1), Color.white.raw)  --> red	white	1
 ---```
@@ -214,7 +219,9 @@ function perilune.value_type(definition) end
 
 ---Makes a type whose values a function builds from rows. It is fetched like a record class, and needs no table.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title:upper() end,
+---}
 ---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
 ---```
 ---@param definition { from_row: (fun(row: perilune.row|perilune.record): any), did_fetch?: fun(value: any, row: perilune.row|perilune.record) }
@@ -231,7 +238,9 @@ local row_type = {}
 
 ---Returns the values of all rows.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
 ---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
 ---print(Title:fetch_all(Book:order("id"))[1])  --> Typee
 ---```
@@ -243,8 +252,11 @@ function row_type:fetch_all(sql, ...) end
 
 ---Returns the value of the first row, or nil.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
----print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))  --> Moby-Dick
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
+---print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))
+-----> Moby-Dick
 ---```
 ---@param sql string|perilune.request
 ---@param ... perilune.argument
@@ -254,8 +266,12 @@ function row_type:fetch_one(sql, ...) end
 
 ---Iterates over the values of the rows.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
----for title in Title:rows("SELECT title FROM book WHERE id < 3") do print(title) end
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
+---for title in Title:rows("SELECT title FROM book WHERE id < 3") do
+---  print(title)
+---end
 -----> Typee
 -----> Moby-Dick
 ---```
@@ -267,7 +283,9 @@ function row_type:rows(sql, ...) end
 
 ---Makes a value from a table of columns, or from a row.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
 ---print(Title:from{ title = "Omoo" })  --> Omoo
 ---```
 ---@param values table<string, any>
@@ -284,7 +302,8 @@ local json = {}
 ---Returns the JSON text of a value. A table is an array if it is a list with at least one element, or is marked by
 ---`perilune.json.array`.
 ---```lua
----print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })  --> {"a":null,"b":[1,2.5]}
+---print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })
+-----> {"a":null,"b":[1,2.5]}
 ---```
 ---@param value any
 ---@return string
@@ -314,7 +333,8 @@ function perilune.json.array(list) end
 
 ---Marks a table as an object. An empty table without a mark is also an object.
 ---```lua
----print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
+---print(perilune.json.encode(perilune.json.object{ name = "tea" }))
+-----> {"name":"tea"}
 ---```
 ---@param members? table<string, any> the table, which is returned; by default a new one
 ---@return table<string, any>

@@ -94,7 +94,8 @@ function Class:extend(options) end
 ---Returns the record with a key, or for a list of keys the records in that order. A table gives a key of several columns, or another unique
 ---key.
 ---```lua
----print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
+---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)
+-----> Jules Verne	3
 ---```
 ---@param db? perilune.database
 ---@param key any|table<string, any>|any[]
@@ -104,7 +105,14 @@ function Class:find(db, key) end
 
 ---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
----print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
+---print(
+---  Book:fetch_one(2).title,
+---  Book:fetch_one(
+---    "SELECT * FROM book WHERE year > ? ORDER BY year",
+---    1850
+---  ).title
+---)
+-----> Moby-Dick	Moby-Dick
 ---```
 ---@param db? perilune.database
 ---@param key any a key, or SQL with arguments; SQL without arguments is refused, because it could be a key that a user has typed
@@ -114,7 +122,11 @@ function Class:fetch_one(db, key, ...) end
 
 ---Returns all records of the table, or of a query.
 ---```lua
----print(#Book:fetch_all(), #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850))  --> 3	1
+---print(
+---  #Book:fetch_all(),
+---  #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850)
+---)
+-----> 3	1
 ---```
 ---@param db? perilune.database
 ---@param sql? string
@@ -124,7 +136,9 @@ function Class:fetch_all(db, sql, ...) end
 
 ---Iterates over the records of the table, or of a query.
 ---```lua
----for book in Book:rows("SELECT * FROM book WHERE id < 3 ORDER BY id") do print(book.title) end
+---for book in Book:rows("SELECT * FROM book WHERE id < 3 ORDER BY id") do
+---  print(book.title)
+---end
 -----> Typee
 -----> Moby-Dick
 ---```
@@ -136,7 +150,11 @@ function Class:rows(db, sql, ...) end
 
 ---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%")
+---    :fetch_one().year
+---)
+-----> 1851
 ---```
 ---@param sql string
 ---@param ... perilune.argument
@@ -228,7 +246,11 @@ function Class:upsert(db, record, options) end
 ---Inserts a list of records, or updates the rows with the same unique keys: all of them, or none. In a class without hooks, it is the fastest
 ---way to write many rows that may exist.
 ---```lua
----print(Tag:upsert_all{ { name = "sea" }, { name = "ships" } }, Tag:fetch_count())  --> 2	3
+---print(
+---  Tag:upsert_all{ { name = "sea" }, { name = "ships" } },
+---  Tag:fetch_count()
+---)
+-----> 2	3
 ---```
 ---@param db? perilune.database
 ---@param list (table<string, any>|perilune.record|perilune.draft)[]
@@ -275,7 +297,8 @@ function Class:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
----print(Tag:statement("insert", Tag:draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
+---print(Tag:statement("insert", Tag:draft{ name = "ships" }))
+-----> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---@param operation "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
 ---@param ... any the arguments of the operation
@@ -296,7 +319,12 @@ function Class:statement(operation, ...) end
 ---```lua
 ---db:execute("CREATE TABLE archive (id INTEGER PRIMARY KEY, title TEXT)")
 ---local Archive = perilune.record("archive")
----print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
+---print(
+---  Archive:insert_from(
+---    Book:filter("year < 1850"):select("id", "title")
+---  ).changed_rows
+---)
+-----> 1
 ---```
 ---@param request perilune.request
 ---@param options? perilune.insert_from_options how to treat conflicting rows; `perilune.excluded` names their new values
@@ -306,7 +334,9 @@ function Class:insert_from(request, options) end
 ---Returns a request for all rows, without the default request of the class.
 ---```lua
 ---local Recent = Book:extend()
----Recent.requests.default = function(self) return self:filter("year > 1850") end
+---Recent.requests.default = function(self)
+---  return self:filter("year > 1850")
+---end
 ---print(#Recent:fetch_all(), Recent:unscoped():fetch_count())  --> 2	3
 ---```
 ---@return perilune.request
@@ -420,7 +450,8 @@ function record:update(db, options) end
 ---those that the change names or alters.
 ---```lua
 ---local book = Book:find(1)
----print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
+---print(book:update_changes{ pages = 330 }, book:update_changes())
+-----> true	false
 ---```
 ---@param change? table<string, any>|fun(record: perilune.record)
 ---@param options? perilune.write_options
@@ -465,7 +496,12 @@ function record:delete(db, options) end
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
 ---tag:delete()
----print(#tag:history(), tag:history()[1].record.name, tag:history()[2].operation)  --> 2	sea	delete
+---print(
+---  #tag:history(),
+---  tag:history()[1].record.name,
+---  tag:history()[2].operation
+---)
+-----> 2	sea	delete
 ---```
 ---@param db? perilune.database
 ---@return perilune.version[]
@@ -489,7 +525,8 @@ function record:restore(db) end
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
----print(Kept:find(1):delete_forever(), Kept:unscoped():filter_key(1):exists())  --> true	false
+---print(Kept:find(1):delete_forever(), Kept:unscoped():filter_key(1):exists())
+-----> true	false
 ---```
 ---@param db? perilune.database
 ---@return boolean was_there
@@ -547,7 +584,8 @@ function record:included(name) end
 
 ---Returns a copy of the record, optionally with changed fields.
 ---```lua
----print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
+---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)
+-----> sea	lake
 ---```
 ---@param changes? table<string, any> fields of the copy
 ---@return perilune.record
@@ -559,7 +597,8 @@ function record:copy(changes) end
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
 ---end
----print(select(2, pcall(Tag.insert, Tag, { name = "" })).message)  --> tag: name must not be empty
+---print(select(2, pcall(Tag.insert, Tag, { name = "" })).message)
+-----> tag: name must not be empty
 ---```
 ---@param column? string
 ---@param message string
@@ -766,7 +805,8 @@ local statement = {}
 
 ---Returns the SQL and its arguments.
 ---```lua
----print((Tag:statement("insert", { name = "ships" }):sql()))  --> INSERT INTO "tag" ("name") VALUES (?)
+---print((Tag:statement("insert", { name = "ships" }):sql()))
+-----> INSERT INTO "tag" ("name") VALUES (?)
 ---```
 ---@return string
 ---@return table arguments with a field `n`
@@ -774,7 +814,8 @@ function statement:sql() end
 
 ---Executes the write.
 ---```lua
----print(Tag:statement("insert", { name = "ships" }):execute().changed_rows)  --> 1
+---print(Tag:statement("insert", { name = "ships" }):execute().changed_rows)
+-----> 1
 ---```
 ---@param db? perilune.database
 ---@return perilune.execute_result
@@ -782,7 +823,11 @@ function statement:execute(db) end
 
 ---Executes the write, and returns the rows of `returning` as a list.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_all()[1].id)  --> 3
 ---```
 ---@param db? perilune.database
@@ -791,7 +836,11 @@ function statement:fetch_all(db) end
 
 ---Executes the write, and returns the first row of `returning`, or nil.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_one().id)  --> 3
 ---```
 ---@param db? perilune.database
@@ -800,7 +849,11 @@ function statement:fetch_one(db) end
 
 ---Executes the write, and returns the first value of `returning`, or nil.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_value())  --> 3
 ---```
 ---@param db? perilune.database
@@ -809,7 +862,11 @@ function statement:fetch_value(db) end
 
 ---Executes the write, and returns the first column of `returning` as a list.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_values()[1])  --> 3
 ---```
 ---@param db? perilune.database
@@ -824,7 +881,8 @@ local from_sql = {}
 
 ---Returns all records.
 ---```lua
----print(#Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_all())  --> 2
+---print(#Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_all())
+-----> 2
 ---```
 ---@param db? perilune.database
 ---@return perilune.record[]
@@ -832,7 +890,10 @@ function from_sql:fetch_all(db) end
 
 ---Returns the first record, or nil.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):fetch_one().title)  --> Moby-Dick
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):fetch_one().title
+---)
+-----> Moby-Dick
 ---```
 ---@param db? perilune.database
 ---@return perilune.record?
@@ -840,7 +901,10 @@ function from_sql:fetch_one(db) end
 
 ---Returns the number of rows of the query.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count()
+---)
+-----> 2
 ---```
 ---@param db? perilune.database
 ---@return integer
@@ -848,7 +912,11 @@ function from_sql:fetch_count(db) end
 
 ---Iterates over the records.
 ---```lua
----for book in Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):rows() do print(book.title) end  --> Moby-Dick
+---local large = Book:from_sql("SELECT * FROM book WHERE pages > ?", 500)
+---for book in large:rows() do
+---  print(book.title)
+---end
+-----> Moby-Dick
 ---```
 ---@param db? perilune.database
 ---@return fun(): perilune.record?
@@ -858,11 +926,16 @@ function from_sql:rows(db) end
 ---row if necessary.
 ---```lua
 ---db:create_table("settings", function(t)
----  t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
+---  t:primary_key("id", "integer", { on_conflict = "replace" })
+---    :check("id = 1")
 ---  t:column("theme", "text")
 ---end)
----local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
----Settings:find():update_changes(function(settings) settings.theme = "dark" end)
+---local Settings = perilune.single_row("settings", {
+---  defaults = { theme = "light" },
+---})
+---Settings:find():update_changes(function(settings)
+---  settings.theme = "dark"
+---end)
 ---print(Settings:find().theme)  --> dark
 ---```
 ---@param table_name string
@@ -882,8 +955,15 @@ local SingleRow = {}
 
 ---Returns the row, or an object with the defaults if no row exists.
 ---```lua
----db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
----print(perilune.single_row("settings", { defaults = { theme = "light" } }):find().theme)  --> light
+---db:execute[[
+---  CREATE TABLE settings (
+---    id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)]]
+---print(
+---  perilune.single_row("settings", {
+---    defaults = { theme = "light" },
+---  }):find().theme
+---)
+-----> light
 ---```
 ---@param db? perilune.database
 ---@return perilune.single_row
@@ -897,8 +977,12 @@ local single_row = {}
 
 ---Resets columns, or all columns, to their defaults. The next write stores the change.
 ---```lua
----db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
----local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
+---db:execute[[
+---  CREATE TABLE settings (
+---    id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)]]
+---local Settings = perilune.single_row("settings", {
+---  defaults = { theme = "light" },
+---})
 ---local settings = Settings{ theme = "dark" }
 ---print(settings:reset("theme").theme)  --> light
 ---```

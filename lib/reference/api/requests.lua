@@ -18,9 +18,16 @@ local request = {}
 
 ---Returns the request with more conditions, all of which must hold.
 ---```lua
----print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
----print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
----print(Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title)  --> Typee
+---print(
+---  Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count()
+---)
+-----> 1
+---print(Book:filter("length(title) > ?", 10):fetch_one().title)
+-----> Around the World
+---print(
+---  Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title
+---)
+-----> Typee
 ---```
 ---@param condition perilune.condition
 ---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
@@ -52,9 +59,13 @@ function request:all() end
 
 ---Returns the request limited to the rows of a full-text table that match a pattern.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)  --> Moby-Dick
+---print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)
+-----> Moby-Dick
 ---```
 ---@param pattern string
 ---@return perilune.request
@@ -84,7 +95,10 @@ function request:order(...) end
 
 ---Returns the request with a further order, for rows that are equal in the first one.
 ---```lua
----print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
+---print(
+---  Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1]
+---)
+-----> Typee
 ---```
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -106,7 +120,11 @@ function request:unordered() end
 
 ---Returns the request with a limit.
 ---```lua
----print(#Book:order("id"):limit(2):fetch_all(), Book:order("id"):limit(1, 2):fetch_one().title)  --> 2	Around the World
+---print(
+---  #Book:order("id"):limit(2):fetch_all(),
+---  Book:order("id"):limit(1, 2):fetch_one().title
+---)
+-----> 2	Around the World
 ---```
 ---@param count integer from 0
 ---@param offset? integer the number of rows to skip
@@ -115,7 +133,8 @@ function request:limit(count, offset) end
 
 ---Returns the request without its first rows.
 ---```lua
----print(Book:order("id"):limit(5):offset(2):fetch_one().title)  --> Around the World
+---print(Book:order("id"):limit(5):offset(2):fetch_one().title)
+-----> Around the World
 ---```
 ---@param count integer from 0
 ---@return perilune.request
@@ -126,8 +145,13 @@ function request:offset(count) end
 ---with `AS name`. An aggregate without a name gets one, unless the table has such a column: `count`, `year_sum`, `year_total`, `year_count`,
 ---`average_year`, `min_year` or `max_year`.
 ---```lua
----print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
----local row = Book:select("MAX(year) AS latest", Book.c.pages:sum(), perilune.count()):fetch_one()
+---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)
+-----> 1846
+---local row = Book:select(
+---  "MAX(year) AS latest",
+---  Book.c.pages:sum(),
+---  perilune.count()
+---):fetch_one()
 ---print(row.latest, row.pages_sum, row.count)  --> 1872	961	3
 ---```
 ---@param ... string|perilune.expression
@@ -143,7 +167,13 @@ function request:distinct() end
 
 ---Returns the request with rows grouped by columns.
 ---```lua
----print(Book:select("author_id", perilune.count():as("books")):group("author_id"):order("author_id"):fetch_one().books)  --> 2
+---print(
+---  Book:select("author_id", perilune.count():as("books"))
+---    :group("author_id")
+---    :order("author_id")
+---    :fetch_one().books
+---)
+-----> 2
 ---```
 ---@param ... string|perilune.expression
 ---@return perilune.request
@@ -151,7 +181,8 @@ function request:group(...) end
 
 ---Returns the request with a condition on groups, or on aggregates of associations.
 ---```lua
----print(Author:having(Author.books:count():ge(2)):fetch_one().name)  --> Herman Melville
+---print(Author:having(Author.books:count():ge(2)):fetch_one().name)
+-----> Herman Melville
 ---```
 ---@param condition perilune.condition
 ---@param ... perilune.condition|perilune.argument more conditions; after SQL text, its arguments
@@ -160,7 +191,12 @@ function request:having(condition, ...) end
 
 ---Returns the request with more columns, in addition to the table's. Its results are still records.
 ---```lua
----print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
+---print(
+---  Author:annotated_with(Author.books:count())
+---    :order("id")
+---    :fetch_one().book_count
+---)
+-----> 2
 ---```
 ---@param ... perilune.expression|string
 ---@return perilune.request
@@ -177,7 +213,12 @@ function request:aliased(name) end
 
 ---Returns a request for the rows of both requests, without duplicates.
 ---```lua
----print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
+---print(
+---  Book:filter{ author_id = 1 }
+---    :union(Book:filter("year > 1850"))
+---    :fetch_count()
+---)
+-----> 3
 ---```
 ---@param other perilune.request
 ---@return perilune.request
@@ -185,7 +226,10 @@ function request:union(other) end
 
 ---Returns a request for the rows of both requests, with duplicates.
 ---```lua
----print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
+---print(Book:filter{ author_id = 1 }
+---  :union_all(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 4
 ---```
 ---@param other perilune.request
 ---@return perilune.request
@@ -193,7 +237,10 @@ function request:union_all(other) end
 
 ---Returns a request for the rows that are in both requests.
 ---```lua
----print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
+---print(Book:filter{ author_id = 1 }
+---  :intersect(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 1
 ---```
 ---@param other perilune.request
 ---@return perilune.request
@@ -201,7 +248,10 @@ function request:intersect(other) end
 
 ---Returns a request for the rows that are not in the other request.
 ---```lua
----print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
+---print(Book:filter{ author_id = 1 }
+---  :except(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 1
 ---```
 ---@param other perilune.request
 ---@return perilune.request
@@ -209,7 +259,8 @@ function request:except(other) end
 
 ---Returns the request with lists of the associated records, fetched by one more statement for each association.
 ---```lua
----print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
+---print(#Author:including_all(Author.books:order("year")):find(1).books)
+-----> 2
 ---```
 ---@param ... perilune.association an integer after an association of a table to itself sets the number of levels
 ---@return perilune.request
@@ -217,7 +268,8 @@ function request:including_all(...) end
 
 ---Returns the request with the associated record of each record, or nil if none exists.
 ---```lua
----print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
+---print(Book:including_optional(Book.author):find(3).author.name)
+-----> Jules Verne
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -225,7 +277,11 @@ function request:including_optional(...) end
 
 ---Returns the request with the associated record of each record, and leaves out records without one.
 ---```lua
----print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
+---print(
+---  Book:including_required(Book.author:filter{ country = "France" })
+---    :fetch_one().author.name
+---)
+-----> Jules Verne
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -233,7 +289,12 @@ function request:including_required(...) end
 
 ---Returns the request with associated rows joined, for use in conditions.
 ---```lua
----print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
+---print(
+---  Author:joining_optional(Author.books)
+---    :filter(Author.books.c.id:is_null())
+---    :fetch_one().name
+---)
+-----> Ada Lovelace
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -241,7 +302,12 @@ function request:joining_optional(...) end
 
 ---Returns the request with associated rows joined, and leaves out records without any.
 ---```lua
----print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
+---print(
+---  Author:joining_required(Author.books)
+---    :filter(Author.books.c.year:gt(1870))
+---    :fetch_one().name
+---)
+-----> Jules Verne
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -249,7 +315,11 @@ function request:joining_required(...) end
 
 ---Returns the request with the selected columns of associated rows as fields.
 ---```lua
----print(Book:annotated_with_optional(Book.author:select("country")):find(3).country)  --> France
+---print(
+---  Book:annotated_with_optional(Book.author:select("country"))
+---    :find(3).country
+---)
+-----> France
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -257,7 +327,8 @@ function request:annotated_with_optional(...) end
 
 ---Returns the request with the selected columns of associated rows as fields, and leaves out records without any.
 ---```lua
----print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
+---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)
+-----> Jules Verne
 ---```
 ---@param ... perilune.association
 ---@return perilune.request
@@ -267,7 +338,9 @@ function request:annotated_with_required(...) end
 
 ---Returns all records; rows if columns are selected.
 ---```lua
----for _, book in ipairs(Book:order("year"):fetch_all()) do print(book.title) end
+---for _, book in ipairs(Book:order("year"):fetch_all()) do
+---  print(book.title)
+---end
 -----> Typee
 -----> Moby-Dick
 -----> Around the World
@@ -297,7 +370,8 @@ function request:find(db, key) end
 ---Iterates over the records without holding all of them in memory. Records that are joined (`including_optional`, `including_required`) are in
 ---their fields; lists (`including_all`) are refused.
 ---```lua
----for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
+---for book in Book:filter("year > 1870"):rows() do print(book.title) end
+-----> Around the World
 ---```
 ---@param db? perilune.database
 ---@return fun(): perilune.record?
@@ -306,7 +380,10 @@ function request:rows(db) end
 
 ---Iterates over rows as separate values.
 ---```lua
----for id, title in Book:select("id", "title"):filter("id < 3"):order("id"):tuples() do print(id, title) end
+---local first_two = Book:select("id", "title"):filter("id < 3"):order("id")
+---for id, title in first_two:tuples() do
+---  print(id, title)
+---end
 -----> 1	Typee
 -----> 2	Moby-Dick
 ---```
@@ -430,7 +507,8 @@ function request:total(db, column) end
 ---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
 ---local page = Book:order("id"):page(2, 2)
----print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
+---print(page.records[1].title, page.count, page.pages)
+-----> Around the World	3	2
 ---```
 ---@param db? perilune.database
 ---@param number integer from 1
@@ -453,7 +531,11 @@ function request:in_batches(db, size) end
 ---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
 ---update.
 ---```lua
----print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
+---print(
+---  Book:filter{ author_id = 1 }
+---    :update_all{ pages = Book.c.pages + 1 }.changed_rows
+---)
+-----> 2
 ---```
 ---@param db? perilune.database
 ---@param changes table<string, any>
@@ -474,7 +556,8 @@ function request:delete_all(db, options) end
 
 ---Returns `update_all` or `delete_all` as a value, to be printed and executed later.
 ---```lua
----print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
+---print(Tag:filter_key(1):statement("delete_all"))
+-----> DELETE FROM "tag" WHERE "tag"."id" = 1
 ---```
 ---@param operation "update_all"|"delete_all"
 ---@param ... any the arguments of the operation
@@ -483,7 +566,8 @@ function request:statement(operation, ...) end
 
 ---Returns the SQL of the request, and its arguments with a field `n`.
 ---```lua
----print((Tag:filter{ name = "sea" }:sql()))  --> SELECT * FROM "tag" WHERE "tag"."name" = ?
+---print((Tag:filter{ name = "sea" }:sql()))
+-----> SELECT * FROM "tag" WHERE "tag"."name" = ?
 ---```
 ---@param db? perilune.database
 ---@return string sql
@@ -492,7 +576,8 @@ function request:sql(db) end
 
 ---Returns SQLite's plan for the request. Printed, the plan is a tree.
 ---```lua
----print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---print(Book:filter_key(1):explain())
+-----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
 ---```
 ---@param db? perilune.database
 ---@return perilune.query_plan
@@ -501,7 +586,11 @@ function request:explain(db) end
 ---Returns the request with names for values that are passed when it runs: `:name` in SQL text, or `perilune.parameter`.
 ---```lua
 ---local by_year = Book:filter("year > :year"):prepare()
----print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
+---print(
+---  by_year:fetch_count{ year = 1850 },
+---  by_year:fetch_count{ year = 1870 }
+---)
+-----> 2	1
 ---```
 ---@return perilune.prepared_request
 function request:prepare() end
@@ -668,7 +757,8 @@ function prepared:rows(db, values) end
 ---Iterates over rows as separate values.
 ---```lua
 ---local prepared = Tag:select("id", "name"):filter("name = :name"):prepare()
----for id, name in prepared:tuples{ name = "sea" } do print(id, name) end  --> 1	sea
+---for id, name in prepared:tuples{ name = "sea" } do print(id, name) end
+-----> 1	sea
 ---```
 ---@param db? perilune.database
 ---@param values? table<string, any>
@@ -687,7 +777,12 @@ function prepared:delete_all(db, values) end
 
 ---Makes a common table: one that exists for a single statement, defined by a request, or by SQL, which may read the table itself.
 ---```lua
----local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
+---local numbers = perilune.common_table(
+---  "numbers",
+---  { "n" },
+---  "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?",
+---  4
+---)
 ---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
 ---```
 ---@param name string
@@ -706,7 +801,8 @@ function perilune.common_table(name, definition, ...) end
 ---Returns the inner join with another request: the pairs of rows for which a condition holds. The conditions of the other request filter
 ---its rows before the join.
 ---```lua
----print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())
+-----> 3
 ---```
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -717,7 +813,10 @@ function request:join(other, condition, ...) end
 ---Returns the left join with another request: the matching pairs, and the rows of this request without a partner. The conditions of the
 ---other request filter its rows before the join.
 ---```lua
----print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---print(
+---  Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 4
 ---```
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -728,7 +827,10 @@ function request:left_join(other, condition, ...) end
 ---Returns the right join with another request: the matching pairs, and the rows of the other request without a partner. The conditions of
 ---the other request filter its rows before the join.
 ---```lua
----print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---print(
+---  Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 3
 ---```
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -739,7 +841,10 @@ function request:right_join(other, condition, ...) end
 ---Returns the full join with another request: the matching pairs, and the rows of either request without a partner. The conditions of the
 ---other request filter its rows before the join.
 ---```lua
----print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---print(
+---  Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 4
 ---```
 ---@param other perilune.record_class|perilune.request
 ---@param condition perilune.condition
@@ -759,7 +864,10 @@ function request:cross_join(other) end
 ---differ only in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups
 ---or a union. For other requests use `union`.
 ---```lua
----print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
+---print(Book:filter("year < 1850")
+---  :or_filter(Book:filter("year > 1870"))
+---  :fetch_count())
+-----> 2
 ---```
 ---@param other perilune.request
 ---@return perilune.request
@@ -767,7 +875,11 @@ function request:or_filter(other) end
 
 ---Returns the request with those conditions of a table that have a value. A nil or an empty table adds no condition.
 ---```lua
----print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
+---print(
+---  Book:filter_given{ author_id = 1, year = nil }:fetch_count(),
+---  Book:filter_given{}:fetch_count()
+---)
+-----> 2	3
 ---```
 ---@param condition table<string, any>
 ---@return perilune.request
@@ -777,7 +889,10 @@ function request:filter_given(condition) end
 ---`otherwise`, or the request itself.
 ---```lua
 ---local year = 1850
----print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
+---print(Book:all():when(year, function(self, y)
+---  return self:filter(Book.c.year:gt(y))
+---end):fetch_count())
+-----> 2
 ---```
 ---@param value any
 ---@param derive fun(request: perilune.request, value: any): perilune.request
@@ -790,7 +905,11 @@ function request:when(value, derive, otherwise) end
 ---a record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
----print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
+---print(
+---  #first.records,
+---  Book:order("year"):page_after(first.next, 2).records[1].title
+---)
+-----> 2	Around the World
 ---```
 ---@param db? perilune.database
 ---@param cursor? string the field `next` of a page; nil for the first rows
@@ -800,7 +919,8 @@ function request:page_after(db, cursor, size) end
 
 ---Returns the page of records before a cursor.
 ---```lua
----print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
+---print(Book:order("year"):page_before(nil, 1).records[1].title)
+-----> Around the World
 ---```
 ---@param db? perilune.database
 ---@param cursor? string the field `previous` of a page; nil for the last rows
@@ -814,7 +934,11 @@ function request:page_before(db, cursor, size) end
 ---```lua
 ---perilune.history(Tag):install(db)
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
----print(Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(), Tag:as_of("1970-01-01"):fetch_count())  --> 1	0
+---print(
+---  Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(),
+---  Tag:as_of("1970-01-01"):fetch_count()
+---)
+-----> 1	0
 ---```
 ---@param time perilune.date|string|number
 ---@return perilune.request
@@ -825,7 +949,11 @@ function request:as_of(time) end
 ---Returns the first record with these fields, or a new record with these and further fields that is not inserted; and whether it is new. A
 ---key that contradicts a condition of the request is refused.
 ---```lua
----print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
+---print(
+---  select(2, Tag:find_or_build{ name = "sea" }),
+---  select(2, Tag:find_or_build{ name = "ships" })
+---)
+-----> false	true
 ---```
 ---@param db? perilune.database
 ---@param key table<string, any>
@@ -870,7 +998,9 @@ function request:insert(db, fields, options) end
 ---Inserts records that belong to the owner of this request: all of them, or none. Through a link table, it also inserts the links. Options
 ---and results are as for `Class:insert_all`.
 ---```lua
----local books = Author:find(1):books():insert_all{ { title = "Omoo" }, { title = "Mardi" } }
+---local books = Author:find(1)
+---  :books()
+---  :insert_all{ { title = "Omoo" }, { title = "Mardi" } }
 ---print(#books, books[2].author_id)  --> 2	1
 ---```
 ---@param db? perilune.database
@@ -904,11 +1034,21 @@ function request:preload(list, ...) end
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",
----  books = { { title = "The Plague", year = 1947, tags = { { name = "plague" } } }, { title = "The Fall" } },
+---  books = {
+---    { title = "The Plague", year = 1947, tags = { { name = "plague" } } },
+---    { title = "The Fall" },
+---  },
 ---}
----print(author.books[1].author_id, #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all())  --> 4	1
+---print(
+---  author.books[1].author_id,
+---  #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all()
+---)
+-----> 4	1
 ---
----local ok, err = pcall(Author.save_nested, Author, { id = 4, books = { { title = "Letters" }, { year = 1942 } } })
+---local ok, err = pcall(Author.save_nested, Author, {
+---  id = 4,
+---  books = { { title = "Letters" }, { year = 1942 } },
+---})
 ---print(err.path, err.kind)  --> books[2]	constraint_not_null
 ---```
 ---@param db? perilune.database

@@ -18,7 +18,10 @@ local row = {}
 
 ---Makes a row as a query would return it.
 ---```lua
----local row = perilune.row.new({ name = "tea", stock = 9 }, { "name", "stock" })
+---local row = perilune.row.new(
+---  { name = "tea", stock = 9 },
+---  { "name", "stock" }
+---)
 ---print(row[2], row.name)  --> 9	tea
 ---```
 ---@param values table<string, any> by column; `perilune.null` for NULL
@@ -41,7 +44,8 @@ function row:has(name) end
 
 ---Returns the value of a column, converted to a type if one is given. NULL is nil. The column must exist.
 ---```lua
----print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
+---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)
+-----> 1819
 ---```
 ---@param name string|integer a name or a position
 ---@param type? perilune.type
@@ -63,7 +67,8 @@ function row:require(name, type) end
 
 ---Returns the value of a column as an integer. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))  --> 326
+---print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))
+-----> 326
 ---```
 ---@param name string|integer
 ---@return integer?
@@ -113,7 +118,8 @@ function row:date(name) end
 
 ---Returns the value of a column as parts of a date. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)  --> 12
+---print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)
+-----> 12
 ---```
 ---@param name string|integer
 ---@return perilune.date_components?
@@ -123,7 +129,8 @@ function row:date_components(name) end
 
 ---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)  --> 1970
+---print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)
+-----> 1970
 ---```
 ---@param name string|integer
 ---@return perilune.date?
@@ -143,7 +150,12 @@ function row:storage_class(name) end
 
 ---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
 ---```lua
----print(db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes) return #bytes end))  --> 2
+---print(
+---  db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes)
+---    return #bytes
+---  end)
+---)
+-----> 2
 ---```
 ---@param name string
 ---@param f fun(bytes: string): ...
@@ -154,7 +166,10 @@ function row:with_blob(name, f) end
 
 ---Returns the names of the columns in order.
 ---```lua
----print(table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", "))  --> id, name
+---print(
+---  table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", ")
+---)
+-----> id, name
 ---```
 ---@return string[]
 ---@raises none
@@ -163,7 +178,8 @@ function row:columns() end
 
 ---Returns the values in the order of the columns, and their number, because NULL is nil.
 ---```lua
----local values, count = db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
+---local values, count =
+---  db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
 ---print(values[1], values[2], count)  --> 3	nil	2
 ---```
 ---@return any[]
@@ -174,7 +190,8 @@ function row:values() end
 
 ---Returns all values as separate results.
 ---```lua
----print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())  --> 1	sea
+---print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())
+-----> 1	sea
 ---```
 ---@return any ...
 ---@raises none
@@ -183,7 +200,10 @@ function row:unpack() end
 
 ---Iterates over names and values in the order of the columns. NULL is nil.
 ---```lua
----for name, value in db:fetch_one("SELECT id, name FROM tag ORDER BY id"):pairs() do print(name, value) end
+---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
+---for name, value in row:pairs() do
+---  print(name, value)
+---end
 -----> id	1
 -----> name	sea
 ---```
@@ -194,7 +214,11 @@ function row:pairs() end
 
 ---Returns a plain table of the columns, in which NULL is `perilune.null`.
 ---```lua
----print(db:fetch_one("SELECT country FROM author WHERE id = 3"):to_table().country == perilune.null)  --> true
+---print(
+---  db:fetch_one("SELECT country FROM author WHERE id = 3")
+---    :to_table().country == perilune.null
+---)
+-----> true
 ---```
 ---@return table<string, any>
 ---@raises none
@@ -235,7 +259,8 @@ function statement:execute(...) end
 
 ---Returns all rows as a list.
 ---```lua
----print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))  --> 2
+---print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))
+-----> 2
 ---```
 ---@param ... perilune.argument
 ---@return perilune.row[]
@@ -243,7 +268,8 @@ function statement:fetch_all(...) end
 
 ---Returns the first row, or nil.
 ---```lua
----print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)  --> Typee
+---print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)
+-----> Typee
 ---```
 ---@param ... perilune.argument
 ---@return perilune.row?
@@ -251,7 +277,8 @@ function statement:fetch_one(...) end
 
 ---Returns the first column of the first row, or nil.
 ---```lua
----print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))  --> Moby-Dick
+---print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))
+-----> Moby-Dick
 ---```
 ---@param ... perilune.argument
 ---@return any
@@ -267,7 +294,8 @@ function statement:fetch_values(...) end
 
 ---Returns the first column of all rows as a list in which NULL is `perilune.null`.
 ---```lua
----print(#db:prepare("SELECT country FROM author"):fetch_optional_values())  --> 3
+---print(#db:prepare("SELECT country FROM author"):fetch_optional_values())
+-----> 3
 ---```
 ---@param ... perilune.argument
 ---@return any[]
@@ -283,7 +311,9 @@ function statement:fetch_set(...) end
 
 ---Iterates over the rows.
 ---```lua
----for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do print(row.name) end
+---for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do
+---  print(row.name)
+---end
 -----> sea
 -----> travel
 ---```
@@ -293,7 +323,10 @@ function statement:rows(...) end
 
 ---Iterates over the rows as separate values.
 ---```lua
----for id, name in db:prepare("SELECT id, name FROM tag ORDER BY id"):tuples() do print(id, name) end
+---local statement = db:prepare("SELECT id, name FROM tag ORDER BY id")
+---for id, name in statement:tuples() do
+---  print(id, name)
+---end
 -----> 1	sea
 -----> 2	travel
 ---```
@@ -317,7 +350,11 @@ function statement:parameters() end
 
 ---Returns whether the statement does not write.
 ---```lua
----print(db:prepare("SELECT 1"):is_readonly(), db:prepare("DELETE FROM tag"):is_readonly())  --> true	false
+---print(
+---  db:prepare("SELECT 1"):is_readonly(),
+---  db:prepare("DELETE FROM tag"):is_readonly()
+---)
+-----> true	false
 ---```
 ---@return boolean
 function statement:is_readonly() end

@@ -76,7 +76,9 @@ function scenario.todo(name) end
 ---Defines a group of scenarios that share options, `before_each` and `after_each`.
 ---```lua
 ---group("invoices", { tags = "billing" }, function()
----  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
+---  scenario("can be made", function(t)
+---    check(t.db:table_exists("invoice"))
+---  end)
 ---end)
 ---```
 ---@param name string
@@ -89,7 +91,9 @@ function group(name, options, body) end
 ---Calls a function before each scenario of the group or file.
 ---```lua
 ---before_each(function(t) t.given.customer{ name = "Ada" } end)
----scenario("customers", function(t) check(t.db.customer:fetch_count() == 1) end)
+---scenario("customers", function(t)
+---  check(t.db.customer:fetch_count() == 1)
+---end)
 ---```
 ---@param body fun(t: perilune.t)
 ---@access outside scenarios, while a file is loaded
@@ -110,7 +114,9 @@ function after_each(body) end
 ---database after the migrations, with which scenarios and templates begin by default; a template named `base` begins with an empty database
 ---and replaces it. `empty` cannot be defined.
 ---```lua
----template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---template("one customer", function(db)
+---  db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---end)
 ---scenario("has a customer", { template = "one customer" }, function(t)
 ---  check(t.db.customer:fetch_count() == 1)
 ---end)
@@ -125,7 +131,9 @@ function template(name, options, body) end
 ---Sets the default columns of rows that `t.make` makes for a table.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
----scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
+---scenario("a factory", function(t)
+---  check(t.make.customer().name == "customer 1")
+---end)
 ---```
 ---@param table_name string
 ---@param columns table<string, any|fun(n: integer, t: perilune.t): any> values, or functions of a number that counts the rows
@@ -146,7 +154,9 @@ function fixture(name, body) end
 
 ---Returns all combinations of lists, for the option `cases`.
 ---```lua
----scenario("{a} and {b}", { cases = matrix{ a = { 1, 2 }, b = { 3, 4 } } }, function(t)
+---scenario("{a} and {b}", {
+---  cases = matrix{ a = { 1, 2 }, b = { 3, 4 } },
+---}, function(t)
 ---  check(t.case.a < t.case.b)
 ---end)
 ---```
@@ -217,7 +227,9 @@ function t.service(path) end
 
 ---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
----scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
+---scenario("migrating", { database = "empty" }, function(t)
+---  check(#t.migrate() == 1)
+---end)
 ---```
 ---@param options? { to?: string } `to` is the last migration to run, or the beginning of its name
 ---@return string[]
@@ -238,7 +250,9 @@ function t.migrate_down() end
 ---Calls a function, and returns its changes to the database.
 ---```lua
 ---scenario("changes", function(t)
----  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---  local changes = t.changes(function()
+---    t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---  end)
 ---  expect(changes):rows [[
 ---    | op     | table    | key | name |
 ---    | insert | customer | 1   | Ada  |
@@ -252,7 +266,9 @@ function t.changes(f) end
 ---Calls a function, and returns the statements that it runs.
 ---```lua
 ---scenario("queries", function(t)
----  expect(t.queries(function() t.db:fetch_all("SELECT * FROM customer") end)):exactly(1)
+---  expect(t.queries(function()
+---    t.db:fetch_all("SELECT * FROM customer")
+---  end)):exactly(1)
 ---end)
 ---```
 ---@param f fun()
@@ -274,7 +290,9 @@ function t.wait_until_idle() end
 ---Runs a named part of the scenario. Failures inside are reported with this name.
 ---```lua
 ---scenario("steps", function(t)
----  local customer = t.step("a customer signs up", function() return t.make.customer() end)
+---  local customer = t.step("a customer signs up", function()
+---    return t.make.customer()
+---  end)
 ---  check(customer.id == 1)
 ---end)
 ---```
@@ -362,7 +380,8 @@ local service = {}
 ---  local service = t.service("scripts/welcome.lua")
 ---  t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
 ---  service:run_until_idle()
----  check(t.db:fetch_value("SELECT outcome FROM perilune_automation_run") == "succeeded")
+---  local runs = t.db:fetch_all("SELECT * FROM perilune_automation_run")
+---  check(runs[1].outcome == "succeeded")
 ---end)
 ---```
 ---@param options? { within?: perilune.duration } the longest time that may pass on the clock; `"1 year"` by default
@@ -486,7 +505,9 @@ function clock:tick(duration) end
 
 ---Returns the time.
 ---```lua
----scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t) check(t.clock:now().year == 2026) end)
+---scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t)
+---  check(t.clock:now().year == 2026)
+---end)
 ---```
 ---@return perilune.date
 function clock:now() end

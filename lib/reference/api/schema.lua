@@ -47,9 +47,15 @@ function db:drop_table(name, options) end
 ---  t:change_column("pages", "real"):default(0)
 ---  t:check("pages >= 0")
 ---end)
----print(db:columns("book")[5].type, db:fetch_value("SELECT pages FROM book WHERE id = 1"))  --> REAL	326.0
+---print(
+---  db:columns("book")[5].type,
+---  db:fetch_value("SELECT pages FROM book WHERE id = 1")
+---)
+-----> REAL	326.0
 ---
----local statements = db:alter_table("tag", { dry_run = true }, function(t) t:rename_column("name", "label") end)
+---local statements = db:alter_table("tag", { dry_run = true }, function(t)
+---  t:rename_column("name", "label")
+---end)
 ---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---@param name string
@@ -73,7 +79,11 @@ function db:rename_table(name, new_name) end
 
 ---Creates an index on columns of a table. Without a name, it is named after the table and the columns.
 ---```lua
----db:create_index("book", { { "title", desc = true } }, { name = "book_by_title", where = "pages > 100" })
+---db:create_index(
+---  "book",
+---  { { "title", desc = true } },
+---  { name = "book_by_title", where = "pages > 100" }
+---)
 ---db:create_index("book", { "year" })
 ---for _, index in ipairs(db:indexes("book")) do print(index.name) end
 -----> book_by_title
@@ -138,7 +148,11 @@ function db:drop_view(name, options) end
 ---db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
 ---print(db:fetch_value("SELECT title FROM title_log"))  --> Typee
 ---
----db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:create_trigger("keep_tags", {
+---  on = "tag",
+---  before = "delete",
+---  refuse = "tags stay",
+---})
 ---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
 ---```
 ---@param name string
@@ -161,7 +175,11 @@ function db:create_trigger(name, options) end
 
 ---Drops a trigger.
 ---```lua
----db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:create_trigger("keep_tags", {
+---  on = "tag",
+---  before = "delete",
+---  refuse = "tags stay",
+---})
 ---db:drop_trigger("keep_tags")
 ---print(db:trigger_exists("keep_tags"))  --> false
 ---```
@@ -175,8 +193,16 @@ function db:drop_trigger(name, options) end
 ---writes them. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or was created by
 ---`db:create_index`.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
----print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---  tokenizer = "porter",
+---})
+---print(db:fetch_value(
+---  "SELECT title FROM book_text WHERE book_text MATCH ?",
+---  perilune.fts5_pattern("worlds")
+---))
+-----> Around the World
 ---```
 ---@param name string
 ---@param options perilune.fts5_options
@@ -198,7 +224,10 @@ function db:create_fts5(name, options) end
 
 ---Removes the triggers that synchronize a full-text table: one that was dropped, or that should no longer change.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---db:drop_fts5_synchronization("book_text")
 ---print(#db:triggers("book"))  --> 0
 ---```
@@ -240,7 +269,9 @@ function db:views() end
 
 ---Returns the triggers, sorted by name.
 ---```lua
----db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
+---db:execute[[
+---  CREATE TRIGGER guard BEFORE DELETE ON tag
+---  BEGIN SELECT RAISE(ABORT, 'no'); END]]
 ---print(db:triggers("tag")[1].name)  --> guard
 ---```
 ---@param table_name? string only for this table
@@ -301,7 +332,8 @@ function db:trigger_exists(name) end
 
 ---Returns the columns of a table or view in order.
 ---```lua
----print(db:columns("book")[3].name, db:columns("book")[3].not_null)  --> title	true
+---print(db:columns("book")[3].name, db:columns("book")[3].not_null)
+-----> title	true
 ---```
 ---@param table_name string
 ---@return perilune.column_info[]
@@ -311,7 +343,8 @@ function db:columns(table_name) end
 
 ---Returns the primary key of a table: its columns, and whether the key is the row id.
 ---```lua
----print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)  --> 2	true
+---print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)
+-----> 2	true
 ---```
 ---@param table_name string
 ---@return { columns: string[], rowid: boolean }
@@ -331,7 +364,11 @@ function db:indexes(table_name) end
 
 ---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
 ---```lua
----print(db:has_unique_key("author", { "name" }), db:has_unique_key("book", { "title" }))  --> true	false
+---print(
+---  db:has_unique_key("author", { "name" }),
+---  db:has_unique_key("book", { "title" })
+---)
+-----> true	false
 ---```
 ---@param table_name string
 ---@param columns string[]
@@ -343,7 +380,8 @@ function db:has_unique_key(table_name, columns) end
 ---Returns the foreign keys of a table.
 ---```lua
 ---local key = db:foreign_keys("book")[1]
----print(key.table, key.columns[1], key.on_delete)  --> author	author_id	cascade
+---print(key.table, key.columns[1], key.on_delete)
+-----> author	author_id	cascade
 ---```
 ---@param table_name string
 ---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
@@ -397,7 +435,9 @@ function t:column(name, type) end
 
 ---Adds an integer primary key that the database assigns and never reuses.
 ---```lua
----db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
+---db:create_table("note", function(t)
+---  t:auto_incremented_primary_key("id")
+---end)
 ---print(db:primary_key("note").rowid)  --> true
 ---```
 ---@param name string
@@ -423,7 +463,9 @@ function t:primary_key(first, second, third) end
 ---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a
 ---primary key, its first columns do not get a separate index.
 ---```lua
----db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
+---db:create_table("review", function(t)
+---  t:belongs_to("book", { on_delete = "cascade" }):not_null()
+---end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
 ---```
 ---@param name string the name of the parent row, which is also the table or its singular
@@ -464,7 +506,10 @@ function t:unique_key(columns, policy) end
 ---  t:column("last", "integer")
 ---  t:check(function(c) return c.first:le(c.last) end)
 ---end)
----print(select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind)  --> constraint_check
+---print(
+---  select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind
+---)
+-----> constraint_check
 ---```
 ---@param condition string|perilune.expression|fun(c: table): any SQL, an expression, or a function of the columns
 function t:check(condition) end
@@ -496,7 +541,9 @@ local column = {}
 
 ---Makes the column the primary key.
 ---```lua
----db:create_table("note", function(t) t:column("id", "integer"):primary_key() end)
+---db:create_table("note", function(t)
+---  t:column("id", "integer"):primary_key()
+---end)
 ---print(db:primary_key("note").columns[1])  --> id
 ---```
 ---@param options? { on_conflict?: string, autoincrement?: boolean }
@@ -555,7 +602,9 @@ function column:default(value) end
 
 ---Sets the default as SQL.
 ---```lua
----db:create_table("note", function(t) t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP") end)
+---db:create_table("note", function(t)
+---  t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP")
+---end)
 ---print(db:columns("note")[1].default)  --> CURRENT_TIMESTAMP
 ---```
 ---@param sql string
@@ -564,7 +613,9 @@ function column:default_sql(sql) end
 
 ---Sets the collation that compares values of the column.
 ---```lua
----db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
+---db:create_table("word", function(t)
+---  t:column("text", "text"):collate("nocase")
+---end)
 ---db:execute("INSERT INTO word VALUES ('Tea')")
 ---print(db:fetch_value("SELECT COUNT(*) FROM word WHERE text = 'TEA'"))  --> 1
 ---```
@@ -590,7 +641,9 @@ function column:generated_as(expression, kind) end
 ---Sets the values of existing rows for an added or changed column in `db:alter_table`.
 ---```lua
 ---db:alter_table("book", function(t)
----  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
+---  t:add_column("century", "integer"):not_null():using(function(c)
+---    return c.year / 100 + 1
+---  end)
 ---end)
 ---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
 ---```
@@ -600,7 +653,9 @@ function column:using(expression) end
 
 ---Removes properties from a column that `t:change_column` changes.
 ---```lua
----db:alter_table("book", function(t) t:change_column("title"):without("not_null") end)
+---db:alter_table("book", function(t)
+---  t:change_column("title"):without("not_null")
+---end)
 ---print(db:columns("book")[3].not_null)  --> false
 ---```
 ---@param ... "type"|"not_null"|"unique"|"check"|"default"|"collate"|"references"|"generated_as"
@@ -611,7 +666,8 @@ function column:without(...) end
 ---Makes the column refer to another table.
 ---```lua
 ---db:create_table("page", function(t)
----  t:column("book_id", "integer"):references("book", { on_delete = "cascade" })
+---  t:column("book_id", "integer")
+---    :references("book", { on_delete = "cascade" })
 ---end)
 ---print(db:foreign_keys("page")[1].table)  --> book
 ---```
@@ -665,7 +721,9 @@ function alteration:add_column(name, type) end
 
 ---Adds a column written in SQL.
 ---```lua
----db:alter_table("tag", function(t) t:add_column_sql("colour TEXT DEFAULT 'red'") end)
+---db:alter_table("tag", function(t)
+---  t:add_column_sql("colour TEXT DEFAULT 'red'")
+---end)
 ---print(db:fetch_value("SELECT colour FROM tag"))  --> red
 ---```
 ---@param sql string
@@ -699,7 +757,8 @@ function alteration:drop_column(name) end
 ---  t:change_column("pages", "text"):using("pages || ' pages'")
 ---  t:change_column("title"):collate("nocase"):without("not_null")
 ---end)
----print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
+---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))
+-----> 326 pages
 ---```
 ---@param name string
 ---@param type? string as for `t:column`; nil keeps it
@@ -722,7 +781,8 @@ function alteration:order_columns(names) end
 ---  t:drop_primary_key()
 ---  t:primary_key{ "tag_id", "book_id" }
 ---end)
----print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
+---print(table.concat(db:primary_key("book_tag").columns, ", "))
+-----> tag_id, book_id
 ---```
 ---@param columns string|string[] with `on_conflict`
 ---@raises unknown_column: the column does not exist; definition: the table has a primary key; constraint_*: rows have the same key
@@ -782,8 +842,14 @@ function alteration:drop_foreign_key(columns, table_name) end
 
 ---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
 ---```lua
----db:alter_table("tag", function(t) t:belongs_to("author", { on_delete = "set null" }) end)
----print(db:foreign_keys("tag")[1].columns[1], db:index_exists("tag_on_author_id"))  --> author_id	true
+---db:alter_table("tag", function(t)
+---  t:belongs_to("author", { on_delete = "set null" })
+---end)
+---print(
+---  db:foreign_keys("tag")[1].columns[1],
+---  db:index_exists("tag_on_author_id")
+---)
+-----> author_id	true
 ---```
 ---@param name string
 ---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean }
@@ -793,7 +859,9 @@ function alteration:belongs_to(name, options) end
 
 ---Adds a condition that all rows must satisfy.
 ---```lua
----db:alter_table("book", function(t) t:check(function(c) return c.year:gt(0) end) end)
+---db:alter_table("book", function(t)
+---  t:check(function(c) return c.year:gt(0) end)
+---end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> false
 ---```
 ---@param condition string|perilune.expression|fun(c: table): any
@@ -812,7 +880,9 @@ function alteration:drop_check(condition) end
 
 ---Adds a constraint written in SQL.
 ---```lua
----db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t)
+---  t:constraint("CONSTRAINT printed CHECK (year > 1450)")
+---end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> false
 ---```
 ---@param sql string
@@ -821,7 +891,9 @@ function alteration:constraint(sql) end
 
 ---Drops a named constraint.
 ---```lua
----db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t)
+---  t:constraint("CONSTRAINT printed CHECK (year > 1450)")
+---end)
 ---db:alter_table("book", function(t) t:drop_constraint("printed") end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
 ---```
@@ -832,7 +904,8 @@ function alteration:drop_constraint(name) end
 ---Turns the options STRICT and WITHOUT ROWID of the table on or off.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
----print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
+---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))
+-----> 1
 ---```
 ---@param options { strict?: boolean, without_rowid?: boolean }
 ---@raises definition: strict tables do not support the type of a column; sql: a table WITHOUT ROWID needs a primary key; constraint_*: a value does not fit its column
@@ -840,7 +913,9 @@ function alteration:options(options) end
 
 ---Adds an index, with columns and options as for `db:create_index`.
 ---```lua
----db:alter_table("book", function(t) t:add_index({ "title", "year" }, { unique = true }) end)
+---db:alter_table("book", function(t)
+---  t:add_index({ "title", "year" }, { unique = true })
+---end)
 ---print(db:indexes("book")[1].unique)  --> true
 ---```
 ---@param columns string|any[]

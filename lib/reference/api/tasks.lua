@@ -46,7 +46,9 @@ function perilune.every(period, f, ...) end
 ---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
 ---begins with a star, the schedule follows the clock. Ranges of hours, months and days of the week may run past the end: `22-6`, `fri-mon`.
 ---```lua
----local schedule = perilune.schedule("0 9 * * mon-fri", function(due) print(due) end)
+---local schedule = perilune.schedule("0 9 * * mon-fri", function(due)
+---  print(due)
+---end)
 ---print(schedule:next_time() > perilune.now())  --> true
 ---schedule:cancel()
 ---```
@@ -61,7 +63,9 @@ function perilune.schedule(schedule, f, options) end
 
 ---Calls a function once, at a moment; at once if the moment has passed.
 ---```lua
----local due = perilune.at(perilune.now():add{ hours = 1 }, function(due) print("due at " .. due) end)
+---local due = perilune.at(perilune.now():add{ hours = 1 }, function(due)
+---  print("due at " .. due)
+---end)
 ---print(due:is_active())  --> true
 ---due:cancel()
 ---```

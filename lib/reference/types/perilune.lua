@@ -55,7 +55,11 @@ function perilune.vector_numbers(blob) end
 
 ---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
 ---```lua
----print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text
+---print(
+---  perilune.storage_class(1.0),
+---  perilune.storage_class(perilune.date("2026-03-01"))
+---)
+-----> real	text
 ---```
 ---
 ---- Raises `argument` if SQLite cannot store the value
@@ -112,7 +116,8 @@ function perilune.with(overrides, body, ...) end
 ---are objects.
 ---```lua
 ---local Status = perilune.enum{ "draft", "sent", "paid" }
----print(Status.sent == "sent", table.concat(Status:cases(), " "))  --> true	draft sent paid
+---print(Status.sent == "sent", table.concat(Status:cases(), " "))
+-----> true	draft sent paid
 ---local Color = perilune.enum{ red = 0, white = 1 }
 ---print(Color.red, Color:from(1), Color.white.raw)  --> red	white	1
 ---```
@@ -142,7 +147,9 @@ function perilune.value_type(definition) end
 
 ---Makes a type whose values a function builds from rows. It is fetched like a record class, and needs no table.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title:upper() end,
+---}
 ---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
 ---```
 ---
@@ -190,7 +197,10 @@ function perilune.pool(path, options) end
 ---Opens a database in a cluster of dqlite nodes, and creates it if it does not exist. Statements run on the leader; when the leader
 ---changes, the connection finds the new one. The page "Running a cluster" lists supported and refused features.
 ---```lua
----local ok, err = pcall(perilune.cluster, "shop", { servers = { "127.0.0.1:1" }, timeout = "100ms" })
+---local ok, err = pcall(perilune.cluster, "shop", {
+---  servers = { "127.0.0.1:1" },
+---  timeout = "100ms",
+---})
 ---print(ok, err.kind)  --> false	cluster_unreachable
 ---```
 ---
@@ -268,11 +278,16 @@ function perilune.record(table_name, options) end
 ---row if necessary.
 ---```lua
 ---db:create_table("settings", function(t)
----  t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
+---  t:primary_key("id", "integer", { on_conflict = "replace" })
+---    :check("id = 1")
 ---  t:column("theme", "text")
 ---end)
----local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
----Settings:find():update_changes(function(settings) settings.theme = "dark" end)
+---local Settings = perilune.single_row("settings", {
+---  defaults = { theme = "light" },
+---})
+---Settings:find():update_changes(function(settings)
+---  settings.theme = "dark"
+---end)
 ---print(Settings:find().theme)  --> dark
 ---```
 ---
@@ -288,8 +303,12 @@ function perilune.single_row(table_name, options) end
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
----history:write("tidy up", function(db) db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1") end)
----for _, version in ipairs(Tag:find(1):history()) do print(version.operation, version.record.name, version.note) end
+---history:write("tidy up", function(db)
+---  db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
+---end)
+---for _, version in ipairs(Tag:find(1):history()) do
+---  print(version.operation, version.record.name, version.note)
+---end
 -----> start	sea	nil
 -----> update	ocean	tidy up
 ---history:undo(1)
@@ -303,7 +322,9 @@ function perilune.history(class) end
 
 ---Reads a changeset from the string that `changeset:serialize` returned. The string does not need to be trusted.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag")
+---end)
 ---print(perilune.changeset(changeset:serialize()) == changeset)  --> true
 ---```
 ---
@@ -315,7 +336,12 @@ function perilune.changeset(bytes) end
 
 ---Makes a common table: one that exists for a single statement, defined by a request, or by SQL, which may read the table itself.
 ---```lua
----local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
+---local numbers = perilune.common_table(
+---  "numbers",
+---  { "n" },
+---  "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?",
+---  4
+---)
 ---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
 ---```
 ---
@@ -348,7 +374,8 @@ function perilune.value(value) end
 
 ---Returns SQL text as an expression. Each `?` stands for an argument, which may be an expression.
 ---```lua
----print(Book:filter(perilune.sql("length(title) > ?", 10)):fetch_count())  --> 1
+---print(Book:filter(perilune.sql("length(title) > ?", 10)):fetch_count())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if the text is empty, or the arguments do not fit
@@ -359,7 +386,8 @@ function perilune.sql(text, ...) end
 
 ---Returns a parameter, whose value is passed when a prepared request runs.
 ---```lua
----local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year"))):prepare()
+---local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year")))
+---  :prepare()
 ---print(by_year:fetch_count{ year = 1850 })  --> 2
 ---```
 ---
@@ -377,7 +405,10 @@ function perilune.count() end
 
 ---Returns the value that belongs to the first true condition.
 ---```lua
----local age = perilune.case{ { Book.c.year:lt(1850), "old" }, otherwise = "new" }
+---local age = perilune.case{
+---  { Book.c.year:lt(1850), "old" },
+---  otherwise = "new",
+---}
 ---print(Book:select(age:as("age")):order("id"):fetch_values()[1])  --> old
 ---```
 ---
@@ -388,7 +419,12 @@ function perilune.case(branches) end
 
 ---Returns the condition that a request has at least one row.
 ---```lua
----print(Author:filter(perilune.exists(Book:filter("book.author_id = author.id"))):fetch_count())  --> 2
+---print(
+---  Author:filter(
+---    perilune.exists(Book:filter("book.author_id = author.id"))
+---  ):fetch_count()
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if `request` is not a request
@@ -398,7 +434,10 @@ function perilune.exists(request) end
 
 ---Returns the number of the row in its partition, from 1. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.row_number():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument is given
@@ -407,7 +446,10 @@ function perilune.row_number() end
 
 ---Returns the rank of the row; equal rows share a rank, and the ranks after them have gaps. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument is given
@@ -416,7 +458,10 @@ function perilune.rank() end
 
 ---Returns the rank of the row, without gaps. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 1
+---print(Book:select(perilune.dense_rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument is given
@@ -425,7 +470,10 @@ function perilune.dense_rank() end
 
 ---Returns the rank of the row as a number from 0 to 1. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.0
+---print(Book:select(perilune.percent_rank():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 0.0
 ---```
 ---
 ---- Raises `argument` if an argument is given
@@ -434,7 +482,10 @@ function perilune.percent_rank() end
 
 ---Returns the share of the rows up to this one. It is only valid over a window.
 ---```lua
----print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r")):order("r"):fetch_value())  --> 0.33333333333333
+---print(Book:select(perilune.cume_dist():over{ order_by = "year" }:as("r"))
+---  :order("r")
+---  :fetch_value())
+-----> 0.33333333333333
 ---```
 ---
 ---- Raises `argument` if an argument is given
@@ -443,7 +494,10 @@ function perilune.cume_dist() end
 
 ---Returns the number of the row's bucket, if the rows of a window are divided into `count` buckets.
 ---```lua
----print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r")):order(perilune.sql("r DESC")):fetch_value())  --> 3
+---print(Book:select(perilune.ntile(3):over{ order_by = "year" }:as("r"))
+---  :order(perilune.sql("r DESC"))
+---  :fetch_value())
+-----> 3
 ---```
 ---
 ---- Raises `argument` if `count` is not an integer from 1
@@ -490,7 +544,9 @@ function perilune.every(period, f, ...) end
 ---day is due at the moment of the change; when they are put back, a repeated time of day is due the first time. If the minute or the hour
 ---begins with a star, the schedule follows the clock. Ranges of hours, months and days of the week may run past the end: `22-6`, `fri-mon`.
 ---```lua
----local schedule = perilune.schedule("0 9 * * mon-fri", function(due) print(due) end)
+---local schedule = perilune.schedule("0 9 * * mon-fri", function(due)
+---  print(due)
+---end)
 ---print(schedule:next_time() > perilune.now())  --> true
 ---schedule:cancel()
 ---```
@@ -505,7 +561,9 @@ function perilune.schedule(schedule, f, options) end
 
 ---Calls a function once, at a moment; at once if the moment has passed.
 ---```lua
----local due = perilune.at(perilune.now():add{ hours = 1 }, function(due) print("due at " .. due) end)
+---local due = perilune.at(perilune.now():add{ hours = 1 }, function(due)
+---  print("due at " .. due)
+---end)
 ---print(due:is_active())  --> true
 ---due:cancel()
 ---```
@@ -613,7 +671,8 @@ function perilune.emit(name, data) end
 ---Sends a signal to the run of a durable automation with a given key. Its `run:wait_for` receives the signal, whether it already waits or
 ---waits later. The signal is part of the open transaction.
 ---```lua
----print(perilune.signal("close order", 7, "feedback", { stars = 5 }))  --> false
+---print(perilune.signal("close order", 7, "feedback", { stars = 5 }))
+-----> false
 ---```
 ---
 ---- Raises `argument` if an argument is not valid
@@ -627,8 +686,15 @@ function perilune.signal(automation, key, name, value) end
 
 ---Returns the queue with a name, and creates it on first use.
 ---```lua
----local mails = perilune.jobs("mail", { attempts = 8, backoff = { "1s", "1h" }, concurrency = 4, rate = "100/minute" })
----local handler = mails:handle(function(job) print(job.to, job.key, job.attempt) end)
+---local mails = perilune.jobs("mail", {
+---  attempts = 8,
+---  backoff = { "1s", "1h" },
+---  concurrency = 4,
+---  rate = "100/minute",
+---})
+---local handler = mails:handle(function(job)
+---  print(job.to, job.key, job.attempt)
+---end)
 ---db:write(function()
 ---  db:execute("INSERT INTO tag (name) VALUES ('ordered')")
 ---  mails:enqueue({ to = "ada@example.com" }, { key = "order 7" })
@@ -648,7 +714,10 @@ function perilune.jobs(name, options) end
 ---Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
 ---together.
 ---```lua
----local function seed(db) db:execute("INSERT INTO tag (name) VALUES ('first')") return 1 end
+---local function seed(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('first')")
+---  return 1
+---end
 ---print(perilune.once("seed 2026-11", seed))  --> 1	true
 ---print(perilune.once("seed 2026-11", seed))  --> 1	false
 ---```
@@ -729,7 +798,9 @@ local members = {}
 
 ---Returns the values of all rows.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
 ---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
 ---print(Title:fetch_all(Book:order("id"))[1])  --> Typee
 ---```
@@ -743,8 +814,11 @@ function members:fetch_all(sql, ...) end
 
 ---Returns the value of the first row, or nil.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
----print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))  --> Moby-Dick
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
+---print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `conversion` if `from_row` returns nothing
@@ -756,8 +830,12 @@ function members:fetch_one(sql, ...) end
 
 ---Iterates over the values of the rows.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
----for title in Title:rows("SELECT title FROM book WHERE id < 3") do print(title) end
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
+---for title in Title:rows("SELECT title FROM book WHERE id < 3") do
+---  print(title)
+---end
 -----> Typee
 -----> Moby-Dick
 ---```
@@ -771,7 +849,9 @@ function members:rows(sql, ...) end
 
 ---Makes a value from a table of columns, or from a row.
 ---```lua
----local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---local Title = perilune.row_type{
+---  from_row = function(row) return row.title end,
+---}
 ---print(Title:from{ title = "Omoo" })  --> Omoo
 ---```
 ---
@@ -792,7 +872,8 @@ local members = {}
 ---Returns the JSON text of a value. A table is an array if it is a list with at least one element, or is marked by
 ---`perilune.json.array`.
 ---```lua
----print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })  --> {"a":null,"b":[1,2.5]}
+---print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })
+-----> {"a":null,"b":[1,2.5]}
 ---```
 ---
 ---- Raises `conversion` if the value contains a function, itself, or a number that JSON does not have
@@ -820,7 +901,8 @@ function members.array(list) end
 
 ---Marks a table as an object. An empty table without a mark is also an object.
 ---```lua
----print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
+---print(perilune.json.encode(perilune.json.object{ name = "tea" }))
+-----> {"name":"tea"}
 ---```
 ---@param members? table<string, any> the table, which is returned; by default a new one
 ---@return table<string, any>
@@ -956,7 +1038,10 @@ function members:execute(sql, ...) end
 
 ---Returns all rows of a query as a list.
 ---```lua
----local rows = db:fetch_all("SELECT title FROM book WHERE year > :year ORDER BY year", { year = 1850 })
+---local rows = db:fetch_all(
+---  "SELECT title FROM book WHERE year > :year ORDER BY year",
+---  { year = 1850 }
+---)
 ---print(#rows, rows[1].title)  --> 2	Moby-Dick
 ---```
 ---
@@ -972,7 +1057,8 @@ function members:fetch_all(sql, ...) end
 
 ---Returns the first row of a query, or nil.
 ---```lua
----print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)  --> Jules Verne
+---print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)
+-----> Jules Verne
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -1002,7 +1088,10 @@ function members:fetch_value(sql, ...) end
 
 ---Returns the first column of all rows as a list.
 ---```lua
----print(table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", "))  --> sea, travel
+---print(
+---  table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", ")
+---)
+-----> sea, travel
 ---```
 ---
 ---- Raises `null` if a value is NULL
@@ -1017,7 +1106,11 @@ function members:fetch_values(sql, ...) end
 
 ---Returns the first column of all rows as a list in which NULL is `perilune.null`.
 ---```lua
----print(db:fetch_optional_values("SELECT country FROM author ORDER BY id")[3] == perilune.null)  --> true
+---local countries = db:fetch_optional_values(
+---  "SELECT country FROM author ORDER BY id"
+---)
+---print(countries[3] == perilune.null)
+-----> true
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -1047,7 +1140,10 @@ function members:fetch_set(sql, ...) end
 
 ---Returns the first column of the first row, converted to a type. A missing row and NULL are both nil.
 ---```lua
----print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
+---print(
+---  db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year
+---)
+-----> 1819
 ---```
 ---
 ---- Raises `conversion` if the value is not of that type
@@ -1063,7 +1159,10 @@ function members:fetch_value_as(type, sql, ...) end
 
 ---Returns the first column of all rows, converted to a type.
 ---```lua
----print(db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1])  --> true
+---print(
+---  db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1]
+---)
+-----> true
 ---```
 ---
 ---- Raises `conversion` if a value is not of that type
@@ -1079,7 +1178,9 @@ function members:fetch_values_as(type, sql, ...) end
 
 ---Iterates over the rows of a query without holding all of them in memory.
 ---```lua
----for row in db:rows("SELECT title, year FROM book ORDER BY year") do print(row.title, row.year) end
+---for row in db:rows("SELECT title, year FROM book ORDER BY year") do
+---  print(row.title, row.year)
+---end
 -----> Typee	1846
 -----> Moby-Dick	1851
 -----> Around the World	1872
@@ -1097,7 +1198,10 @@ function members:rows(sql, ...) end
 
 ---Iterates over the rows of a query as separate values. A first column that is NULL is `perilune.null`.
 ---```lua
----for title, year in db:tuples("SELECT title, year FROM book WHERE id < 3 ORDER BY id") do print(title, year) end
+---local statement = "SELECT title, year FROM book WHERE id < 3 ORDER BY id"
+---for title, year in db:tuples(statement) do
+---  print(title, year)
+---end
 -----> Typee	1846
 -----> Moby-Dick	1851
 ---```
@@ -1131,7 +1235,9 @@ function members:prepare(sql) end
 ---Calls a function with a read-only handle, which sees a single state of the database.
 ---```lua
 ---local books, authors = db:read(function(db)
----  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
+---  return
+---    db:fetch_value("SELECT COUNT(*) FROM book"),
+---    db:fetch_value("SELECT COUNT(*) FROM author")
 ---end)
 ---print(books, authors)  --> 3	3
 ---```
@@ -1208,7 +1314,10 @@ function members:in_transaction(kind, block, ...) end
 ---    error("changed my mind")
 ---  end)
 ---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
----  print(db:in_savepoint(function(db) return db:execute("DELETE FROM book WHERE id = 3").changed_rows end))  --> 1
+---  print(db:in_savepoint(function(db)
+---    return db:execute("DELETE FROM book WHERE id = 3").changed_rows
+---  end))
+---  --> 1
 ---end)
 ---```
 ---
@@ -1224,7 +1333,9 @@ function members:in_savepoint(block, ...) end
 
 ---Calls a function with a handle to the write connection, without a transaction: for `PRAGMA`, `VACUUM` and the like.
 ---```lua
----db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
+---db:write_without_transaction(function(db)
+---  db:execute("PRAGMA user_version = 7")
+---end)
 ---print(db:fetch_value("PRAGMA user_version"))  --> 7
 ---```
 ---
@@ -1280,8 +1391,11 @@ function members:path() end
 ---Adds an SQL function, or replaces the function with the same name and number of arguments. The function belongs to the script, and must
 ---not use the database.
 ---```lua
----db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
----print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
+---db:add_function("slugify", 1, function(text)
+---  return (text:lower():gsub("%W+", "-"))
+---end)
+---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))
+-----> moby-dick
 ---```
 ---
 ---- Raises `argument` if the name, the number or the function is not valid
@@ -1296,7 +1410,10 @@ function members:add_function(name, options, f) end
 
 ---Adds an SQL aggregate.
 ---```lua
----db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
+---db:add_aggregate("product", 1, {
+---  initial = 1,
+---  step = function(state, value) return state * value end,
+---})
 ---print(db:fetch_value("SELECT product(id) FROM book"))  --> 6
 ---```
 ---
@@ -1312,7 +1429,9 @@ function members:add_aggregate(name, options, definition) end
 ---Adds a collation.
 ---```lua
 ---db:add_collation("by_length", function(a, b) return #a - #b end)
----print(db:fetch_value("SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1"))  --> Typee
+---print(db:fetch_value[[
+---  SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1]])
+-----> Typee
 ---```
 ---
 ---- Raises `argument` if the name or the function is not valid
@@ -1343,7 +1462,12 @@ function members:remove_function(name, count) end
 ---```lua
 ---db:add_collation("by_length", function(a, b) return #a - #b end)
 ---db:remove_collation("by_length")
----print((pcall(db.fetch_all, db, "SELECT * FROM book ORDER BY title COLLATE by_length")))  --> false
+---print((pcall(
+---  db.fetch_all,
+---  db,
+---  "SELECT * FROM book ORDER BY title COLLATE by_length"
+---)))
+-----> false
 ---```
 ---
 ---- Raises `argument` if the name is not valid
@@ -1357,8 +1481,13 @@ function members:remove_collation(name) end
 ---continue while the second function reads.
 ---```lua
 ---local count = db:write_then_read(
----  function(db) return db:execute("INSERT INTO tag (name) VALUES ('ships')").inserted_rowid end,
----  function(db, id) return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id) end)
+---  function(db)
+---    local result = db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---    return result.inserted_rowid
+---  end,
+---  function(db, id)
+---    return db:fetch_value("SELECT COUNT(*) FROM tag WHERE id <= ?", id)
+---  end)
 ---print(count)  --> 3
 ---```
 ---
@@ -1381,7 +1510,11 @@ function members:write_then_read(write, read) end
 ---pool:execute("CREATE TABLE note (text)")
 ---local snapshot = pool:snapshot()
 ---pool:execute("INSERT INTO note VALUES ('later')")
----print(snapshot:fetch_value("SELECT COUNT(*) FROM note"), pool:fetch_value("SELECT COUNT(*) FROM note"))  --> 0	1
+---print(
+---  snapshot:fetch_value("SELECT COUNT(*) FROM note"),
+---  pool:fetch_value("SELECT COUNT(*) FROM note")
+---)
+-----> 0	1
 ---snapshot:close()
 ---```
 ---
@@ -1443,7 +1576,11 @@ function members:checkpoint(kind) end
 ---Copies the whole database to another one, replacing its contents.
 ---```lua
 ---local copy = perilune.queue(":memory:")
----db:backup_to(copy, { pages = 100, progress = function(completed, total) print(completed == total) end })  --> true
+---db:backup_to(copy, {
+---  pages = 100,
+---  progress = function(completed, total) print(completed == total) end,
+---})
+-----> true
 ---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
 ---```
 ---
@@ -1575,9 +1712,15 @@ function members:drop_table(name, options) end
 ---  t:change_column("pages", "real"):default(0)
 ---  t:check("pages >= 0")
 ---end)
----print(db:columns("book")[5].type, db:fetch_value("SELECT pages FROM book WHERE id = 1"))  --> REAL	326.0
+---print(
+---  db:columns("book")[5].type,
+---  db:fetch_value("SELECT pages FROM book WHERE id = 1")
+---)
+-----> REAL	326.0
 ---
----local statements = db:alter_table("tag", { dry_run = true }, function(t) t:rename_column("name", "label") end)
+---local statements = db:alter_table("tag", { dry_run = true }, function(t)
+---  t:rename_column("name", "label")
+---end)
 ---print(statements)  --> ALTER TABLE "tag" RENAME COLUMN "name" TO "label";
 ---```
 ---
@@ -1612,7 +1755,11 @@ function members:rename_table(name, new_name) end
 
 ---Creates an index on columns of a table. Without a name, it is named after the table and the columns.
 ---```lua
----db:create_index("book", { { "title", desc = true } }, { name = "book_by_title", where = "pages > 100" })
+---db:create_index(
+---  "book",
+---  { { "title", desc = true } },
+---  { name = "book_by_title", where = "pages > 100" }
+---)
 ---db:create_index("book", { "year" })
 ---for _, index in ipairs(db:indexes("book")) do print(index.name) end
 -----> book_by_title
@@ -1694,7 +1841,11 @@ function members:drop_view(name, options) end
 ---db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
 ---print(db:fetch_value("SELECT title FROM title_log"))  --> Typee
 ---
----db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:create_trigger("keep_tags", {
+---  on = "tag",
+---  before = "delete",
+---  refuse = "tags stay",
+---})
 ---print((pcall(db.execute, db, "DELETE FROM tag")))  --> false
 ---```
 ---
@@ -1713,7 +1864,11 @@ function members:create_trigger(name, options) end
 
 ---Drops a trigger.
 ---```lua
----db:create_trigger("keep_tags", { on = "tag", before = "delete", refuse = "tags stay" })
+---db:create_trigger("keep_tags", {
+---  on = "tag",
+---  before = "delete",
+---  refuse = "tags stay",
+---})
 ---db:drop_trigger("keep_tags")
 ---print(db:trigger_exists("keep_tags"))  --> false
 ---```
@@ -1730,8 +1885,16 @@ function members:drop_trigger(name, options) end
 ---writes them. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or was created by
 ---`db:create_index`.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
----print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---  tokenizer = "porter",
+---})
+---print(db:fetch_value(
+---  "SELECT title FROM book_text WHERE book_text MATCH ?",
+---  perilune.fts5_pattern("worlds")
+---))
+-----> Around the World
 ---```
 ---
 ---- Raises `definition` if the options contradict each other
@@ -1746,7 +1909,10 @@ function members:create_fts5(name, options) end
 
 ---Removes the triggers that synchronize a full-text table: one that was dropped, or that should no longer change.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---db:drop_fts5_synchronization("book_text")
 ---print(#db:triggers("book"))  --> 0
 ---```
@@ -1782,7 +1948,9 @@ function members:views() end
 
 ---Returns the triggers, sorted by name.
 ---```lua
----db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
+---db:execute[[
+---  CREATE TRIGGER guard BEFORE DELETE ON tag
+---  BEGIN SELECT RAISE(ABORT, 'no'); END]]
 ---print(db:triggers("tag")[1].name)  --> guard
 ---```
 ---
@@ -1847,7 +2015,8 @@ function members:trigger_exists(name) end
 
 ---Returns the columns of a table or view in order.
 ---```lua
----print(db:columns("book")[3].name, db:columns("book")[3].not_null)  --> title	true
+---print(db:columns("book")[3].name, db:columns("book")[3].not_null)
+-----> title	true
 ---```
 ---
 ---- Raises `unknown_table` if the table or view does not exist
@@ -1860,7 +2029,8 @@ function members:columns(table_name) end
 
 ---Returns the primary key of a table: its columns, and whether the key is the row id.
 ---```lua
----print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)  --> 2	true
+---print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)
+-----> 2	true
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
@@ -1886,7 +2056,11 @@ function members:indexes(table_name) end
 
 ---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
 ---```lua
----print(db:has_unique_key("author", { "name" }), db:has_unique_key("book", { "title" }))  --> true	false
+---print(
+---  db:has_unique_key("author", { "name" }),
+---  db:has_unique_key("book", { "title" })
+---)
+-----> true	false
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
@@ -1902,7 +2076,8 @@ function members:has_unique_key(table_name, columns) end
 ---Returns the foreign keys of a table.
 ---```lua
 ---local key = db:foreign_keys("book")[1]
----print(key.table, key.columns[1], key.on_delete)  --> author	author_id	cascade
+---print(key.table, key.columns[1], key.on_delete)
+-----> author	author_id	cascade
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
@@ -1946,7 +2121,9 @@ function members:schema_sql(table_name) end
 ---local changeset = db:record_changes(function(db)
 ---  db:execute("UPDATE book SET title = 'Omoo' WHERE id = 1")
 ---end)
----for _, row in ipairs(changeset:rows()) do print(row.operation, row.table, row.old.title, row.new.title) end
+---for _, row in ipairs(changeset:rows()) do
+---  print(row.operation, row.table, row.old.title, row.new.title)
+---end
 -----> update	book	Typee	Omoo
 ---```
 ---
@@ -1966,7 +2143,9 @@ function members:record_changes(block, ...) end
 ---Applies the changes of a changeset, or none of them, in a transaction, or in a savepoint inside one. Triggers and foreign key actions
 ---such as ON DELETE CASCADE do not run, because the changeset already contains their changes.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("UPDATE tag SET name = 'lake' WHERE name = 'sea'")
+---end)
 ---print(db:apply_changes(changeset:inverted()))  --> 1	0
 ---print(db:fetch_value("SELECT COUNT(*) FROM tag WHERE name = 'sea'"))  --> 1
 ---```
@@ -1994,7 +2173,9 @@ function members:apply_changes(changeset, options) end
 ---local observer = db:observe_transactions{
 ---  tables = "tag",
 ---  on_change = function(event) print(event.operation, event.new.name) end,
----  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
+---  did_commit = function(db)
+---    print(db:fetch_value("SELECT COUNT(*) FROM tag"))
+---  end,
 ---}
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 -----> insert	ships
@@ -2034,7 +2215,9 @@ function members:after_next_transaction(on_commit, on_rollback) end
 ---Observes the results of a function. The callback gets the current results, and then the new results after each transaction, of any
 ---writer, that has changed them. Equal results are delivered once. Without a callback, the script asks the observation for values.
 ---```lua
----local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
+---local observation = db:observe(function(db)
+---  return db:fetch_value("SELECT COUNT(*) FROM tag")
+---end)
 ---print(observation:next())  --> 2
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 ---print(observation:next())  --> 3
@@ -2056,7 +2239,9 @@ function members:observe(fetch, callback, options) end
 ---Observes parts of a database, regardless of their contents. The callback is called without arguments after each transaction that may have
 ---changed them. Without a callback, `observation:next()` waits for such a transaction.
 ---```lua
----local observation = db:observe_region({ "tag", { table = "book", columns = { "title" } } })
+---local observation = db:observe_region(
+---  { "tag", { table = "book", columns = { "title" } } }
+---)
 ---db:execute("INSERT INTO tag (name) VALUES ('ships')")
 ---observation:next()
 ---print("changed")  --> changed
@@ -2079,7 +2264,9 @@ function members:observe_region(regions, callback, options) end
 
 ---Returns an observation that several functions share. It fetches once for all of them, and only while at least one of them is subscribed.
 ---```lua
----local shared = db:share_observation(Tag:order("name"), { keeps_alive = false })
+---local shared = db:share_observation(Tag:order("name"), {
+---  keeps_alive = false,
+---})
 ---local list = shared:observe(function(tags) print(#tags) end)
 ---local title = shared:observe(function(tags) print("tags: " .. #tags) end)
 ---print(shared:count())  --> 2
@@ -2181,7 +2368,13 @@ function members:write(bytes) end
 ---```lua
 ---db:read(function(db)
 ---  local blob = db:open_blob("book", "title", 1)
----  print(blob:seek("end"), blob:seek("set", 1), blob:seek("cur", 2), blob:seek())  --> 5	1	3	3
+---  print(
+---    blob:seek("end"),
+---    blob:seek("set", 1),
+---    blob:seek("cur", 2),
+---    blob:seek()
+---  )
+---  --> 5	1	3	3
 ---end)
 ---```
 ---
@@ -2199,7 +2392,9 @@ function members:seek(whence, offset) end
 ---Iterates over the rest of the blob in pieces.
 ---```lua
 ---db:read(function(db)
----  for piece in db:open_blob("book", "title", 1):pieces(2) do print(piece) end
+---  for piece in db:open_blob("book", "title", 1):pieces(2) do
+---    print(piece)
+---  end
 ---end)
 -----> Ty
 -----> pe
@@ -2217,7 +2412,8 @@ function members:pieces(size) end
 
 ---Returns the number of bytes, as `#blob` does.
 ---```lua
----db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)  --> 5
+---db:read(function(db) print(db:open_blob("book", "title", 1):size()) end)
+-----> 5
 ---```
 ---
 ---- Raises `closed` if the blob is closed
@@ -2273,7 +2469,10 @@ local members = {}
 
 ---Makes a row as a query would return it.
 ---```lua
----local row = perilune.row.new({ name = "tea", stock = 9 }, { "name", "stock" })
+---local row = perilune.row.new(
+---  { name = "tea", stock = 9 },
+---  { "name", "stock" }
+---)
 ---print(row[2], row.name)  --> 9	tea
 ---```
 ---
@@ -2295,7 +2494,8 @@ function members:has(name) end
 
 ---Returns the value of a column, converted to a type if one is given. NULL is nil. The column must exist.
 ---```lua
----print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
+---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)
+-----> 1819
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -2319,7 +2519,8 @@ function members:require(name, type) end
 
 ---Returns the value of a column as an integer. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))  --> 326
+---print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))
+-----> 326
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -2374,7 +2575,8 @@ function members:date(name) end
 
 ---Returns the value of a column as parts of a date. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)  --> 12
+---print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)
+-----> 12
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -2385,7 +2587,8 @@ function members:date_components(name) end
 
 ---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
 ---```lua
----print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)  --> 1970
+---print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)
+-----> 1970
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -2406,7 +2609,12 @@ function members:storage_class(name) end
 
 ---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
 ---```lua
----print(db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes) return #bytes end))  --> 2
+---print(
+---  db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes)
+---    return #bytes
+---  end)
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if `f` is not a function
@@ -2417,14 +2625,18 @@ function members:with_blob(name, f) end
 
 ---Returns the names of the columns in order.
 ---```lua
----print(table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", "))  --> id, name
+---print(
+---  table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", ")
+---)
+-----> id, name
 ---```
 ---@return string[]
 function members:columns() end
 
 ---Returns the values in the order of the columns, and their number, because NULL is nil.
 ---```lua
----local values, count = db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
+---local values, count =
+---  db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
 ---print(values[1], values[2], count)  --> 3	nil	2
 ---```
 ---@return any[]
@@ -2433,14 +2645,18 @@ function members:values() end
 
 ---Returns all values as separate results.
 ---```lua
----print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())  --> 1	sea
+---print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())
+-----> 1	sea
 ---```
 ---@return any ...
 function members:unpack() end
 
 ---Iterates over names and values in the order of the columns. NULL is nil.
 ---```lua
----for name, value in db:fetch_one("SELECT id, name FROM tag ORDER BY id"):pairs() do print(name, value) end
+---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
+---for name, value in row:pairs() do
+---  print(name, value)
+---end
 -----> id	1
 -----> name	sea
 ---```
@@ -2449,7 +2665,11 @@ function members:pairs() end
 
 ---Returns a plain table of the columns, in which NULL is `perilune.null`.
 ---```lua
----print(db:fetch_one("SELECT country FROM author WHERE id = 3"):to_table().country == perilune.null)  --> true
+---print(
+---  db:fetch_one("SELECT country FROM author WHERE id = 3")
+---    :to_table().country == perilune.null
+---)
+-----> true
 ---```
 ---@return table<string, any>
 function members:to_table() end
@@ -2492,7 +2712,8 @@ function members:execute(...) end
 
 ---Returns all rows as a list.
 ---```lua
----print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))  --> 2
+---print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))
+-----> 2
 ---```
 ---
 ---- Raises `closed` if the statement or its database is closed
@@ -2505,7 +2726,8 @@ function members:fetch_all(...) end
 
 ---Returns the first row, or nil.
 ---```lua
----print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)  --> Typee
+---print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)
+-----> Typee
 ---```
 ---
 ---- Raises `closed` if the statement or its database is closed
@@ -2518,7 +2740,8 @@ function members:fetch_one(...) end
 
 ---Returns the first column of the first row, or nil.
 ---```lua
----print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))  --> Moby-Dick
+---print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `closed` if the statement or its database is closed
@@ -2544,7 +2767,8 @@ function members:fetch_values(...) end
 
 ---Returns the first column of all rows as a list in which NULL is `perilune.null`.
 ---```lua
----print(#db:prepare("SELECT country FROM author"):fetch_optional_values())  --> 3
+---print(#db:prepare("SELECT country FROM author"):fetch_optional_values())
+-----> 3
 ---```
 ---
 ---- Raises `closed` if the statement or its database is closed
@@ -2570,7 +2794,9 @@ function members:fetch_set(...) end
 
 ---Iterates over the rows.
 ---```lua
----for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do print(row.name) end
+---for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do
+---  print(row.name)
+---end
 -----> sea
 -----> travel
 ---```
@@ -2585,7 +2811,10 @@ function members:rows(...) end
 
 ---Iterates over the rows as separate values.
 ---```lua
----for id, name in db:prepare("SELECT id, name FROM tag ORDER BY id"):tuples() do print(id, name) end
+---local statement = db:prepare("SELECT id, name FROM tag ORDER BY id")
+---for id, name in statement:tuples() do
+---  print(id, name)
+---end
 -----> 1	sea
 -----> 2	travel
 ---```
@@ -2624,7 +2853,11 @@ function members:parameters() end
 
 ---Returns whether the statement does not write.
 ---```lua
----print(db:prepare("SELECT 1"):is_readonly(), db:prepare("DELETE FROM tag"):is_readonly())  --> true	false
+---print(
+---  db:prepare("SELECT 1"):is_readonly(),
+---  db:prepare("DELETE FROM tag"):is_readonly()
+---)
+-----> true	false
 ---```
 ---
 ---- Raises `closed` if the statement or its database is closed
@@ -2735,7 +2968,9 @@ function members:column(name, type) end
 
 ---Adds an integer primary key that the database assigns and never reuses.
 ---```lua
----db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
+---db:create_table("note", function(t)
+---  t:auto_incremented_primary_key("id")
+---end)
 ---print(db:primary_key("note").rowid)  --> true
 ---```
 ---
@@ -2767,7 +3002,9 @@ function members:primary_key(first, second, third) end
 ---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`. In the block of a
 ---primary key, its first columns do not get a separate index.
 ---```lua
----db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
+---db:create_table("review", function(t)
+---  t:belongs_to("book", { on_delete = "cascade" }):not_null()
+---end)
 ---print(db:foreign_keys("review")[1].columns[1])  --> book_id
 ---```
 ---
@@ -2817,7 +3054,10 @@ function members:unique_key(columns, policy) end
 ---  t:column("last", "integer")
 ---  t:check(function(c) return c.first:le(c.last) end)
 ---end)
----print(select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind)  --> constraint_check
+---print(
+---  select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind
+---)
+-----> constraint_check
 ---```
 ---
 ---- Raises `definition` if the block has ended, or the definition contradicts itself
@@ -2859,7 +3099,9 @@ local members = {}
 
 ---Makes the column the primary key.
 ---```lua
----db:create_table("note", function(t) t:column("id", "integer"):primary_key() end)
+---db:create_table("note", function(t)
+---  t:column("id", "integer"):primary_key()
+---end)
 ---print(db:primary_key("note").columns[1])  --> id
 ---```
 ---
@@ -2936,7 +3178,9 @@ function members:default(value) end
 
 ---Sets the default as SQL.
 ---```lua
----db:create_table("note", function(t) t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP") end)
+---db:create_table("note", function(t)
+---  t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP")
+---end)
 ---print(db:columns("note")[1].default)  --> CURRENT_TIMESTAMP
 ---```
 ---
@@ -2948,7 +3192,9 @@ function members:default_sql(sql) end
 
 ---Sets the collation that compares values of the column.
 ---```lua
----db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
+---db:create_table("word", function(t)
+---  t:column("text", "text"):collate("nocase")
+---end)
 ---db:execute("INSERT INTO word VALUES ('Tea')")
 ---print(db:fetch_value("SELECT COUNT(*) FROM word WHERE text = 'TEA'"))  --> 1
 ---```
@@ -2980,7 +3226,9 @@ function members:generated_as(expression, kind) end
 ---Sets the values of existing rows for an added or changed column in `db:alter_table`.
 ---```lua
 ---db:alter_table("book", function(t)
----  t:add_column("century", "integer"):not_null():using(function(c) return c.year / 100 + 1 end)
+---  t:add_column("century", "integer"):not_null():using(function(c)
+---    return c.year / 100 + 1
+---  end)
 ---end)
 ---print(db:fetch_value("SELECT century FROM book WHERE year = 1846"))  --> 19
 ---```
@@ -2993,7 +3241,9 @@ function members:using(expression) end
 
 ---Removes properties from a column that `t:change_column` changes.
 ---```lua
----db:alter_table("book", function(t) t:change_column("title"):without("not_null") end)
+---db:alter_table("book", function(t)
+---  t:change_column("title"):without("not_null")
+---end)
 ---print(db:columns("book")[3].not_null)  --> false
 ---```
 ---
@@ -3008,7 +3258,8 @@ function members:without(...) end
 ---Makes the column refer to another table.
 ---```lua
 ---db:create_table("page", function(t)
----  t:column("book_id", "integer"):references("book", { on_delete = "cascade" })
+---  t:column("book_id", "integer")
+---    :references("book", { on_delete = "cascade" })
 ---end)
 ---print(db:foreign_keys("page")[1].table)  --> book
 ---```
@@ -3077,7 +3328,9 @@ function members:add_column(name, type) end
 
 ---Adds a column written in SQL.
 ---```lua
----db:alter_table("tag", function(t) t:add_column_sql("colour TEXT DEFAULT 'red'") end)
+---db:alter_table("tag", function(t)
+---  t:add_column_sql("colour TEXT DEFAULT 'red'")
+---end)
 ---print(db:fetch_value("SELECT colour FROM tag"))  --> red
 ---```
 ---
@@ -3122,7 +3375,8 @@ function members:drop_column(name) end
 ---  t:change_column("pages", "text"):using("pages || ' pages'")
 ---  t:change_column("title"):collate("nocase"):without("not_null")
 ---end)
----print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))  --> 326 pages
+---print(db:fetch_value("SELECT pages FROM book WHERE title = 'TYPEE'"))
+-----> 326 pages
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3152,7 +3406,8 @@ function members:order_columns(names) end
 ---  t:drop_primary_key()
 ---  t:primary_key{ "tag_id", "book_id" }
 ---end)
----print(table.concat(db:primary_key("book_tag").columns, ", "))  --> tag_id, book_id
+---print(table.concat(db:primary_key("book_tag").columns, ", "))
+-----> tag_id, book_id
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3237,8 +3492,14 @@ function members:drop_foreign_key(columns, table_name) end
 
 ---Adds columns that refer to the primary key of another table, with an index, as in `db:create_table`.
 ---```lua
----db:alter_table("tag", function(t) t:belongs_to("author", { on_delete = "set null" }) end)
----print(db:foreign_keys("tag")[1].columns[1], db:index_exists("tag_on_author_id"))  --> author_id	true
+---db:alter_table("tag", function(t)
+---  t:belongs_to("author", { on_delete = "set null" })
+---end)
+---print(
+---  db:foreign_keys("tag")[1].columns[1],
+---  db:index_exists("tag_on_author_id")
+---)
+-----> author_id	true
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
@@ -3251,7 +3512,9 @@ function members:belongs_to(name, options) end
 
 ---Adds a condition that all rows must satisfy.
 ---```lua
----db:alter_table("book", function(t) t:check(function(c) return c.year:gt(0) end) end)
+---db:alter_table("book", function(t)
+---  t:check(function(c) return c.year:gt(0) end)
+---end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = -1")))  --> false
 ---```
 ---
@@ -3276,7 +3539,9 @@ function members:drop_check(condition) end
 
 ---Adds a constraint written in SQL.
 ---```lua
----db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t)
+---  t:constraint("CONSTRAINT printed CHECK (year > 1450)")
+---end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> false
 ---```
 ---
@@ -3289,7 +3554,9 @@ function members:constraint(sql) end
 
 ---Drops a named constraint.
 ---```lua
----db:alter_table("book", function(t) t:constraint("CONSTRAINT printed CHECK (year > 1450)") end)
+---db:alter_table("book", function(t)
+---  t:constraint("CONSTRAINT printed CHECK (year > 1450)")
+---end)
 ---db:alter_table("book", function(t) t:drop_constraint("printed") end)
 ---print((pcall(db.execute, db, "UPDATE book SET year = 1000")))  --> true
 ---```
@@ -3303,7 +3570,8 @@ function members:drop_constraint(name) end
 ---Turns the options STRICT and WITHOUT ROWID of the table on or off.
 ---```lua
 ---db:alter_table("book_tag", function(t) t:options{ strict = true } end)
----print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))  --> 1
+---print(db:fetch_value("SELECT strict FROM pragma_table_list('book_tag')"))
+-----> 1
 ---```
 ---
 ---- Raises `definition` if strict tables do not support the type of a column
@@ -3316,7 +3584,9 @@ function members:options(options) end
 
 ---Adds an index, with columns and options as for `db:create_index`.
 ---```lua
----db:alter_table("book", function(t) t:add_index({ "title", "year" }, { unique = true }) end)
+---db:alter_table("book", function(t)
+---  t:add_index({ "title", "year" }, { unique = true })
+---end)
 ---print(db:indexes("book")[1].unique)  --> true
 ---```
 ---
@@ -3356,7 +3626,8 @@ function members:register(name, options, body) end
 ---sql-migrate, the sections define how to apply and undo the migration.
 ---```lua
 ---local migrator = perilune.migrator()
----print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
+---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))
+-----> false
 ---```
 ---
 ---- Raises `cannot_open` if the folder cannot be read
@@ -3372,7 +3643,8 @@ function members:register_folder(path) end
 ---local migrator = perilune.migrator()
 ---migrator:register("create note", "CREATE TABLE note (text TEXT)")
 ---migrator:register("add date", "ALTER TABLE note ADD COLUMN made DATE")
----print(table.concat(migrator:migrate(db, "create note"), ", "))  --> create note
+---print(table.concat(migrator:migrate(db, "create note"), ", "))
+-----> create note
 ---print(table.concat(migrator:migrate(db), ", "))  --> add date
 ---```
 ---
@@ -3390,9 +3662,14 @@ function members:migrate(db, options) end
 ---Undoes the last applied migration, or all migrations after a given one, by their `down`.
 ---```lua
 ---local migrator = perilune.migrator()
----migrator:register("create note", { down = "DROP TABLE note" }, "CREATE TABLE note (text TEXT)")
+---migrator:register(
+---  "create note",
+---  { down = "DROP TABLE note" },
+---  "CREATE TABLE note (text TEXT)"
+---)
 ---migrator:migrate(db)
----print(migrator:migrate_down(db), db:table_exists("note"))  --> create note	false
+---print(migrator:migrate_down(db), db:table_exists("note"))
+-----> create note	false
 ---```
 ---
 ---- Raises `migration` if the database has not seen `to`, or a migration has no `down`
@@ -3588,7 +3865,8 @@ function members:extend(options) end
 ---Returns the record with a key, or for a list of keys the records in that order. A table gives a key of several columns, or another unique
 ---key.
 ---```lua
----print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
+---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)
+-----> Jules Verne	3
 ---```
 ---
 ---- Raises `record_not_found` if the row does not exist
@@ -3605,7 +3883,14 @@ function members:find(db, key) end
 
 ---Returns the first record, the record with a key, or the first one of a query with arguments; nil if it does not exist.
 ---```lua
----print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
+---print(
+---  Book:fetch_one(2).title,
+---  Book:fetch_one(
+---    "SELECT * FROM book WHERE year > ? ORDER BY year",
+---    1850
+---  ).title
+---)
+-----> Moby-Dick	Moby-Dick
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3621,7 +3906,11 @@ function members:fetch_one(db, key, ...) end
 
 ---Returns all records of the table, or of a query.
 ---```lua
----print(#Book:fetch_all(), #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850))  --> 3	1
+---print(
+---  #Book:fetch_all(),
+---  #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850)
+---)
+-----> 3	1
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3637,7 +3926,9 @@ function members:fetch_all(db, sql, ...) end
 
 ---Iterates over the records of the table, or of a query.
 ---```lua
----for book in Book:rows("SELECT * FROM book WHERE id < 3 ORDER BY id") do print(book.title) end
+---for book in Book:rows("SELECT * FROM book WHERE id < 3 ORDER BY id") do
+---  print(book.title)
+---end
 -----> Typee
 -----> Moby-Dick
 ---```
@@ -3655,7 +3946,11 @@ function members:rows(db, sql, ...) end
 
 ---Returns an SQL request for records, with the methods `fetch_all`, `fetch_one` and `rows`.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%")
+---    :fetch_one().year
+---)
+-----> 1851
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3797,7 +4092,11 @@ function members:upsert(db, record, options) end
 ---Inserts a list of records, or updates the rows with the same unique keys: all of them, or none. In a class without hooks, it is the fastest
 ---way to write many rows that may exist.
 ---```lua
----print(Tag:upsert_all{ { name = "sea" }, { name = "ships" } }, Tag:fetch_count())  --> 2	3
+---print(
+---  Tag:upsert_all{ { name = "sea" }, { name = "ships" } },
+---  Tag:fetch_count()
+---)
+-----> 2	3
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated (the message names the element)
@@ -3873,7 +4172,8 @@ function members:exists(db, key) end
 
 ---Returns a write as a value, to be printed, stored, or executed later. It does not include hooks and validations.
 ---```lua
----print(Tag:statement("insert", Tag:draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
+---print(Tag:statement("insert", Tag:draft{ name = "ships" }))
+-----> INSERT INTO "tag" ("name") VALUES ('ships')
 ---```
 ---
 ---- Raises `unknown_operation` if the operation does not exist
@@ -3891,7 +4191,12 @@ function members:statement(operation, ...) end
 ---```lua
 ---db:execute("CREATE TABLE archive (id INTEGER PRIMARY KEY, title TEXT)")
 ---local Archive = perilune.record("archive")
----print(Archive:insert_from(Book:filter("year < 1850"):select("id", "title")).changed_rows)  --> 1
+---print(
+---  Archive:insert_from(
+---    Book:filter("year < 1850"):select("id", "title")
+---  ).changed_rows
+---)
+-----> 1
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -3906,7 +4211,9 @@ function members:insert_from(request, options) end
 ---Returns a request for all rows, without the default request of the class.
 ---```lua
 ---local Recent = Book:extend()
----Recent.requests.default = function(self) return self:filter("year > 1850") end
+---Recent.requests.default = function(self)
+---  return self:filter("year > 1850")
+---end
 ---print(#Recent:fetch_all(), Recent:unscoped():fetch_count())  --> 2	3
 ---```
 ---
@@ -4092,7 +4399,8 @@ function members:update(db, options) end
 ---those that the change names or alters.
 ---```lua
 ---local book = Book:find(1)
----print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
+---print(book:update_changes{ pages = 330 }, book:update_changes())
+-----> true	false
 ---```
 ---
 ---- Raises `record_not_found` if the row no longer exists
@@ -4164,7 +4472,12 @@ function members:delete(db, options) end
 ---perilune.history(Tag):install(db)
 ---local tag = Tag:find(1)
 ---tag:delete()
----print(#tag:history(), tag:history()[1].record.name, tag:history()[2].operation)  --> 2	sea	delete
+---print(
+---  #tag:history(),
+---  tag:history()[1].record.name,
+---  tag:history()[2].operation
+---)
+-----> 2	sea	delete
 ---```
 ---
 ---- Raises `history` if it is not installed, or lacks a column of the table
@@ -4199,7 +4512,8 @@ function members:restore(db) end
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })
----print(Kept:find(1):delete_forever(), Kept:unscoped():filter_key(1):exists())  --> true	false
+---print(Kept:find(1):delete_forever(), Kept:unscoped():filter_key(1):exists())
+-----> true	false
 ---```
 ---
 ---- Raises `unknown_column` if the column does not exist
@@ -4296,7 +4610,8 @@ function members:included(name) end
 
 ---Returns a copy of the record, optionally with changed fields.
 ---```lua
----print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)  --> sea	lake
+---print(Tag:find(1):copy().name, Tag:find(1):copy{ name = "lake" }.name)
+-----> sea	lake
 ---```
 ---
 ---- Raises `argument` if the changes are not a table
@@ -4315,7 +4630,8 @@ function members:copy(changes) end
 ---function Tag:validate()
 ---  if self.name == "" then self:invalid("name", "must not be empty") end
 ---end
----print(select(2, pcall(Tag.insert, Tag, { name = "" })).message)  --> tag: name must not be empty
+---print(select(2, pcall(Tag.insert, Tag, { name = "" })).message)
+-----> tag: name must not be empty
 ---```
 ---
 ---- Raises `validation` if it is called outside of `validate`
@@ -4580,7 +4896,8 @@ local members = {}
 
 ---Returns the SQL and its arguments.
 ---```lua
----print((Tag:statement("insert", { name = "ships" }):sql()))  --> INSERT INTO "tag" ("name") VALUES (?)
+---print((Tag:statement("insert", { name = "ships" }):sql()))
+-----> INSERT INTO "tag" ("name") VALUES (?)
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated
@@ -4591,7 +4908,8 @@ function members:sql() end
 
 ---Executes the write.
 ---```lua
----print(Tag:statement("insert", { name = "ships" }):execute().changed_rows)  --> 1
+---print(Tag:statement("insert", { name = "ships" }):execute().changed_rows)
+-----> 1
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated
@@ -4602,7 +4920,11 @@ function members:execute(db) end
 
 ---Executes the write, and returns the rows of `returning` as a list.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_all()[1].id)  --> 3
 ---```
 ---
@@ -4614,7 +4936,11 @@ function members:fetch_all(db) end
 
 ---Executes the write, and returns the first row of `returning`, or nil.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_one().id)  --> 3
 ---```
 ---
@@ -4626,7 +4952,11 @@ function members:fetch_one(db) end
 
 ---Executes the write, and returns the first value of `returning`, or nil.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_value())  --> 3
 ---```
 ---
@@ -4638,7 +4968,11 @@ function members:fetch_value(db) end
 
 ---Executes the write, and returns the first column of `returning` as a list.
 ---```lua
----local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---local statement = Tag:statement(
+---  "insert",
+---  { name = "ships" },
+---  { returning = "id" }
+---)
 ---print(statement:fetch_values()[1])  --> 3
 ---```
 ---
@@ -4657,7 +4991,8 @@ local members = {}
 
 ---Returns all records.
 ---```lua
----print(#Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_all())  --> 2
+---print(#Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_all())
+-----> 2
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -4668,7 +5003,10 @@ function members:fetch_all(db) end
 
 ---Returns the first record, or nil.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):fetch_one().title)  --> Moby-Dick
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):fetch_one().title
+---)
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -4679,7 +5017,10 @@ function members:fetch_one(db) end
 
 ---Returns the number of rows of the query.
 ---```lua
----print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count())  --> 2
+---print(
+---  Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_count()
+---)
+-----> 2
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -4690,7 +5031,11 @@ function members:fetch_count(db) end
 
 ---Iterates over the records.
 ---```lua
----for book in Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):rows() do print(book.title) end  --> Moby-Dick
+---local large = Book:from_sql("SELECT * FROM book WHERE pages > ?", 500)
+---for book in large:rows() do
+---  print(book.title)
+---end
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `sql` if SQLite refuses the statement
@@ -4711,8 +5056,15 @@ local members = {}
 
 ---Returns the row, or an object with the defaults if no row exists.
 ---```lua
----db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
----print(perilune.single_row("settings", { defaults = { theme = "light" } }):find().theme)  --> light
+---db:execute[[
+---  CREATE TABLE settings (
+---    id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)]]
+---print(
+---  perilune.single_row("settings", {
+---    defaults = { theme = "light" },
+---  }):find().theme
+---)
+-----> light
 ---```
 ---
 ---- Raises `unknown_table` if the table does not exist
@@ -4729,8 +5081,12 @@ local members = {}
 
 ---Resets columns, or all columns, to their defaults. The next write stores the change.
 ---```lua
----db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
----local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
+---db:execute[[
+---  CREATE TABLE settings (
+---    id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)]]
+---local Settings = perilune.single_row("settings", {
+---  defaults = { theme = "light" },
+---})
 ---local settings = Settings{ theme = "dark" }
 ---print(settings:reset("theme").theme)  --> light
 ---```
@@ -4794,8 +5150,13 @@ function members:is_installed(db) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("spoiled by water", function(db) db:execute("DELETE FROM book WHERE id = 2") end)
----print(db:fetch_value("SELECT history_operation FROM book_history WHERE history_transaction = 1"))  --> delete
+---history:write("spoiled by water", function(db)
+---  db:execute("DELETE FROM book WHERE id = 2")
+---end)
+---print(db:fetch_value[[
+---  SELECT history_operation FROM book_history
+---  WHERE history_transaction = 1]])
+-----> delete
 ---```
 ---
 ---- Raises `history` if it is not installed
@@ -4815,8 +5176,11 @@ function members:write(db, note, block, ...) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
----print(history:transactions()[1].id, history:transactions()[1].note)  --> 1	read all
+---history:write("read all", function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---end)
+---print(history:transactions()[1].id, history:transactions()[1].note)
+-----> 1	read all
 ---```
 ---
 ---- Raises `history` if it is not installed
@@ -4832,8 +5196,14 @@ function members:transactions(db, limit) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db) db:execute("UPDATE book SET is_read = TRUE") end)
----print(history:undo(1), db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3	1
+---history:write("read all", function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---end)
+---print(
+---  history:undo(1),
+---  db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read")
+---)
+-----> 3	1
 ---```
 ---
 ---- Raises `history` if it is not installed, the transaction does not exist, or a row has been changed since
@@ -4878,8 +5248,11 @@ local members = {}
 
 ---Returns the changes, grouped by table. Columns have their names in the database, or their positions if the table is missing or differs.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
----print(changeset:rows()[1].operation, changeset:rows()[1].new.name)  --> insert	ships
+---local changeset = db:record_changes(function(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end)
+---print(changeset:rows()[1].operation, changeset:rows()[1].new.name)
+-----> insert	ships
 ---```
 ---@param db? perilune.database the default database by default
 ---@return perilune.changed_row[]
@@ -4894,7 +5267,9 @@ function members:is_empty() end
 
 ---Returns the changeset that undoes this one.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'sea'") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag WHERE name = 'sea'")
+---end)
 ---print(changeset:inverted():rows()[1].operation)  --> insert
 ---```
 ---@return perilune.changeset
@@ -4902,8 +5277,12 @@ function members:inverted() end
 
 ---Returns a changeset of these changes followed by another changeset's: one change for each row.
 ---```lua
----local first = db:record_changes(function(db) db:execute("INSERT INTO tag (name) VALUES ('ships')") end)
----local second = db:record_changes(function(db) db:execute("DELETE FROM tag WHERE name = 'ships'") end)
+---local first = db:record_changes(function(db)
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end)
+---local second = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag WHERE name = 'ships'")
+---end)
 ---print(first:followed_by(second):is_empty())  --> true
 ---```
 ---
@@ -4915,7 +5294,9 @@ function members:followed_by(other) end
 
 ---Returns the changeset as a string in SQLite's format, which is the same on all machines.
 ---```lua
----local changeset = db:record_changes(function(db) db:execute("DELETE FROM tag") end)
+---local changeset = db:record_changes(function(db)
+---  db:execute("DELETE FROM tag")
+---end)
 ---print(type(changeset:serialize()))  --> string
 ---```
 ---@return string
@@ -4929,9 +5310,16 @@ local members = {}
 
 ---Returns the request with more conditions, all of which must hold.
 ---```lua
----print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
----print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
----print(Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title)  --> Typee
+---print(
+---  Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count()
+---)
+-----> 1
+---print(Book:filter("length(title) > ?", 10):fetch_one().title)
+-----> Around the World
+---print(
+---  Book:filter(Book.c.year:gt(1840), Book.c.pages:lt(400)):fetch_one().title
+---)
+-----> Typee
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -4979,9 +5367,13 @@ function members:all() end
 
 ---Returns the request limited to the rows of a full-text table that match a pattern.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)  --> Moby-Dick
+---print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5024,7 +5416,10 @@ function members:order(...) end
 
 ---Returns the request with a further order, for rows that are equal in the first one.
 ---```lua
----print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
+---print(
+---  Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1]
+---)
+-----> Typee
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5058,7 +5453,11 @@ function members:unordered() end
 
 ---Returns the request with a limit.
 ---```lua
----print(#Book:order("id"):limit(2):fetch_all(), Book:order("id"):limit(1, 2):fetch_one().title)  --> 2	Around the World
+---print(
+---  #Book:order("id"):limit(2):fetch_all(),
+---  Book:order("id"):limit(1, 2):fetch_one().title
+---)
+-----> 2	Around the World
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5071,7 +5470,8 @@ function members:limit(count, offset) end
 
 ---Returns the request without its first rows.
 ---```lua
----print(Book:order("id"):limit(5):offset(2):fetch_one().title)  --> Around the World
+---print(Book:order("id"):limit(5):offset(2):fetch_one().title)
+-----> Around the World
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5086,8 +5486,13 @@ function members:offset(count) end
 ---with `AS name`. An aggregate without a name gets one, unless the table has such a column: `count`, `year_sum`, `year_total`, `year_count`,
 ---`average_year`, `min_year` or `max_year`.
 ---```lua
----print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
----local row = Book:select("MAX(year) AS latest", Book.c.pages:sum(), perilune.count()):fetch_one()
+---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)
+-----> 1846
+---local row = Book:select(
+---  "MAX(year) AS latest",
+---  Book.c.pages:sum(),
+---  perilune.count()
+---):fetch_one()
 ---print(row.latest, row.pages_sum, row.count)  --> 1872	961	3
 ---```
 ---
@@ -5111,7 +5516,13 @@ function members:distinct() end
 
 ---Returns the request with rows grouped by columns.
 ---```lua
----print(Book:select("author_id", perilune.count():as("books")):group("author_id"):order("author_id"):fetch_one().books)  --> 2
+---print(
+---  Book:select("author_id", perilune.count():as("books"))
+---    :group("author_id")
+---    :order("author_id")
+---    :fetch_one().books
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5123,7 +5534,8 @@ function members:group(...) end
 
 ---Returns the request with a condition on groups, or on aggregates of associations.
 ---```lua
----print(Author:having(Author.books:count():ge(2)):fetch_one().name)  --> Herman Melville
+---print(Author:having(Author.books:count():ge(2)):fetch_one().name)
+-----> Herman Melville
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5136,7 +5548,12 @@ function members:having(condition, ...) end
 
 ---Returns the request with more columns, in addition to the table's. Its results are still records.
 ---```lua
----print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
+---print(
+---  Author:annotated_with(Author.books:count())
+---    :order("id")
+---    :fetch_one().book_count
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5161,7 +5578,12 @@ function members:aliased(name) end
 
 ---Returns a request for the rows of both requests, without duplicates.
 ---```lua
----print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
+---print(
+---  Book:filter{ author_id = 1 }
+---    :union(Book:filter("year > 1850"))
+---    :fetch_count()
+---)
+-----> 3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5173,7 +5595,10 @@ function members:union(other) end
 
 ---Returns a request for the rows of both requests, with duplicates.
 ---```lua
----print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
+---print(Book:filter{ author_id = 1 }
+---  :union_all(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 4
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5185,7 +5610,10 @@ function members:union_all(other) end
 
 ---Returns a request for the rows that are in both requests.
 ---```lua
----print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
+---print(Book:filter{ author_id = 1 }
+---  :intersect(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5197,7 +5625,10 @@ function members:intersect(other) end
 
 ---Returns a request for the rows that are not in the other request.
 ---```lua
----print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
+---print(Book:filter{ author_id = 1 }
+---  :except(Book:filter("year > 1850"))
+---  :fetch_count())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5209,7 +5640,8 @@ function members:except(other) end
 
 ---Returns the request with lists of the associated records, fetched by one more statement for each association.
 ---```lua
----print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
+---print(#Author:including_all(Author.books:order("year")):find(1).books)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5221,7 +5653,8 @@ function members:including_all(...) end
 
 ---Returns the request with the associated record of each record, or nil if none exists.
 ---```lua
----print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
+---print(Book:including_optional(Book.author):find(3).author.name)
+-----> Jules Verne
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5233,7 +5666,11 @@ function members:including_optional(...) end
 
 ---Returns the request with the associated record of each record, and leaves out records without one.
 ---```lua
----print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
+---print(
+---  Book:including_required(Book.author:filter{ country = "France" })
+---    :fetch_one().author.name
+---)
+-----> Jules Verne
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5245,7 +5682,12 @@ function members:including_required(...) end
 
 ---Returns the request with associated rows joined, for use in conditions.
 ---```lua
----print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
+---print(
+---  Author:joining_optional(Author.books)
+---    :filter(Author.books.c.id:is_null())
+---    :fetch_one().name
+---)
+-----> Ada Lovelace
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5257,7 +5699,12 @@ function members:joining_optional(...) end
 
 ---Returns the request with associated rows joined, and leaves out records without any.
 ---```lua
----print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
+---print(
+---  Author:joining_required(Author.books)
+---    :filter(Author.books.c.year:gt(1870))
+---    :fetch_one().name
+---)
+-----> Jules Verne
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5269,7 +5716,11 @@ function members:joining_required(...) end
 
 ---Returns the request with the selected columns of associated rows as fields.
 ---```lua
----print(Book:annotated_with_optional(Book.author:select("country")):find(3).country)  --> France
+---print(
+---  Book:annotated_with_optional(Book.author:select("country"))
+---    :find(3).country
+---)
+-----> France
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5281,7 +5732,8 @@ function members:annotated_with_optional(...) end
 
 ---Returns the request with the selected columns of associated rows as fields, and leaves out records without any.
 ---```lua
----print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
+---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)
+-----> Jules Verne
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5293,7 +5745,9 @@ function members:annotated_with_required(...) end
 
 ---Returns all records; rows if columns are selected.
 ---```lua
----for _, book in ipairs(Book:order("year"):fetch_all()) do print(book.title) end
+---for _, book in ipairs(Book:order("year"):fetch_all()) do
+---  print(book.title)
+---end
 -----> Typee
 -----> Moby-Dick
 -----> Around the World
@@ -5336,7 +5790,8 @@ function members:find(db, key) end
 ---Iterates over the records without holding all of them in memory. Records that are joined (`including_optional`, `including_required`) are in
 ---their fields; lists (`including_all`) are refused.
 ---```lua
----for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
+---for book in Book:filter("year > 1870"):rows() do print(book.title) end
+-----> Around the World
 ---```
 ---
 ---- Raises `argument` if the request includes lists
@@ -5349,7 +5804,10 @@ function members:rows(db) end
 
 ---Iterates over rows as separate values.
 ---```lua
----for id, title in Book:select("id", "title"):filter("id < 3"):order("id"):tuples() do print(id, title) end
+---local first_two = Book:select("id", "title"):filter("id < 3"):order("id")
+---for id, title in first_two:tuples() do
+---  print(id, title)
+---end
 -----> 1	Typee
 -----> 2	Moby-Dick
 ---```
@@ -5535,7 +5993,8 @@ function members:total(db, column) end
 ---Returns one page of the records, with the total number of rows and of pages.
 ---```lua
 ---local page = Book:order("id"):page(2, 2)
----print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
+---print(page.records[1].title, page.count, page.pages)
+-----> Around the World	3	2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5568,7 +6027,11 @@ function members:in_batches(db, size) end
 ---Updates all rows. A column takes a value, which is checked and stored as in an insert, or an expression, which sees the row before the
 ---update.
 ---```lua
----print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
+---print(
+---  Book:filter{ author_id = 1 }
+---    :update_all{ pages = Book.c.pages + 1 }.changed_rows
+---)
+-----> 2
 ---```
 ---
 ---- Raises `constraint_*` if a constraint is violated
@@ -5600,7 +6063,8 @@ function members:delete_all(db, options) end
 
 ---Returns `update_all` or `delete_all` as a value, to be printed and executed later.
 ---```lua
----print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
+---print(Tag:filter_key(1):statement("delete_all"))
+-----> DELETE FROM "tag" WHERE "tag"."id" = 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5613,7 +6077,8 @@ function members:statement(operation, ...) end
 
 ---Returns the SQL of the request, and its arguments with a field `n`.
 ---```lua
----print((Tag:filter{ name = "sea" }:sql()))  --> SELECT * FROM "tag" WHERE "tag"."name" = ?
+---print((Tag:filter{ name = "sea" }:sql()))
+-----> SELECT * FROM "tag" WHERE "tag"."name" = ?
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5626,7 +6091,8 @@ function members:sql(db) end
 
 ---Returns SQLite's plan for the request. Printed, the plan is a tree.
 ---```lua
----print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---print(Book:filter_key(1):explain())
+-----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5639,7 +6105,11 @@ function members:explain(db) end
 ---Returns the request with names for values that are passed when it runs: `:name` in SQL text, or `perilune.parameter`.
 ---```lua
 ---local by_year = Book:filter("year > :year"):prepare()
----print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
+---print(
+---  by_year:fetch_count{ year = 1850 },
+---  by_year:fetch_count{ year = 1870 }
+---)
+-----> 2	1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5725,7 +6195,8 @@ function members:replace(db, list) end
 ---Returns the inner join with another request: the pairs of rows for which a condition holds. The conditions of the other request filter
 ---its rows before the join.
 ---```lua
----print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---print(Author:join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())
+-----> 3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5740,7 +6211,10 @@ function members:join(other, condition, ...) end
 ---Returns the left join with another request: the matching pairs, and the rows of this request without a partner. The conditions of the
 ---other request filter its rows before the join.
 ---```lua
----print(Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---print(
+---  Author:left_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 4
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5755,7 +6229,10 @@ function members:left_join(other, condition, ...) end
 ---Returns the right join with another request: the matching pairs, and the rows of the other request without a partner. The conditions of
 ---the other request filter its rows before the join.
 ---```lua
----print(Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 3
+---print(
+---  Author:right_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5770,7 +6247,10 @@ function members:right_join(other, condition, ...) end
 ---Returns the full join with another request: the matching pairs, and the rows of either request without a partner. The conditions of the
 ---other request filter its rows before the join.
 ---```lua
----print(Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count())  --> 4
+---print(
+---  Author:full_join(Book, Book.c.author_id:eq(Author.c.id)):fetch_count()
+---)
+-----> 4
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5798,7 +6278,10 @@ function members:cross_join(other) end
 ---differ only in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups
 ---or a union. For other requests use `union`.
 ---```lua
----print(Book:filter("year < 1850"):or_filter(Book:filter("year > 1870")):fetch_count())  --> 2
+---print(Book:filter("year < 1850")
+---  :or_filter(Book:filter("year > 1870"))
+---  :fetch_count())
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5810,7 +6293,11 @@ function members:or_filter(other) end
 
 ---Returns the request with those conditions of a table that have a value. A nil or an empty table adds no condition.
 ---```lua
----print(Book:filter_given{ author_id = 1, year = nil }:fetch_count(), Book:filter_given{}:fetch_count())  --> 2	3
+---print(
+---  Book:filter_given{ author_id = 1, year = nil }:fetch_count(),
+---  Book:filter_given{}:fetch_count()
+---)
+-----> 2	3
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5824,7 +6311,10 @@ function members:filter_given(condition) end
 ---`otherwise`, or the request itself.
 ---```lua
 ---local year = 1850
----print(Book:all():when(year, function(self, y) return self:filter(Book.c.year:gt(y)) end):fetch_count())  --> 2
+---print(Book:all():when(year, function(self, y)
+---  return self:filter(Book.c.year:gt(y))
+---end):fetch_count())
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5841,7 +6331,11 @@ function members:when(value, derive, otherwise) end
 ---a record (a join, `union_all`) is refused, and so is the order of distinct records by a column of joined rows.
 ---```lua
 ---local first = Book:order("year"):page_after(nil, 2)
----print(#first.records, Book:order("year"):page_after(first.next, 2).records[1].title)  --> 2	Around the World
+---print(
+---  #first.records,
+---  Book:order("year"):page_after(first.next, 2).records[1].title
+---)
+-----> 2	Around the World
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5856,7 +6350,8 @@ function members:page_after(db, cursor, size) end
 
 ---Returns the page of records before a cursor.
 ---```lua
----print(Book:order("year"):page_before(nil, 1).records[1].title)  --> Around the World
+---print(Book:order("year"):page_before(nil, 1).records[1].title)
+-----> Around the World
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5875,7 +6370,11 @@ function members:page_before(db, cursor, size) end
 ---```lua
 ---perilune.history(Tag):install(db)
 ---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
----print(Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(), Tag:as_of("1970-01-01"):fetch_count())  --> 1	0
+---print(
+---  Tag:as_of(perilune.now()):filter{ name = "ocean" }:fetch_count(),
+---  Tag:as_of("1970-01-01"):fetch_count()
+---)
+-----> 1	0
 ---```
 ---
 ---- Raises `argument` if it is not a time, or another method was called before
@@ -5890,7 +6389,11 @@ function members:as_of(time) end
 ---Returns the first record with these fields, or a new record with these and further fields that is not inserted; and whether it is new. A
 ---key that contradicts a condition of the request is refused.
 ---```lua
----print(select(2, Tag:find_or_build{ name = "sea" }), select(2, Tag:find_or_build{ name = "ships" }))  --> false	true
+---print(
+---  select(2, Tag:find_or_build{ name = "sea" }),
+---  select(2, Tag:find_or_build{ name = "ships" })
+---)
+-----> false	true
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -5955,7 +6458,9 @@ function members:insert(db, fields, options) end
 ---Inserts records that belong to the owner of this request: all of them, or none. Through a link table, it also inserts the links. Options
 ---and results are as for `Class:insert_all`.
 ---```lua
----local books = Author:find(1):books():insert_all{ { title = "Omoo" }, { title = "Mardi" } }
+---local books = Author:find(1)
+---  :books()
+---  :insert_all{ { title = "Omoo" }, { title = "Mardi" } }
 ---print(#books, books[2].author_id)  --> 2	1
 ---```
 ---
@@ -5999,11 +6504,21 @@ function members:preload(list, ...) end
 ---```lua
 ---local author = Author:save_nested{
 ---  name = "Albert Camus",
----  books = { { title = "The Plague", year = 1947, tags = { { name = "plague" } } }, { title = "The Fall" } },
+---  books = {
+---    { title = "The Plague", year = 1947, tags = { { name = "plague" } } },
+---    { title = "The Fall" },
+---  },
 ---}
----print(author.books[1].author_id, #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all())  --> 4	1
+---print(
+---  author.books[1].author_id,
+---  #Book:filter{ title = "The Plague" }:fetch_one():tags():fetch_all()
+---)
+-----> 4	1
 ---
----local ok, err = pcall(Author.save_nested, Author, { id = 4, books = { { title = "Letters" }, { year = 1942 } } })
+---local ok, err = pcall(Author.save_nested, Author, {
+---  id = 4,
+---  books = { { title = "Letters" }, { year = 1942 } },
+---})
 ---print(err.path, err.kind)  --> books[2]	constraint_not_null
 ---```
 ---
@@ -6026,8 +6541,10 @@ function members:save_nested(db, values, options) end
 ---columns: `Book:insert{ writer = author }`, `book.writer = author`.
 ---```lua
 ---Book.writer = Book:belongs_to(Author)
----print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
----print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)  --> 1
+---print(Book:including_required(Book.writer):find(1).writer.name)
+-----> Herman Melville
+---print(Book:insert{ title = "Omoo", writer = Author:find(1) }.author_id)
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an option is not valid
@@ -6044,9 +6561,11 @@ function members:belongs_to(target, options) end
 ---order of the association, then by the key.
 ---```lua
 ---Author.debut = Author:has_one(Book)
----print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
+---print(Author:including_optional(Author.debut):find(1).debut.title)
+-----> Typee
 ---Author.latest = Author:has_one(Book):order(Book.c.year:desc())
----print(Author:including_optional(Author.latest):find(1).latest.title)  --> Moby-Dick
+---print(Author:including_optional(Author.latest):find(1).latest.title)
+-----> Moby-Dick
 ---```
 ---
 ---- Raises `argument` if an option is not valid
@@ -6225,7 +6744,8 @@ function members:rows(db, values) end
 ---Iterates over rows as separate values.
 ---```lua
 ---local prepared = Tag:select("id", "name"):filter("name = :name"):prepare()
----for id, name in prepared:tuples{ name = "sea" } do print(id, name) end  --> 1	sea
+---for id, name in prepared:tuples{ name = "sea" } do print(id, name) end
+-----> 1	sea
 ---```
 ---
 ---- Raises `unknown_parameter` if the request has no such parameter
@@ -6424,7 +6944,8 @@ function members:glob(pattern) end
 
 ---Calls the SQL function `regexp`, which the script must add.
 ---```lua
----print((Book:filter(Book.c.title:regexp("^M")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
+---print((Book:filter(Book.c.title:regexp("^M")):sql()))
+-----> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6434,7 +6955,8 @@ function members:regexp(pattern) end
 
 ---Matches a full-text search pattern.
 ---```lua
----print((Book:filter(Book.c.title:match("whale")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" MATCH ?
+---print((Book:filter(Book.c.title:match("whale")):sql()))
+-----> SELECT * FROM "book" WHERE "book"."title" MATCH ?
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6474,7 +6996,8 @@ function members:ends_with(text) end
 
 ---The value with a collation for comparing and ordering.
 ---```lua
----print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())  --> 1
+---print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6512,7 +7035,8 @@ function members:desc() end
 
 ---Sorts NULL before all values.
 ---```lua
----print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)  --> Around the World
+---print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)
+-----> Around the World
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6530,7 +7054,8 @@ function members:nulls_last() end
 
 ---Converts to `"integer"`, `"real"`, `"text"`, `"blob"` or `"numeric"`.
 ---```lua
----print(Book:select(Book.c.year:cast("text")):order("id"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:cast("text")):order("id"):fetch_value())
+-----> 1846
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6543,9 +7068,25 @@ function members:cast(type) end
 ---aggregates. A column that differs within a group is refused there.
 ---```lua
 ---local so_far = perilune.count():sum():over{ order_by = "author_id" }
----print(Book:group("author_id"):select(so_far:as("so_far")):order("author_id"):fetch_values()[2])  --> 3
----print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
----print(Book:select(Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }):order("id"):fetch_values()[3])  --> 5
+---print(
+---  Book:group("author_id")
+---    :select(so_far:as("so_far"))
+---    :order("author_id")
+---    :fetch_values()[2]
+---)
+-----> 3
+---print(
+---  Book:select(Book.c.id:sum():over("ORDER BY id"))
+---    :order("id")
+---    :fetch_values()[3]
+---)
+-----> 6
+---print(
+---  Book:select(
+---    Book.c.id:sum():over{ order_by = "id", frame = { rows = { -1, 0 } } }
+---  ):order("id"):fetch_values()[3]
+---)
+-----> 5
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6555,7 +7096,10 @@ function members:over(window) end
 
 ---The aggregate, limited to the rows that satisfy a condition.
 ---```lua
----print(Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value())  --> 2
+---print(
+---  Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value()
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6637,7 +7181,8 @@ function members:max() end
 
 ---All values, joined into one text.
 ---```lua
----print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())  --> sea+travel
+---print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())
+-----> sea+travel
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6647,7 +7192,8 @@ function members:group_concat(separator) end
 
 ---All values as a JSON array.
 ---```lua
----print(Tag:select(Tag.c.name:json_group_array()):fetch_value())  --> ["sea","travel"]
+---print(Tag:select(Tag.c.name:json_group_array()):fetch_value())
+-----> ["sea","travel"]
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6656,7 +7202,11 @@ function members:json_group_array() end
 
 ---The value in a JSON text: at a path, which begins with `$` (`"$.city"`); of the member with a name; or at a position, from 1.
 ---```lua
----print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
+---print(
+---  Tag:select(perilune.value('{"city":"Paris"}'):json("$.city"))
+---    :fetch_value()
+---)
+-----> Paris
 ---```
 ---
 ---- Raises `argument` if a position less than 1, an empty name, or one with quotes, which SQLite paths cannot express
@@ -6667,9 +7217,15 @@ function members:json(path) end
 
 ---The text of a full-text column, with marks around the matches.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print((BookText:matching("dick"):select(BookText.c.title:highlight("[", "]")):fetch_value()))  --> Moby-[Dick]
+---print((BookText:matching("dick")
+---  :select(BookText.c.title:highlight("[", "]"))
+---  :fetch_value()))
+-----> Moby-[Dick]
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6680,9 +7236,15 @@ function members:highlight(before, after) end
 
 ---The part of a full-text column around the matches.
 ---```lua
----db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:create_fts5("book_text", {
+---  synchronize_with = "book",
+---  columns = { "title" },
+---})
 ---local BookText = perilune.record("book_text")
----print((BookText:matching("dick"):select(BookText.c.title:snippet("[", "]")):fetch_value()))  --> Moby-[Dick]
+---print((BookText:matching("dick")
+---  :select(BookText.c.title:snippet("[", "]"))
+---  :fetch_value()))
+-----> Moby-[Dick]
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6695,7 +7257,12 @@ function members:snippet(before, after, ellipsis, tokens) end
 
 ---The date in the format of SQL's `strftime`.
 ---```lua
----print(Author:select(Author.c.born:strftime("%d.%m.%Y")):order("id"):fetch_value())  --> 01.08.1819
+---print(
+---  Author:select(Author.c.born:strftime("%d.%m.%Y"))
+---    :order("id")
+---    :fetch_value()
+---)
+-----> 01.08.1819
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6762,7 +7329,8 @@ function members:rtrim(characters) end
 
 ---SQL's `replace`.
 ---```lua
----print(Tag:select(Tag.c.name:replace("s", "t")):order("id"):fetch_value())  --> tea
+---print(Tag:select(Tag.c.name:replace("s", "t")):order("id"):fetch_value())
+-----> tea
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6950,7 +7518,12 @@ function members:mod(divisor) end
 
 ---SQL's `coalesce`: the first value that is not NULL.
 ---```lua
----print(Author:select(Author.c.country:coalesce("?")):order("id"):fetch_values()[3])  --> ?
+---print(
+---  Author:select(Author.c.country:coalesce("?"))
+---    :order("id")
+---    :fetch_values()[3]
+---)
+-----> ?
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6960,7 +7533,10 @@ function members:coalesce(...) end
 
 ---SQL's `ifnull`: the value instead of NULL.
 ---```lua
----print(Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3])  --> ?
+---print(
+---  Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3]
+---)
+-----> ?
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6970,7 +7546,8 @@ function members:ifnull(value) end
 
 ---SQL's `nullif`: NULL instead of the value.
 ---```lua
----print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())  --> nil
+---print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())
+-----> nil
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -6980,7 +7557,10 @@ function members:nullif(value) end
 
 ---SQL's `iif`: the first value if the condition is true, else the second.
 ---```lua
----print(Book:select(Book.c.year:gt(1850):iif("new", "old")):order("id"):fetch_value())  --> old
+---print(Book:select(Book.c.year:gt(1850):iif("new", "old"))
+---  :order("id")
+---  :fetch_value())
+-----> old
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7009,7 +7589,8 @@ function members:unlikely() end
 
 ---SQL's `date`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:date("+1 day")):order("id"):fetch_value())  --> 1819-08-02
+---print(Author:select(Author.c.born:date("+1 day")):order("id"):fetch_value())
+-----> 1819-08-02
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7019,7 +7600,10 @@ function members:date(...) end
 
 ---SQL's `time`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:time("+1 hour")):order("id"):fetch_value())  --> 01:00:00
+---print(
+---  Author:select(Author.c.born:time("+1 hour")):order("id"):fetch_value()
+---)
+-----> 01:00:00
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7029,7 +7613,10 @@ function members:time(...) end
 
 ---SQL's `datetime`, with modifiers.
 ---```lua
----print(Author:select(Author.c.born:datetime("+1 hour")):order("id"):fetch_value())  --> 1819-08-01 01:00:00
+---print(
+---  Author:select(Author.c.born:datetime("+1 hour")):order("id"):fetch_value()
+---)
+-----> 1819-08-01 01:00:00
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7039,7 +7626,8 @@ function members:datetime(...) end
 
 ---SQL's `julianday`, with modifiers.
 ---```lua
----print(Tag:select(perilune.value("2000-01-01"):julianday()):fetch_value())  --> 2451544.5
+---print(Tag:select(perilune.value("2000-01-01"):julianday()):fetch_value())
+-----> 2451544.5
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7049,7 +7637,8 @@ function members:julianday(...) end
 
 ---SQL's `unixepoch`, with modifiers.
 ---```lua
----print(Tag:select(perilune.value("1970-01-02"):unixepoch()):fetch_value())  --> 86400
+---print(Tag:select(perilune.value("1970-01-02"):unixepoch()):fetch_value())
+-----> 86400
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7059,7 +7648,11 @@ function members:unixepoch(...) end
 
 ---SQL's `json_extract`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]")):fetch_value())  --> 2
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]"))
+---    :fetch_value()
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7069,7 +7662,10 @@ function members:json_extract(path) end
 
 ---SQL's `json_type`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_type("$.a")):fetch_value())  --> array
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_type("$.a")):fetch_value()
+---)
+-----> array
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7079,7 +7675,11 @@ function members:json_type(path) end
 
 ---SQL's `json_array_length`.
 ---```lua
----print(Tag:select(perilune.value('{"a":[1,2]}'):json_array_length("$.a")):fetch_value())  --> 2
+---print(
+---  Tag:select(perilune.value('{"a":[1,2]}'):json_array_length("$.a"))
+---    :fetch_value()
+---)
+-----> 2
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7089,7 +7689,10 @@ function members:json_array_length(path) end
 
 ---SQL's `json_set`: sets a member, whether or not it exists.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value())  --> {"a":1,"b":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value()
+---)
+-----> {"a":1,"b":2}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7100,7 +7703,10 @@ function members:json_set(path, value) end
 
 ---SQL's `json_insert`: adds a member if it does not exist.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value())  --> {"a":1}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value()
+---)
+-----> {"a":1}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7111,7 +7717,10 @@ function members:json_insert(path, value) end
 
 ---SQL's `json_replace`: changes a member if it exists.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value())  --> {"a":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value()
+---)
+-----> {"a":2}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7122,7 +7731,10 @@ function members:json_replace(path, value) end
 
 ---SQL's `json_remove`.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_remove("$.a")):fetch_value())  --> {}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_remove("$.a")):fetch_value()
+---)
+-----> {}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7132,7 +7744,10 @@ function members:json_remove(path) end
 
 ---SQL's `json_patch`.
 ---```lua
----print(Tag:select(perilune.value('{"a":1}'):json_patch('{"b":2}')):fetch_value())  --> {"a":1,"b":2}
+---print(
+---  Tag:select(perilune.value('{"a":1}'):json_patch('{"b":2}')):fetch_value()
+---)
+-----> {"a":1,"b":2}
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7151,7 +7766,10 @@ function members:json_valid() end
 
 ---The value in an earlier row of a window.
 ---```lua
----print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" }):order("year"):fetch_value())  --> 0
+---print(Book:select(Book.c.year:lag(1, 0):over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 0
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7162,7 +7780,10 @@ function members:lag(distance, default) end
 
 ---The value in a later row of a window.
 ---```lua
----print(Book:select(Book.c.year:lead():over{ order_by = "year" }):order("year"):fetch_value())  --> 1851
+---print(Book:select(Book.c.year:lead():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1851
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7173,7 +7794,10 @@ function members:lead(distance, default) end
 
 ---The value in the first row of the frame.
 ---```lua
----print(Book:select(Book.c.year:first_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:first_value():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7182,7 +7806,10 @@ function members:first_value() end
 
 ---The value in the last row of the frame.
 ---```lua
----print(Book:select(Book.c.year:last_value():over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:last_value():over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7191,7 +7818,10 @@ function members:last_value() end
 
 ---The value in a row of the frame, given by its number, from 1.
 ---```lua
----print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" }):order("year"):fetch_value())  --> 1846
+---print(Book:select(Book.c.year:nth_value(1):over{ order_by = "year" })
+---  :order("year")
+---  :fetch_value())
+-----> 1846
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7201,7 +7831,11 @@ function members:nth_value(position) end
 
 ---The aggregate over its rows in an order, for `group_concat` and `json_group_array`.
 ---```lua
----print(Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc())):fetch_value())  --> travel+sea
+---print(
+---  Tag:select(Tag.c.name:group_concat("+"):order(Tag.c.name:desc()))
+---    :fetch_value()
+---)
+-----> travel+sea
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7260,7 +7894,8 @@ function members:count() end
 
 ---Returns whether a row has no associated rows, as a condition.
 ---```lua
----print(Author:having(Author.books:is_empty()):fetch_one().name)  --> Ada Lovelace
+---print(Author:having(Author.books:is_empty()):fetch_one().name)
+-----> Ada Lovelace
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7280,7 +7915,11 @@ function members:exists() end
 
 ---Returns the least value of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846
+---print(
+---  Author:annotated_with(Author.books:min("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1846
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7291,7 +7930,11 @@ function members:min(column) end
 
 ---Returns the greatest value of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:max("year"):as("result")):find(1).result)  --> 1851
+---print(
+---  Author:annotated_with(Author.books:max("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1851
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7302,7 +7945,11 @@ function members:max(column) end
 
 ---Returns the sum of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:sum("year"):as("result")):find(1).result)  --> 3697
+---print(
+---  Author:annotated_with(Author.books:sum("year"):as("result"))
+---    :find(1).result
+---)
+-----> 3697
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7313,7 +7960,11 @@ function members:sum(column) end
 
 ---Returns the average of a column of the associated rows, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:average("year"):as("result")):find(1).result)  --> 1848.5
+---print(
+---  Author:annotated_with(Author.books:average("year"):as("result"))
+---    :find(1).result
+---)
+-----> 1848.5
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7324,7 +7975,11 @@ function members:average(column) end
 
 ---Returns the sum of a column of the associated rows as a float, as an expression.
 ---```lua
----print(Author:annotated_with(Author.books:total("year"):as("result")):find(1).result)  --> 3697.0
+---print(
+---  Author:annotated_with(Author.books:total("year"):as("result"))
+---    :find(1).result
+---)
+-----> 3697.0
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7348,8 +8003,11 @@ function members:as(name) end
 
 ---Returns the association without the default request of the associated class.
 ---```lua
----Book.requests.default = function(self) return self:filter{ is_read = true } end
----print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())  --> 1
+---Book.requests.default = function(self)
+---  return self:filter{ is_read = true }
+---end
+---print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())
+-----> 1
 ---```
 ---
 ---- Raises `argument` if an argument has the wrong type
@@ -7382,7 +8040,8 @@ local members = {}
 ---Returns the date as text: in a format with `%`, as in `os.date`, or in a named format.
 ---```lua
 ---local date = perilune.date("2026-03-01T18:30:00Z")
----print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))  --> 01.03.2026	19:30
+---print(date:format("%d.%m.%Y"), date:format("%H:%M", "Europe/Berlin"))
+-----> 01.03.2026	19:30
 ---```
 ---
 ---- Raises `argument` if the format is unknown
@@ -7403,8 +8062,10 @@ function members:iso8601() end
 ---becomes the last day of the month. With `overflow = "run on"` it continues into the next month, as in SQLite.
 ---```lua
 ---local date = perilune.date("2026-01-31")
----print(date:add{ months = 1 }:format("YMD"))                        --> 2026-02-28
----print(date:add{ months = 1, overflow = "run on" }:format("YMD"))   --> 2026-03-03
+---print(date:add{ months = 1 }:format("YMD"))
+-----> 2026-02-28
+---print(date:add{ months = 1, overflow = "run on" }:format("YMD"))
+-----> 2026-03-03
 ---```
 ---
 ---- Raises `argument` if a span is unknown or not a number
@@ -7415,8 +8076,10 @@ function members:add(spans) end
 
 ---Returns the beginning of the year, month, week, day, hour, minute or second of the date. Weeks begin on Mondays.
 ---```lua
----print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))       --> 2026-03-16
----print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))     --> 2026-03-17 23:00:00.000
+---print(perilune.date("2026-03-18"):start_of("week"):format("YMD"))
+-----> 2026-03-16
+---print(perilune.date("2026-03-18"):start_of("day", "Europe/Berlin"))
+-----> 2026-03-17 23:00:00.000
 ---```
 ---
 ---- Raises `argument` if the unit is unknown
@@ -7438,8 +8101,12 @@ function members:seconds_since(other) end
 
 ---Returns the parts of the date.
 ---```lua
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))                  --> 18:30
----print(perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")) --> 19:30
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))
+-----> 18:30
+---print(
+---  perilune.date("2026-03-01T18:30:00Z"):components("HM", "Europe/Berlin")
+---)
+-----> 19:30
 ---```
 ---
 ---- Raises `argument` if the format is unknown
@@ -7498,7 +8165,8 @@ function members:from_database(value) end
 
 ---Returns whether a value is a date.
 ---```lua
----print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))  --> true	false
+---print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))
+-----> true	false
 ---```
 ---@param value any
 ---@return boolean
@@ -7560,7 +8228,8 @@ function members:from_database(value) end
 
 ---Returns whether a value holds parts of a date.
 ---```lua
----print(perilune.date_components.is(perilune.date_components("12:30")))  --> true
+---print(perilune.date_components.is(perilune.date_components("12:30")))
+-----> true
 ---```
 ---@param value any
 ---@return boolean
@@ -7591,7 +8260,9 @@ local members = {}
 
 ---Ends the observation.
 ---```lua
----local observer = db:observe_transactions{ on_change = function(event) print(event.operation) end }
+---local observer = db:observe_transactions{
+---  on_change = function(event) print(event.operation) end,
+---}
 ---observer:cancel()
 ---db:execute("DELETE FROM tag")
 ---```
@@ -7775,7 +8446,8 @@ local members = {}
 
 ---Ends the subscription; returns whether it was active.
 ---```lua
----local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---local subscription = db:share_observation(Tag, { keeps_alive = false })
+---  :observe(function(tags) print(#tags) end)
 ---print(subscription:cancel(), subscription:cancel())  --> true	false
 ---```
 ---@return boolean was_active
@@ -7783,7 +8455,8 @@ function members:cancel() end
 
 ---Returns whether the subscription is active.
 ---```lua
----local subscription = db:share_observation(Tag, { keeps_alive = false }):observe(function(tags) print(#tags) end)
+---local subscription = db:share_observation(Tag, { keeps_alive = false })
+---  :observe(function(tags) print(#tags) end)
 ---print(subscription:is_active())  --> true
 ---subscription:cancel()
 ---```
@@ -7988,7 +8661,11 @@ function members:step(name, f, options) end
 ---local automation = perilune.automation{
 ---  name = "charge", durable = true, on = { event = "ordered" },
 ---  run = function(run)
----    run:call("charge", { key = "charge " .. run.event.id, retry = { times = 5, wait = "2s" } }, function(key, info)
+---    local options = {
+---      key = "charge " .. run.event.id,
+---      retry = { times = 5, wait = "2s" },
+---    }
+---    run:call("charge", options, function(key, info)
 ---      print(key, info.attempt, info.is_repeat)
 ---    end)
 ---  end,
@@ -8036,9 +8713,14 @@ function members:sleep(duration) end
 ---Waits for a signal, see `perilune.signal`. In the meantime the run is not in memory.
 ---```lua
 ---local automation = perilune.automation{
----  name = "ask", durable = true, on = { event = "ordered" }, key = function(run) return run.event.id end,
+---  name = "ask",
+---  durable = true,
+---  on = { event = "ordered" },
+---  key = function(run) return run.event.id end,
 ---  run = function(run)
----    local answer, has_come = run:wait_for("feedback", { timeout = "14 days" })
+---    local answer, has_come = run:wait_for("feedback", {
+---      timeout = "14 days",
+---    })
 ---    print(has_come and answer.stars or "no answer")
 ---  end,
 ---}
@@ -8067,7 +8749,9 @@ function members:wait_for(name, options) end
 ---  name = "both", durable = true, on = { event = "ordered" },
 ---  run = function(run)
 ---    local results = run:all{
----      stock = function(run) return run:step("reserve", function() return "reserved" end) end,
+---      stock = function(run)
+---        return run:step("reserve", function() return "reserved" end)
+---      end,
 ---      mail = function(run) run:sleep("1 hour") return "sent" end,
 ---    }
 ---    print(results.stock, results.mail)
@@ -8099,7 +8783,9 @@ local members = {}
 ---Runs the automation now, including its guard.
 ---```lua
 ---local automation = perilune.automation{
----  name = "report", on = { schedule = "@daily" }, run = function(context) print(context.event) end,
+---  name = "report",
+---  on = { schedule = "@daily" },
+---  run = function(context) print(context.event) end,
 ---}
 ---automation:run("now")
 ---perilune.sleep("20ms")  --> now
@@ -8112,7 +8798,11 @@ function members:run(data) end
 
 ---Returns the latest runs, newest first, as rows of `perilune_automation_run`.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:run()
 ---perilune.sleep("50ms")
 ---print(automation:runs()[1].outcome)  --> succeeded
@@ -8126,7 +8816,11 @@ function members:runs(count) end
 
 ---Enables the automation again after `disable`.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:disable()
 ---automation:enable()
 ---print(automation:is_enabled())  --> true
@@ -8136,7 +8830,11 @@ function members:enable() end
 
 ---Stops triggering the automation. A run that has started continues.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:disable()
 ---print(automation:is_enabled())  --> false
 ---automation:remove()
@@ -8145,7 +8843,11 @@ function members:disable() end
 
 ---Returns whether the automation is enabled.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---print(automation:is_enabled())  --> true
 ---automation:remove()
 ---```
@@ -8154,7 +8856,11 @@ function members:is_enabled() end
 
 ---Returns whether a run is active.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---print(automation:is_running())  --> false
 ---automation:remove()
 ---```
@@ -8163,7 +8869,11 @@ function members:is_running() end
 
 ---Returns the next due time; nil if the automation does not run at times, or is disabled.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { schedule = "0 9 * * *", zone = "UTC" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { schedule = "0 9 * * *", zone = "UTC" },
+---  run = function() end,
+---}
 ---print(automation:next_time().hour)  --> 9
 ---automation:remove()
 ---```
@@ -8172,7 +8882,11 @@ function members:next_time() end
 
 ---Removes the automation, and cancels its runs.
 ---```lua
----local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---local automation = perilune.automation{
+---  name = "report",
+---  on = { every = "1h" },
+---  run = function() end,
+---}
 ---automation:remove()
 ---print(#perilune.automations())  --> 0
 ---```
@@ -8198,7 +8912,8 @@ local members = {}
 ---Adds a job, in the open transaction if there is one.
 ---```lua
 ---local mails = perilune.jobs("mail")
----print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))  --> 1	true
+---print(mails:enqueue({ to = "ada" }, { key = "welcome 1", delay = "5m" }))
+-----> 1	true
 ---print(mails:enqueue({ to = "ada" }, { key = "welcome 1" }))  --> 1	false
 ---```
 ---
@@ -8217,7 +8932,9 @@ function members:enqueue(payload, options) end
 ---handle as its second argument, and must not wait.
 ---```lua
 ---local jobs = perilune.jobs("count")
----local handler = jobs:handle(function(job, db) db:execute("UPDATE book SET pages = pages + ?", job.n) end, { transaction = true })
+---local handler = jobs:handle(function(job, db)
+---  db:execute("UPDATE book SET pages = pages + ?", job.n)
+---end, { transaction = true })
 ---jobs:enqueue{ n = 1 }
 ---handler:wait_until_idle()
 ---print(jobs:counts().done)  --> 1
@@ -8260,7 +8977,11 @@ function members:retry(id) end
 
 ---Deletes finished jobs, and returns their number.
 ---```lua
----print(perilune.jobs("mail"):prune{ older_than = "30 days", states = { "done", "dead" } })  --> 0
+---print(perilune.jobs("mail"):prune{
+---  older_than = "30 days",
+---  states = { "done", "dead" },
+---})
+-----> 0
 ---```
 ---
 ---- Raises `argument` if an option is not valid

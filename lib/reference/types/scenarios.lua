@@ -154,7 +154,9 @@ function members.service(path) end
 
 ---Runs the project's migrations on this database, and returns the names of the applied migrations.
 ---```lua
----scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
+---scenario("migrating", { database = "empty" }, function(t)
+---  check(#t.migrate() == 1)
+---end)
 ---```
 ---
 ---- Raises `unknown_migration` if the migration `to` does not exist
@@ -181,7 +183,9 @@ function members.migrate_down() end
 ---Calls a function, and returns its changes to the database.
 ---```lua
 ---scenario("changes", function(t)
----  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---  local changes = t.changes(function()
+---    t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---  end)
 ---  expect(changes):rows [[
 ---    | op     | table    | key | name |
 ---    | insert | customer | 1   | Ada  |
@@ -198,7 +202,9 @@ function members.changes(f) end
 ---Calls a function, and returns the statements that it runs.
 ---```lua
 ---scenario("queries", function(t)
----  expect(t.queries(function() t.db:fetch_all("SELECT * FROM customer") end)):exactly(1)
+---  expect(t.queries(function()
+---    t.db:fetch_all("SELECT * FROM customer")
+---  end)):exactly(1)
 ---end)
 ---```
 ---
@@ -227,7 +233,9 @@ function members.wait_until_idle() end
 ---Runs a named part of the scenario. Failures inside are reported with this name.
 ---```lua
 ---scenario("steps", function(t)
----  local customer = t.step("a customer signs up", function() return t.make.customer() end)
+---  local customer = t.step("a customer signs up", function()
+---    return t.make.customer()
+---  end)
 ---  check(customer.id == 1)
 ---end)
 ---```
@@ -334,7 +342,8 @@ local members = {}
 ---  local service = t.service("scripts/welcome.lua")
 ---  t.db:execute("INSERT INTO customer (name) VALUES ('Ada')")
 ---  service:run_until_idle()
----  check(t.db:fetch_value("SELECT outcome FROM perilune_automation_run") == "succeeded")
+---  local runs = t.db:fetch_all("SELECT * FROM perilune_automation_run")
+---  check(runs[1].outcome == "succeeded")
 ---end)
 ---```
 ---
@@ -484,7 +493,9 @@ function members:tick(duration) end
 
 ---Returns the time.
 ---```lua
----scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t) check(t.clock:now().year == 2026) end)
+---scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t)
+---  check(t.clock:now().year == 2026)
+---end)
 ---```
 ---
 ---- Raises `usage` if the duration cannot be read
@@ -848,7 +859,9 @@ function members:is_empty() end
 ---At most this number of statements ran.
 ---```lua
 ---scenario("at_most", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):at_most(1)
 ---end)
 ---```
@@ -862,7 +875,9 @@ function members:at_most(count) end
 ---Exactly this number of statements ran.
 ---```lua
 ---scenario("exactly", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):exactly(1)
 ---end)
 ---```
@@ -877,7 +892,9 @@ function members:exactly(count) end
 ---```lua
 ---scenario("uses_index", function(t)
 ---  t.db:create_index("invoice", { "customer_id" })
----  local queries = t.queries(function() t.db:fetch_one("SELECT id FROM invoice WHERE customer_id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT id FROM invoice WHERE customer_id = 1")
+---  end)
 ---  expect(queries):uses_index("invoice_on_customer_id")
 ---end)
 ---```
@@ -891,7 +908,9 @@ function members:uses_index(name) end
 ---No statement scans a whole table.
 ---```lua
 ---scenario("no_full_scan", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_full_scan()
 ---end)
 ---```
@@ -905,7 +924,9 @@ function members:no_full_scan(table_name) end
 ---No statement runs again with other arguments, as in a loop.
 ---```lua
 ---scenario("no_repeats", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_repeats()
 ---end)
 ---```
@@ -918,7 +939,9 @@ function members:no_repeats() end
 ---No statement writes.
 ---```lua
 ---scenario("no_writes", function(t)
----  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  local queries = t.queries(function()
+---    t.db:fetch_one("SELECT * FROM customer WHERE id = 1")
+---  end)
 ---  expect(queries):no_writes()
 ---end)
 ---```
@@ -935,7 +958,9 @@ end
 ---Defines a group of scenarios that share options, `before_each` and `after_each`.
 ---```lua
 ---group("invoices", { tags = "billing" }, function()
----  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
+---  scenario("can be made", function(t)
+---    check(t.db:table_exists("invoice"))
+---  end)
 ---end)
 ---```
 ---
@@ -950,7 +975,9 @@ function group(name, options, body) end
 ---Calls a function before each scenario of the group or file.
 ---```lua
 ---before_each(function(t) t.given.customer{ name = "Ada" } end)
----scenario("customers", function(t) check(t.db.customer:fetch_count() == 1) end)
+---scenario("customers", function(t)
+---  check(t.db.customer:fetch_count() == 1)
+---end)
 ---```
 ---
 ---- Raises `usage` if it is called inside a scenario
@@ -975,7 +1002,9 @@ function after_each(body) end
 ---database after the migrations, with which scenarios and templates begin by default; a template named `base` begins with an empty database
 ---and replaces it. `empty` cannot be defined.
 ---```lua
----template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---template("one customer", function(db)
+---  db:execute("INSERT INTO customer (name) VALUES ('Ada')")
+---end)
 ---scenario("has a customer", { template = "one customer" }, function(t)
 ---  check(t.db.customer:fetch_count() == 1)
 ---end)
@@ -992,7 +1021,9 @@ function template(name, options, body) end
 ---Sets the default columns of rows that `t.make` makes for a table.
 ---```lua
 ---factory("customer", { name = function(n) return "customer " .. n end })
----scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
+---scenario("a factory", function(t)
+---  check(t.make.customer().name == "customer 1")
+---end)
 ---```
 ---
 ---- Raises `usage` if it is called inside a scenario
@@ -1017,7 +1048,9 @@ function fixture(name, body) end
 
 ---Returns all combinations of lists, for the option `cases`.
 ---```lua
----scenario("{a} and {b}", { cases = matrix{ a = { 1, 2 }, b = { 3, 4 } } }, function(t)
+---scenario("{a} and {b}", {
+---  cases = matrix{ a = { 1, 2 }, b = { 3, 4 } },
+---}, function(t)
 ---  check(t.case.a < t.case.b)
 ---end)
 ---```
@@ -1046,7 +1079,9 @@ function check(value, message) end
 ---```lua
 ---scenario("an error", function(t)
 ---  t.make.customer{ name = "Ada" }
----  local err = expect_error(function() t.make.customer{ name = "Ada" } end, { kind = "constraint_unique", column = "name" })
+---  local err = expect_error(function()
+---    t.make.customer{ name = "Ada" }
+---  end, { kind = "constraint_unique", column = "name" })
 ---  check(err.table == "customer")
 ---end)
 ---```
