@@ -15,6 +15,8 @@ final class DateBinding {
         dates = try state.makeInlineUserdataType("date", of: DateTime.self)
         components = try state.makeUserdataType("date components", of: DateParts.self)
         self.now = now
+        // Messages name the methods after it: `date_components:format`.
+        try components.metatable.rawSet("__receiver", "date_components")
         try defineDateProperties()
         try defineDateMethods()
         try defineDateOperators()

@@ -17,7 +17,7 @@ import Testing
         let json: String = try await testHost().run(
             source: "local names = { \(names.joined(separator: ", ")) } " + source, named: "function_names.lua")
         let result = try JSONDecoder().decode(Result.self, from: Data(json.utf8))
-        #expect(result.checked > 250)
+        #expect(result.checked > 500)
         #expect(result.found == [])
     }
 }

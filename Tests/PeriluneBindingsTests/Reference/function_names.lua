@@ -19,7 +19,7 @@ local receivers = {
   timer = perilune.after(1000, function() end), task = perilune.spawn(function() end), enum = perilune.enum{ a = 1 },
   row_type = perilune.row_type{ from_row = print }, SingleRow = perilune.single_row("author"), from_sql = Author:from_sql("SELECT * FROM author"),
   history = perilune.history(Author), changeset = db:record_changes(function() end), schedule = perilune.schedule("0 9 * * *", function() end),
-  shared = db:share_observation(function() return 1 end),
+  date_components = perilune.date_components("2026-01-01"), shared = db:share_observation(function() return 1 end),
   handler = perilune.jobs("mail"):handle(function() end),
 }
 receivers.subscription = receivers.shared:observe(function() end)
