@@ -2,15 +2,6 @@ internal import PeriluneRecords
 
 /// The names that scripts can use, for suggestions in errors about unknown names.
 package enum ScriptNames {
-    /// The functions of `perilune`.
-    package static let perilune = [
-        "after", "at", "automation", "automations", "blob", "case", "changeset", "cluster", "column", "common_table", "context", "count", "cume_dist",
-        "database", "date", "date_components", "dense_rank", "deserialize", "emit", "enum", "every", "excluded", "exists", "fn", "fts5_pattern",
-        "history", "jobs", "json", "log", "migrator", "now", "ntile", "null", "on_error", "on_signal", "once", "parameter", "percent_rank", "pool", "queue",
-        "random", "rank", "record", "row", "row_number", "row_type", "schedule", "signal", "single_row", "sleep", "spawn", "sql", "storage_class", "uuid",
-        "value", "value_type", "vector", "vector_numbers", "with",
-    ]
-
     /// The globals of Lua, Perilune and the scenario language.
     package static let globals = [
         "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
@@ -19,19 +10,15 @@ package enum ScriptNames {
         "setmetatable", "string", "table", "template", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
     ]
 
-    /// Returns the existing name that is nearest to the name in a message such as `attempt to call a nil value (field 'quue')`.
+    /// Returns the existing name that is nearest to the name in a message such as `attempt to call a nil value (global 'prnt')`.
     ///
-    /// - Parameter line: The source line, if known, because the field may belong to another table than `perilune`.
+    /// - Parameter line: The source line, if known. Tables of the library suggest names themselves.
     package static func suggestion(for message: String, in line: String? = nil) -> String? {
         if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/), line?.contains(/["']\):/) == true {
             return nearestName(to: String(method.1), among: strings)
         }
-        guard let match = message.wholeMatch(of: /attempt to (call|index) a nil value \((field|global) '([^']*)'\)/) else { return nil }
-        let name = String(match.3)
-        if match.2 == "global" { return nearestName(to: name, among: globals) }
-        // Methods of databases and migrators suggest the nearest name themselves.
-        guard match.1 == "call", line?.contains("perilune") != false else { return nil }
-        return nearestName(to: name, among: perilune)
+        guard let match = message.wholeMatch(of: /attempt to (?:call|index) a nil value \(global '([^']*)'\)/) else { return nil }
+        return nearestName(to: String(match.1), among: globals)
     }
 
     /// The functions in Lua's `string` library, which are methods of strings.
