@@ -37,6 +37,6 @@ import Testing
     @Test func `an unknown name is not a module`() {
         #expect(LibraryModules.perilune.source(of: "perilune.nothing") == nil)
         #expect(LibraryModules.perilune.bytecode(of: "perilune.nothing") == nil)
-        #expect(LibraryModules.perilune.source(of: "scenarios.check") == nil)
+        #expect(LibraryModules.perilune.source(of: "scenarios.expectations.check") == nil)
     }
 }

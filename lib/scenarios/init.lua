@@ -7,7 +7,7 @@ local spawning = require "perilune.events.spawning"
 local source = require "scenarios.base.source"
 local rewrite = lazily "scenarios.base.rewriting"
 local definitions = require "scenarios.defining.definitions"
-local scenario_given = lazily "scenarios.given"
+local scenario_given = lazily "scenarios.data.given"
 local failures = lazily "scenarios.reports.failures"
 
 local scenarios = {}

@@ -65,7 +65,7 @@ final class ScenarioState {
 
     /// Loads the module that fills templates before the time limit of a template begins.
     func loadFiller() throws {
-        _ = try loader.require("scenarios.given")
+        _ = try loader.require("scenarios.data.given")
     }
 
     private func load(_ source: ScenarioFile.Source, isSupport: Bool, as identity: String) throws {

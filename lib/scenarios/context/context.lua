@@ -245,7 +245,7 @@ end
 --- The fields of `t` that are not functions: by name, a function that computes the value from the current run, called once.
 local values = {
   db = function() return native_records.default_database() end,
-  given = function() return require("scenarios.given").proxy() end,
+  given = function() return require("scenarios.data.given").proxy() end,
   make = function() return require("scenarios.data.factories").proxy() end,
   fixtures = fixtures_proxy,
   clock = function() return require "scenarios.context.clock" end,

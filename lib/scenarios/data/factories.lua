@@ -6,7 +6,7 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.base.state"
-local scenario_given = lazily "scenarios.given"
+local scenario_given = lazily "scenarios.data.given"
 local scenario_database = lazily "scenarios.data.database"
 local perilune = require "perilune"
 
