@@ -12,8 +12,13 @@ import Testing
         "native", "runtime", "schema", "databases", "migrations", "expressions", "records", "requests", "associations", "events",
     ]
 
+    /// The rooms of lib/scenarios from the bottom to the top. They use all of lib/perilune.
+    private static let scenarioRooms = ["native", "base", "reports", "defining", "tables", "data", "expectations", "context"]
+
     @Test func `every room is a folder, and every folder is a room`() {
         #expect(Set(LibraryFile.all.compactMap(\.room)) == Set(Self.rooms))
+        let folders = LibraryFile.all.map { $0.name.split(separator: ".") }.filter { $0[0] == "scenarios" && $0.count > 2 }
+        #expect(Set(folders.map { String($0[1]) }) == Set(Self.scenarioRooms))
     }
 
     @Test func `modules use only their own room and lower rooms`() {
@@ -26,10 +31,65 @@ import Testing
     /// Returns the height of a module. The table `perilune`, which all rooms extend, counts as the lowest for its users.
     private func height(of name: String) -> Int {
         let parts = name.split(separator: ".").map(String.init)
-        if parts[0] != "perilune" { return Self.rooms.count + 1 }
         if name == "perilune" { return -1 }
-        return Self.rooms.firstIndex(of: parts[1]) ?? Self.rooms.count
+        if parts[0] == "perilune" { return Self.rooms.firstIndex(of: parts[1]) ?? Self.rooms.count }
+        let room = parts[0] == "scenarios" && parts.count > 2 ? Self.scenarioRooms.firstIndex(of: parts[1]) : nil
+        return Self.rooms.count + 1 + (room ?? Self.scenarioRooms.count)
     }
+
+    @Test func `each module has the same name in all files, and no two modules share one`() {
+        var aliases: [String: Set<String>] = [:]
+        var modules: [String: Set<String>] = [:]
+        for use in LibraryFile.all.flatMap(\.aliases) {
+            aliases[use.module, default: []].insert(use.alias)
+            modules[use.alias, default: []].insert(use.module)
+        }
+        #expect(aliases.count > 100)
+        #expect(aliases.filter { $0.value.count > 1 } == [:])
+        #expect(modules.filter { $0.value.count > 1 } == [:])
+    }
+
+    /// The assignments to tables of other modules, at which a reader of those modules cannot see who else changes them.
+    @Test func `only the known assignments change tables of other modules`() {
+        let written = LibraryFile.all.filter { $0.room != "native" && !$0.name.hasPrefix("scenarios.native") }.flatMap(\.writesElsewhere)
+        #expect(Set(written).sorted() == Self.knownWrites)
+    }
+
+    private static let knownWrites = [
+        "perilune.associations.association: record_class.parents",
+        "perilune.associations.association: request.fetch_associated",
+        "perilune.associations.association: request.iterate_associated",
+        "perilune.associations.conditions: request.association_condition",
+        "perilune.databases.open_blobs: blobs.methods:pieces",
+        "perilune.expressions.constructors: marks.resolve_dates",
+        "perilune.expressions.constructors: operators.column",
+        "perilune.expressions.constructors: operators.common_column",
+        "perilune.expressions.constructors: operators.name",
+        "perilune.expressions.constructors: operators.named_sql",
+        "perilune.expressions.constructors: operators.public",
+        "perilune.expressions.constructors: operators.sql",
+        "perilune.expressions.constructors: perilune.fn",
+        "perilune.expressions.methods: operators.metatable.__index",
+        "perilune.expressions.operators: marks.inline_sql",
+        "perilune.record_assembly: added_members.load_methods",
+        "perilune.records.class: record_fields.ancestors",
+        "perilune.records.persistence: record_class.method",
+        "perilune.records.persistence: record_options.by_verb.upsert[option]",
+        "perilune.records.statements: marks.statement_sql",
+        "perilune.records.types: marks.day_fields",
+        "perilune.records.writing: record_class.override",
+        "perilune.records.writing: record_options.by_verb.refresh.fields",
+        "perilune.requests.added_members: marks.request_of",
+        "perilune.requests.added_members: record_class.request_methods",
+        "perilune.requests.inserting: perilune.excluded",
+        "perilune.requests.request: shapes.type_of_request",
+        "perilune.requests.source: request.of",
+        "perilune: databases.methods[name]",
+        "scenarios.expectations.expect: matchers[name]",
+        "scenarios.running: state.current",
+        "scenarios: spawning.watch",
+        "scenarios: state.phase",
+    ]
 
     @Test func `every required module exists`() {
         let names = Set(LibraryFile.all.map(\.name))
@@ -161,11 +221,27 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         text = (try? String(contentsOfFile: "\(Self.folder)/\(path)", encoding: .utf8)) ?? ""
     }
 
+    /// The local names of modules that it requires at loading, or on first use.
+    var aliases: [(alias: String, module: String)] {
+        text.matches(of: /(?m)^local (\w+) = (?:require|lazily)[ (]"([\w.]+)"\)?$/).map { (String($0.1), String($0.2)) }
+    }
+
+    /// The assignments to tables of other modules: to fields of local names for modules, or for tables in them.
+    var writesElsewhere: [String] {
+        var names = Set(aliases.filter { $0.module != name }.map(\.alias))
+        for local in text.matches(of: /(?m)^local (\w+) = (\w+)\.[\w.]+$/) where names.contains(String(local.2)) {
+            names.insert(String(local.1))
+        }
+        let functions = text.matches(of: /(?m)^ *function (\w+)((?:[.:]\w+)+)/).map { ($0.1, $0.2) }
+        let assignments = text.matches(of: /(?m)^ *(\w+)((?:\.\w+|\[[^\]\n]*\])+)(?:, [\w.]+)* =\s/).map { ($0.1, $0.2) }
+        return (functions + assignments).filter { names.contains(String($0.0)) }.map { "\(name): \($0.0)\($0.1)" }
+    }
+
     /// The modules that it requires, at loading or later.
     var uses: [String] {
         let required = text.matches(of: /(?:^|[^\w.])(?:require|lazily)[ (]"([\w.]+)"/).map { String($0.1) }
-        let whenCalled = text.matches(of: /on_first_call\(.*/).flatMap { call in
-            call.0.matches(of: /"(perilune\.[\w.]+)"/).map { String($0.1) }
+        let whenCalled = text.matches(of: /(?m)(?:on_first_call|^  add)\(.*/).flatMap { call in
+            call.0.matches(of: /[" ](perilune\.[\w.]*\w)(?=[" ])/).map { String($0.1) }
         }
         return required + whenCalled
     }
