@@ -3,7 +3,7 @@
 **
 **   perilune-module-compiler OUTPUT VARIABLE NAME=FILE ...
 **
-** The names come sorted by their bytes. Modules below reference.api and reference.types are only read as text: they get no bytecode.
+** The names come sorted by their bytes. Modules below reference.api are only read as text: they get no bytecode.
 */
 #include <stdbool.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static int write_bytecode(lua_State *L, const void *piece, size_t size, void *ou
 }
 
 static bool is_text_only(const char *name) {
-    return strncmp(name, "reference.api.", strlen("reference.api.")) == 0 || strncmp(name, "reference.types.", strlen("reference.types.")) == 0;
+    return strncmp(name, "reference.api.", strlen("reference.api.")) == 0;
 }
 
 /* Pushes the text of a file. */

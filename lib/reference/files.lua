@@ -4,7 +4,6 @@ local reference = require "reference"
 local agents = require "reference.agents"
 local articles = require "reference.articles"
 local loading = require "reference.loading"
-local types = require "reference.types"
 
 local files = {}
 
@@ -16,8 +15,6 @@ function files.all(read)
   local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
   local result = {
     ["lib/perilune/functions.lua"] = loading.text(index),
-    ["lib/reference/types/perilune.lua"] = types.text(index, false),
-    ["lib/reference/types/scenarios.lua"] = types.text(index, true),
     [folder .. "LuaReference.md"] = articles.front(index),
   }
   for _, page in ipairs(index.pages) do result[folder .. page.article .. ".md"] = articles.page(page) end

@@ -45,9 +45,9 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
     }
 
     private func makeTypes() async throws -> ScenarioTypes {
-        guard let path = database.path else { return .reference }
+        guard let path = database.path else { return try .reference() }
         // The database of the project may not exist yet.
-        if database.database == nil, DatabaseFile.isMissing(path) { return .reference }
+        if database.database == nil, DatabaseFile.isMissing(path) { return try .reference() }
         try DatabaseFile.requireExisting(path)
         do {
             return try await .describing(database: path, extensions: SQLiteExtensions(extending.paths()))

@@ -36,25 +36,18 @@ struct HelpTopic {
     /// All names with a text in the reference.
     static let names: [String] = {
         // For an unknown name, the reference returns the list of all names.
-        guard let state = try? LuaState() else { return [] }
+        guard let state = try? LibraryModules.referenceState() else { return [] }
         defer { state.close() }
         guard let answer = try? ask("\0", [], in: state), let names = answer.last else { return [] }
         return (try? [String].fromLua(names)) ?? []
     }()
 
     private static func ask(_ name: String, _ commands: [String], in state: LuaState) throws -> [LuaValue] {
-        try state.addModuleResolver { name in
-            LibraryModules.reference.source(of: name).map { .source(LuaString($0), name: name) }
-        }
-        try state.globals.setFunction("source") { arguments in
-            let page: String = try arguments.get(1)
-            return [LibraryModules.reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
-        }
-        return try state.load(question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
+        try state.load(question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
     }
 
     private func text(commands: [String]) throws -> [UInt8] {
-        let state = try LuaState()
+        let state = try LibraryModules.referenceState()
         defer { state.close() }
         let answer = try Self.ask(name, commands, in: state)
         if case .string(let text)? = answer.first { return text.bytes }

@@ -11,11 +11,18 @@ package struct ScenarioTypes: Sendable {
     /// Messages about the tables and views that are left out because they cannot be used.
     package private(set) var flaws: [String] = []
 
-    /// The types that are the same in all projects.
-    package static let reference = ScenarioTypes(files: [
-        "perilune.d.lua": LibraryModules.reference.source(of: "reference.types.perilune") ?? "",
-        "scenarios.d.lua": LibraryModules.reference.source(of: "reference.types.scenarios") ?? "",
-    ])
+    /// Returns the types that are the same in all projects, made from the reference.
+    package static func reference() throws -> ScenarioTypes {
+        let state = try LibraryModules.referenceState()
+        defer { state.close() }
+        let texts = try state.load(generator, named: "types").call([]).map { try String.fromLua($0) }
+        return ScenarioTypes(files: Dictionary(uniqueKeysWithValues: zip(["perilune.d.lua", "scenarios.d.lua"], texts)))
+    }
+
+    private static let generator = """
+        local index, types = require("reference").read(source), require "reference.types"
+        return types.text(index, false), types.text(index, true)
+        """
 
     private init(files: [String: String]) {
         self.files = files
@@ -72,7 +79,7 @@ package struct ScenarioTypes: Sendable {
         let state = try ScenarioState(on: stage, limits: .none, chunks: ChunkCache())
         defer { state.state.close() }
         try state.loadLanguage()
-        files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
+        files = try Self.reference().files.merging(["schema.d.lua": try state.types()]) { $1 }
     }
 
     /// Creates the types from the tables that the first scenario with a migrated database sees.
@@ -89,6 +96,6 @@ package struct ScenarioTypes: Sendable {
         let state = try ScenarioState(on: stage, limits: .none, chunks: chunks)
         defer { state.state.close() }
         try state.load(entry.source.file)
-        files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
+        files = try Self.reference().files.merging(["schema.d.lua": try state.types()]) { $1 }
     }
 }

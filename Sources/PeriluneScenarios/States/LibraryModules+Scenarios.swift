@@ -1,4 +1,5 @@
 package import PeriluneBindings
+package import PeriluneLua
 internal import PeriluneReferenceLibrary
 internal import PeriluneScenarioLibrary
 
@@ -9,4 +10,17 @@ extension LibraryModules {
 
     /// The reference for scripts and scenarios, and the forms generated from it: types for editors, and help.
     package static let reference = LibraryModules(folder: "reference", embeddedReferenceModules)
+
+    /// Returns a state that has the modules of the reference, and the function `source`, which returns the text of a page.
+    package static func referenceState() throws -> LuaState {
+        let state = try LuaState()
+        try state.addModuleResolver { name in
+            reference.source(of: name).map { .source(LuaString($0), name: name) }
+        }
+        try state.globals.setFunction("source") { arguments in
+            let page: String = try arguments.get(1)
+            return [reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
+        }
+        return state
+    }
 }

@@ -44,6 +44,8 @@ struct Reference: Codable, Sendable {
     var project: [String: String]
     /// The text of each file that is generated from the reference, by path.
     var made: [String: String]
+    /// The types for editors, of scripts and of scenarios.
+    var types: [String]
     /// The kinds of errors that the alias `perilune.error_kind` lists.
     var kinds: [String]
 
@@ -76,7 +78,8 @@ struct Reference: Codable, Sendable {
         local reference = require "reference"
         local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
         local result = { functions = {}, classes = {}, globals = {}, database = reference.database, project = reference.project,
-          made = require("reference.files").all(read), kinds = {} }
+          made = require("reference.files").all(read), kinds = {},
+          types = { require("reference.types").text(index, false), require("reference.types").text(index, true) } }
         local function names(list, field)
           local found = {}
           for position, value in ipairs(list) do found[position] = value[field] end
