@@ -36,7 +36,7 @@ enum DatabaseFile {
         var information = stat()
         guard stat(path, &information) != 0 else { return }
         let code = errno
-        var report = ErrorReport("cannot open the database \(path): \(String(cString: strerror(code)))", kind: "cantopen")
+        var report = ErrorReport("cannot open the database \(path): \(String(cString: strerror(code)))", kind: "cannot_open")
         if code == ENOENT, let nearest = nearestFile(to: path) {
             report.help = "did you mean `\(nearest)`?"
             report.suggestions = [nearest]

@@ -58,7 +58,7 @@ extension ErrorReport {
         case .SQLITE_IOERR: "ioerr"
         case .SQLITE_CORRUPT: "corrupt"
         case .SQLITE_FULL: "full"
-        case .SQLITE_CANTOPEN: "cantopen"
+        case .SQLITE_CANTOPEN: "cannot_open"
         case .SQLITE_CONSTRAINT: "constraint"
         case .SQLITE_NOTADB: "notadb"
         default: "sql"

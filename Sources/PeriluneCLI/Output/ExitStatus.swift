@@ -38,7 +38,7 @@ enum ExitStatus {
         case "already_running": busy
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"): busy
         case _ where kind.hasPrefix("corrupt"): badData
-        case _ where kind.hasPrefix("ioerr") || kind.hasPrefix("cantopen"): inputOutput
+        case _ where kind.hasPrefix("ioerr"): inputOutput
         default: failure
         }
     }

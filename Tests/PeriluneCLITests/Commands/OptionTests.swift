@@ -151,7 +151,6 @@ import Testing
     @Test(arguments: [
         ("runtime", 1), ("syntax", 65), ("timeout", 5), ("memory", 5), ("budget", 5), ("cancelled", 130), ("busy", 75),
         ("busy_snapshot", 75), ("locked", 75), ("notadb", 65), ("corrupt_index", 65), ("ioerr_read", 74),
-        ("cantopen", 74),
         ("cannot_open", 74), ("constraint_unique", 1), ("usage", 64), ("anything", 1),
     ])
     func `the kind of an error decides the exit status`(kind: String, status: Int32) {
