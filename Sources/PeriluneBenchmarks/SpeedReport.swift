@@ -67,6 +67,8 @@ struct SpeedReport {
         var parts = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(Self.width)) \(Int(bottom + 62))\" font-family=\"sans-serif\" "
                 + "font-size=\"13\" role=\"img\" aria-label=\"What one row or call takes, by Perilune and others\">",
+            "<style>@media(prefers-color-scheme:dark){rect{fill:#0d1117}text{fill:#e6edf3}path{stroke:#30363d}"
+                + "circle[fill=\"#212529\"]{fill:#e6edf3}}</style>",
             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>",
         ]
         for (index, name) in contestants.enumerated() {
