@@ -19,7 +19,7 @@ enum Main {
             try ProcessResources.check()
             let plain = PlainRun(arguments)
             if plain == nil {
-                if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commandNames) { return }
+                if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commands) { return }
                 try requireKnownCommand(arguments)
             }
             if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
@@ -41,8 +41,11 @@ enum Main {
         "help", "--help", "-h", "--version", "version", "init", "types", "completion", "manual", "---completion",
     ]
 
-    private static var commandNames: [String] {
-        PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
+    /// The subcommands by name.
+    private static var commands: [String: any ParsableCommand.Type] {
+        PeriluneCommand.configuration.subcommands.reduce(into: [:]) { commands, command in
+            if let name = command.configuration.commandName { commands[name] = command }
+        }
     }
 
     /// Returns the command requested by the arguments.

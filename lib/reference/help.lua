@@ -301,21 +301,19 @@ function help.text(index, name)
   return table.concat(lines, "\n") .. "\n"
 end
 
---- Returns the output of `perilune help topics`, the list of all pages.
--- @tparam {string,...} commands names of commands with a help of their own; a page of the same name is requested by its title
-function help.topics(index, commands)
-  local lines = { "Pages of the Lua reference; `perilune help NAME` shows one, or a function, a class, a field:", "" }
-  local entries, is_command, titles = {}, {}, {}
-  for _, name in ipairs(commands) do is_command[name] = true end
-  for _, page in ipairs(index.pages) do
-    if is_command[page.name] then titles[#titles + 1] = "`" .. page.title .. "`" end
-    entries[#entries + 1] = { is_command[page.name] and page.title or page.name, page.text[1] }
-  end
+--- Returns the output of `perilune help topics`: all pages, and the topics.
+function help.topics(index)
+  local lines = wrap("Pages of the Lua reference; `perilune help NAME` shows one, or a function, a class, a field:", width, "")
+  add(lines, "")
+  local entries = {}
+  for _, page in ipairs(index.pages) do entries[#entries + 1] = { page.name, page.text[1] } end
   add_entries(lines, entries)
-  if #titles > 0 then
-    add(lines, "")
-    add_wrapped(lines, table.concat(titles, ", ") .. ": with a capital, as the name in small letters shows the command.")
-  end
+  add(lines, "")
+  add(lines, "Other topics:")
+  add(lines, "")
+  local names = {}
+  for position, topic in ipairs(topics) do names[position] = topic.names[1] end
+  add_wrapped(lines, table.concat(names, ", "), "  ", "  ")
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import Foundation
 internal import Perilune
 internal import PeriluneBindings
@@ -5,7 +6,7 @@ internal import PeriluneLua
 internal import PeriluneRecords
 internal import PeriluneScenarios
 
-/// `perilune help NAME`: the reference text of a function, class, field or page.
+/// `perilune help NAME`: the reference text of a function, class, field or page; and `perilune help --json`, the whole reference.
 struct HelpTopic {
     /// The option of `help` that disables the pager.
     static let noPager = "--no-pager"
@@ -13,12 +14,26 @@ struct HelpTopic {
 
     /// Prints the reference text if the arguments request it.
     ///
-    /// - Returns: Whether text was printed. The argument parser handles help on commands and help without a name.
+    /// - Parameter commands: The subcommands by name. A command with a page of the same name shows both.
+    /// - Returns: Whether text was printed. The argument parser handles help on other commands and help without a name.
     /// - Throws: ``CommandFailure`` with the nearest name if the name is unknown.
-    static func write(for arguments: [String], isPaged: Bool, commands: [String]) throws -> Bool {
-        guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
-        else { return false }
-        let text = try HelpTopic(name: name).text(commands: commands)
+    static func write(for arguments: [String], isPaged: Bool, commands: [String: any ParsableCommand.Type]) throws -> Bool {
+        guard arguments.count == 2, arguments[0] == "help" else { return false }
+        let name = arguments[1]
+        if name == "--json" {
+            try StandardStreams.write(answer("json"))
+            try StandardStreams.flush()
+            return true
+        }
+        guard !name.hasPrefix("-") else { return false }
+        let text: [UInt8]
+        if let command = commands[name] {
+            let page = try answer("page", name)
+            guard !page.isEmpty else { return false }
+            text = Array((PeriluneCommand.helpMessage(for: command) + "\n\n").utf8) + page
+        } else {
+            text = try HelpTopic(name: name).text(commands: Array(commands.keys))
+        }
         try Pager.paging(if: isPaged) {
             try StandardStreams.write(text)
             try StandardStreams.flush()
@@ -38,27 +53,37 @@ struct HelpTopic {
         // For an unknown name, the reference returns the list of all names.
         guard let state = try? LibraryModules.referenceState() else { return [] }
         defer { state.close() }
-        guard let answer = try? ask("\0", [], in: state), let names = answer.last else { return [] }
+        guard let answer = try? ask("text", "\0", in: state), let names = answer.last else { return [] }
         return (try? [String].fromLua(names)) ?? []
     }()
 
-    private static func ask(_ name: String, _ commands: [String], in state: LuaState) throws -> [LuaValue] {
-        try state.load(question, named: "help").call([.string(LuaString(name)), commands.toLua(in: state)])
+    /// Returns the text of an answer, which is empty if there is no text.
+    private static func answer(_ kind: String, _ name: String = "") throws -> [UInt8] {
+        let state = try LibraryModules.referenceState()
+        defer { state.close() }
+        guard case .string(let text)? = try ask(kind, name, in: state).first else { return [] }
+        return text.bytes
+    }
+
+    private static func ask(_ kind: String, _ name: String, in state: LuaState) throws -> [LuaValue] {
+        try state.load(question, named: "help").call([.string(LuaString(kind)), .string(LuaString(name))])
     }
 
     private func text(commands: [String]) throws -> [UInt8] {
         let state = try LibraryModules.referenceState()
         defer { state.close() }
-        let answer = try Self.ask(name, commands, in: state)
+        let answer = try Self.ask("text", name, in: state)
         if case .string(let text)? = answer.first { return text.bytes }
         throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
     }
 
     private static let question = """
-        local name, commands = ...
+        local kind, name = ...
         local reference, help = require "reference", require "reference.help"
         local index = reference.read(source)
-        if name == "topics" then return help.topics(index, commands) end
+        if kind == "json" then return require("reference.data").json(index) end
+        if kind == "page" then return help.page(index, name) end
+        if name == "topics" then return help.topics(index) end
         return help.text(index, name)
         """
 

@@ -1,3 +1,4 @@
+import Foundation
 import PeriluneTestTools
 import Testing
 
@@ -20,7 +21,9 @@ import Testing
         ("cluster_options", "perilune.cluster_options\n"), ("perilune.duration", "  type  number|string|{"), ("condition", "perilune.condition\n"),
         ("errors", "  constraint_unique        another row has the values of a unique key"), ("errors", "\nperilune.error\n"),
         ("constraint_unique", "constraint_unique  (perilune.error_kind)\n\n  another row has"), ("perilune.error_kind", "  yield "),
-        ("topics", "  Schema "), ("topics", "`Schema`, `Automations`: with a capital"), ("Schema", "db:create_table("),
+        ("topics", "  schema "), ("topics", "  transactions, kinds, limits"), ("Schema", "db:create_table("), ("schema", "db:create_table("),
+        ("schema", "OVERVIEW: Show the schema"), ("transactions", "db:in_savepoint("), ("transactions", "history:transactions("),
+        ("kinds", "  constraint_unique "), ("limits", "--timeout 2s"), ("sandbox", "The sandbox\n"), ("conditions", "request:filter("),
     ])
     func `methods, classes, pages, options and words have help`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)
@@ -34,10 +37,28 @@ import Testing
         #expect(try folder.perilune("help", "migrate").output.hasPrefix("OVERVIEW: Bring the schema"))
     }
 
-    @Test func `lines of help are at most 100 characters wide, except for examples and names`() throws {
+    @Test func `lines of help are at most 79 characters wide, except for examples and names`() throws {
         for name in ["databases", "requests", "expectations"] {
             let output = try TestFolder().perilune("help", name).output
-            for line in output.split(separator: "\n") where line.hasPrefix("      ") { #expect(line.count <= 100, "\(line)") }
+            for line in output.split(separator: "\n") where line.hasPrefix("      ") { #expect(line.count <= 79, "\(line)") }
         }
+    }
+
+    @Test func `the whole reference is printed as JSON`() throws {
+        struct Reference: Decodable {
+            struct Function: Decodable {
+                let name: String
+                let signature: String
+                let examples: [String]
+            }
+            let format: Int
+            let functions: [Function]
+        }
+        let result = try TestFolder().perilune("help", "--json")
+        #expect((result.status, result.errors) == (0, ""))
+        let reference = try JSONDecoder().decode(Reference.self, from: Data(result.output.utf8))
+        #expect(reference.format == 1)
+        #expect(reference.functions.count > 450)
+        #expect(reference.functions.first { $0.name == "db:fetch_all" }?.signature == "db:fetch_all(sql, ...)")
     }
 }
