@@ -75,7 +75,9 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
     };
     int changes = sqlite3_total_changes(handle);
     int status = run_in(request, &access);
-    request->has_written = status == LUA_OK && sqlite3_total_changes(handle) != changes;
+    int change_count = sqlite3_total_changes(handle) - changes;
+    if (change_count > 0) request->database->rows->context->usage.changes += change_count;
+    request->has_written = status == LUA_OK && change_count != 0;
     if (request->has_written && access.in_transaction && pdb_crash_point(request->L, "before", "commit")) {
         request->has_written = false;
         status = request->status = fail_with_cancellation(request->L);

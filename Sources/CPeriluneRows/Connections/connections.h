@@ -2,7 +2,10 @@
 #ifndef PERILUNE_CONNECTIONS_INTERNAL_H
 #define PERILUNE_CONNECTIONS_INTERNAL_H
 
+#include <string.h>
+
 #include <perilune_connections.h>
+#include <perilune_long_functions.h>
 
 #include "CPeriluneRows/Errors/errors.h"
 #include "CPeriluneRows/State/state.h"
@@ -291,8 +294,10 @@ static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, 
     pdb_push_column(L, value, sqlite3_value_type(value), pdb_is_boolean(statement, column));
 }
 
-/* Reports the statement to the journal, if one is kept. */
+/* Counts the statement, and reports it to the journal, if one is kept. */
 static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement) {
+    plua_usage *usage = &rows->context->usage;
+    if (usage->is_on && strncmp(statement->sql, PSQL_OWN_SQL, sizeof PSQL_OWN_SQL - 1) != 0) usage->statements++;
     if (rows->note != NULL) rows->note(rows->note_context, statement->sql);
 }
 

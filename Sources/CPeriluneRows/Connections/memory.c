@@ -55,13 +55,13 @@ static const struct {
 
 void pdb_begin_bounds(pdb_connection *connection) {
     plua_context *context = connection->database->rows->context;
+    if ((context->disk_left != INT64_MAX || context->usage.is_on) && !connection->has_watched_files) {
+        connection->has_watched_files = psql_watch_files(connection->handle) == SQLITE_OK;
+    }
     if (!context->limited) return;
     if (!connection->has_bounded_functions) {
         /* Fails while statements run; the next access tries again. */
         connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled, pdb_is_hooked) == SQLITE_OK;
-    }
-    if (context->disk_left != INT64_MAX && !connection->has_watched_files) {
-        connection->has_watched_files = psql_watch_files(connection->handle) == SQLITE_OK;
     }
     if (context->limit == 0) return;
     for (int i = 0; i < PDB_BOUND_COUNT; i++) {

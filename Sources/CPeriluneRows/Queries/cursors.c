@@ -81,6 +81,7 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
         cursor->is_done = true;
         return pdb_raise_sqlite(L, statement->connection, statement, code);
     }
+    rows->context->usage.rows++;
     if (!cursor->has_columns) check_columns(L, cursor);
     if (rows->context->limited) plua_count_work(L, statement->column_count);
     if (cursor->form == &pdb_tuples_form) return push_tuple(L, statement);

@@ -26,6 +26,7 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list) {
 void pdb_take_row(pdb_execution *run) {
     lua_State *L = run->L;
     if (run->form == NULL || run->is_stale || run->count >= run->limit) return;
+    run->call->rows->context->usage.rows++;
     if (run->count++ == 0) {
         pdb_check_columns(run->statement);
         if (run->form->begins_on_first_row) {

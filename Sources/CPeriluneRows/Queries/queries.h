@@ -70,7 +70,10 @@ void pdb_record_read(lua_State *L, pdb_call *call);
 static inline bool pdb_step(lua_State *L, pdb_call *call) {
     int code = sqlite3_step(call->statement->handle);
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
-    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_ROW) {
+        call->rows->context->usage.rows++;
+        return true;
+    }
     if (code != SQLITE_DONE) pdb_raise_sqlite(L, call->access->connection, call->statement, code);
     return false;
 }

@@ -40,7 +40,9 @@ static bool allows(void *owner, size_t size) {
 /* Called by SQLite for each write, so nothing may be raised. */
 static bool may_write(int size) {
     plua_context *context = plua_running_context();
-    if (context == NULL || context->disk_left == INT64_MAX) return true;
+    if (context == NULL) return true;
+    context->usage.bytes_written += size;
+    if (context->disk_left == INT64_MAX) return true;
     context->disk_left -= context->disk_left < 0 ? 0 : size;
     if (context->disk_left >= 0) return true;
     plua_cancel_run(context, PLUA_CANCEL_DISK);

@@ -124,6 +124,7 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
 /* Adds to the memory in use. Between two checks of the hook a script could ask for gigabytes. */
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
+    if (context->used > context->usage.peak) context->usage.peak = context->used;
     bool is_beyond = context->limit != 0 && context->used + context->external > context->limit;
     if (is_beyond && context->armed != context->running) plua_arm_count_hook(context);
 }

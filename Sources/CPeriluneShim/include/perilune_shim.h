@@ -53,6 +53,16 @@ enum { plua_cursor_count = 4 };
 /* Which lines have run; see plua_cover_lines. */
 typedef struct plua_coverage plua_coverage;
 
+/* Counts of the run that is measured; see LuaMeter. */
+typedef struct plua_usage {
+    bool is_on;
+    size_t peak;           /* the most memory in use so far, in bytes */
+    int64_t statements;    /* executed, without Perilune's own */
+    int64_t rows;          /* read by statements */
+    int64_t changes;       /* rows inserted, updated and deleted, by triggers too */
+    int64_t bytes_written; /* to files, by SQLite */
+} plua_usage;
+
 /* One for each main state, shared by its coroutines. Reached by plua_context_of. */
 typedef struct plua_context {
     lua_State *main;
@@ -63,6 +73,7 @@ typedef struct plua_context {
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
     lua_State *armed;  /* the coroutine whose hook checks the limit at the next instruction, or NULL */
     bool may_refuse;   /* false while a Swift frame lies between here and the nearest protected call */
+    plua_usage usage;
     int64_t fail_at;   /* tests: refuse the n-th request from now on (and its repetition); negative means never */
 
     /* Limits. `cancel_reason` is written from any thread, the rest on the thread that runs the state. */

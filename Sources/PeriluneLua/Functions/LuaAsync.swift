@@ -144,6 +144,9 @@ private final class AsyncDriver {
         core = function.reference.core
         ownRun = run
         try core.prepare()
+        if LuaRun.ownLimits != nil, !core.limits.isLimited {
+            throw LuaError(.usage, "a run can have limits of its own only if its state has limits; set `isCancellable`, for example")
+        }
         let L = core.L
         guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }
         self.thread = thread
@@ -209,7 +212,7 @@ private final class AsyncDriver {
     /// Throws if the run is cancelled. Without limits, only this ends a script that catches the errors of its asynchronous calls.
     private func throwIfCancelled() throws(LuaError) {
         guard core.cancelReason != .none else { return }
-        var error = core.limits.error(for: core.cancelReason, exitStatus: core.exitStatus)
+        var error = ownRun.limits.error(for: core.cancelReason, exitStatus: core.exitStatus)
         (error.file, error.line) = placeOfWait()
         throw error
     }

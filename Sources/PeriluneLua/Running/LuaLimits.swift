@@ -42,6 +42,15 @@ public struct LuaLimits: Sendable, Equatable {
         memoryInBytes != nil || time != nil || instructions != nil || diskInBytes != nil || isCancellable
     }
 
+    /// The same limits with other ones for a run.
+    func replaced(by other: LuaLimits) -> LuaLimits {
+        var limits = self
+        limits.time = other.time ?? time
+        limits.instructions = other.instructions ?? instructions
+        limits.diskInBytes = other.diskInBytes ?? diskInBytes
+        return limits
+    }
+
     /// Sets the limits that apply for the life of the state.
     func install(in context: UnsafeMutablePointer<plua_context>) {
         guard let memoryInBytes else { return }

@@ -10,6 +10,9 @@ internal import CPeriluneShim
 package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function. Calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
+    /// Limits that replace the state's for the runs that the current task begins; parts that are `nil` do not. The memory limit is always
+    /// the state's.
+    @TaskLocal package static var ownLimits: LuaLimits?
 
     let core: LuaCore
     /// Called on the state's thread whenever the run starts or continues.
@@ -18,6 +21,12 @@ package final class LuaRun: @unchecked Sendable {
     /// The deadline, 0 without a time limit; `nil` before the run begins.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
+    /// The state's limits with the changes for this run, if there are any.
+    fileprivate var replacedLimits: LuaLimits?
+    /// Counts what the run uses, if its beginner wants that.
+    fileprivate var meter: LuaMeter?
+    /// The budget when the meter began to count.
+    fileprivate var measuredBudget = Int64.max
     fileprivate(set) var cancelReason = LuaCancelReason.none
     /// Whether the run has ended.
     fileprivate(set) var isOver = false
@@ -39,7 +48,10 @@ package final class LuaRun: @unchecked Sendable {
         chain = core.currentRun?.chain ?? 0
     }
 
-    fileprivate func start() { core.limits.start(core.context, isCountingOn: isCountingOn) }
+    fileprivate func start() { limits.start(core.context, isCountingOn: isCountingOn) }
+
+    /// The limits of the run.
+    var limits: LuaLimits { replacedLimits ?? core.limits }
 
     /// The remaining time; `nil` without a time limit.
     var remainingTime: Duration? {
@@ -76,6 +88,8 @@ extension LuaCore {
     func begin(_ run: LuaRun) {
         assertThread()
         drain()
+        run.meter = LuaMeter.current(of: self)
+        run.replacedLimits = LuaRun.ownLimits.map { limits.replaced(by: $0) }
         runs.withLock { runs in
             // A cancellation from the time when nothing was running applies to this run.
             if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
@@ -107,6 +121,9 @@ extension LuaCore {
         return deadline != 0 && plua_now() > deadline
     }
 
+    /// The limits of the active run.
+    var currentLimits: LuaLimits { currentRun?.limits ?? limits }
+
     /// Whether any suspendable runs are active.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
 
@@ -127,12 +144,17 @@ extension LuaCore {
             if run.cancelReason != .none { plua_cancel_run(context, run.cancelReason.rawValue) }
             beginWatch()
         }
+        if let meter = run.meter {
+            run.measuredBudget = context.pointee.budget
+            meter.begin()
+        }
         run.didResume?()
     }
 
     /// Makes the current run wait or end, and stores its remaining limits.
     func suspend(_ run: LuaRun) {
         run.willSuspend?()
+        run.meter?.end(spent: run.limits.instructions == nil ? nil : run.measuredBudget - context.pointee.budget)
         runs.withLock { runs in
             run.cancelReason = cancelReason
             (runs.current, runs.deadline) = (nil, 0)

@@ -62,7 +62,23 @@ package struct LuaStateIdentity: Hashable, Sendable {
     package var isRunningHere: Bool { UInt(bitPattern: plua_running_context()) == context }
 }
 
+extension LuaState {
+    /// Whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``; `nil`: always.
+    package var disclosesText: ((any Error) -> Bool)? {
+        get { core.disclosesText }
+        set { core.disclosesText = newValue }
+    }
+
+    /// The message of a Swift error whose text scripts do not see.
+    package static let withheldMessage = "a function of the program failed; the program does not show the reason to scripts"
+}
+
 extension LuaRun {
+    /// Runs an operation with the task-local values that a task has outside of any run.
+    package static func withoutRun(_ operation: () -> Void) {
+        LuaRun.$waiting.withValue(nil) { LuaMeter.$current.withValue(nil) { operation() } }
+    }
+
     package convenience init(of state: LuaState, isCountingOn: Bool = false) { self.init(of: state.core, isCountingOn: isCountingOn) }
 
     /// Passes the `lua_State` to C functions that do not use its stack, if the state is open.

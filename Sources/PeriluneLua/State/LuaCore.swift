@@ -36,6 +36,8 @@ package final class LuaCore: @unchecked Sendable {
     var pendingOperation: PendingOperation?
     /// The functions that convert between the userdata of database libraries and plain values.
     package var libraryValues: LibraryValues?
+    /// Whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``; `nil`: always.
+    var disclosesText: ((any Error) -> Bool)?
     /// The remaining number of bytes for the value that is being copied; `nil` if none is.
     var copyAllowance: Int?
     /// The Swift state. It exists while any Swift function runs.
@@ -146,7 +148,7 @@ package final class LuaCore: @unchecked Sendable {
         let results = takingResults()
         // The limit may have been exceeded too late for the script to notice, but the code that ended the run expects the error.
         if depth == 1, limits.isLimited { _ = plua_poll(context) }
-        if depth == 1, cancelReason != .none { throw limits.error(for: cancelReason, exitStatus: exitStatus) }
+        if depth == 1, cancelReason != .none { throw currentLimits.error(for: cancelReason, exitStatus: exitStatus) }
         return results
     }
 
@@ -220,7 +222,7 @@ package final class LuaCore: @unchecked Sendable {
     private func makeError(status: CInt, isRaisedAgain: Bool) -> LuaError {
         if cancelReason != .none {
             plua_pop(L, 1)
-            return limits.error(for: cancelReason, exitStatus: exitStatus)
+            return currentLimits.error(for: cancelReason, exitStatus: exitStatus)
         }
         if let payload = plua_error_payload(L, -1) { return makeError(ofErrorObjectWith: payload) }
         let code: LuaError.Code =
@@ -385,6 +387,8 @@ package final class LuaCore: @unchecked Sendable {
             (kind, message, fields) = (error.luaKind, error.luaMessage, error.luaFields)
         case let error as LuaError:
             (kind, message, fields) = (error.kind?.rawValue ?? error.code.description, error.message, error.fields)
+            // It comes from another state, or from the program: the SQL is not the script's.
+            if disclosesText != nil { (fields["sql"], fields["offset"]) = (nil, nil) }
             if let file = error.file, fields["file"] == nil {
                 fields["file"] = .string(file)
                 fields["line"] = error.line.map { .integer(Int64($0)) }
@@ -392,7 +396,8 @@ package final class LuaCore: @unchecked Sendable {
         case is CancellationError:
             (kind, message) = ("cancelled", "the operation was cancelled")
         default:
-            (kind, message) = ("host", ErrorMessage.of(error))
+            let isShown = disclosesText?(error) ?? true
+            (kind, message) = ("host", isShown ? ErrorMessage.of(error) : LuaState.withheldMessage)
         }
         plua_push_empty_error(L)
         fields["kind"] = .string(kind)

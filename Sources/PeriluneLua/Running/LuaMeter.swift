@@ -1,0 +1,53 @@
+internal import CPeriluneShim
+
+/// Counts what the runs of one state use that the tasks in its scope begin.
+///
+/// `@unchecked Sendable`: used on the thread of the state only.
+package final class LuaMeter: @unchecked Sendable {
+    /// The meter of the runs that the current task begins.
+    @TaskLocal package static var current: LuaMeter?
+
+    private let core: LuaCore
+    /// The most memory, in bytes, that the state used while the runs had its thread.
+    package private(set) var peakMemoryInBytes = 0
+    /// The executed SQL statements, without Perilune's own.
+    package private(set) var statementCount = 0
+    /// The rows that statements have read.
+    package private(set) var readRowCount = 0
+    /// The rows that were inserted, updated and deleted, by triggers too.
+    package private(set) var changedRowCount = 0
+    /// The bytes that SQLite has written to files.
+    package private(set) var writtenByteCount = 0
+    /// The executed instructions; `nil` if the limits do not count them.
+    package private(set) var instructionCount: Int?
+
+    package init(of state: LuaState) {
+        core = state.core
+    }
+
+    /// The current task's meter, if it belongs to a state.
+    static func current(of core: LuaCore) -> LuaMeter? {
+        guard let current, current.core === core else { return nil }
+        return current
+    }
+
+    /// Begins or continues counting.
+    func begin() {
+        core.context.pointee.usage = plua_usage(
+            is_on: true, peak: core.context.pointee.used, statements: 0, rows: 0, changes: 0, bytes_written: 0)
+    }
+
+    /// Interrupts or ends counting.
+    ///
+    /// - Parameter spent: The instructions since ``begin()``, if they are counted.
+    func end(spent: Int64?) {
+        let meter = core.context.pointee.usage
+        core.context.pointee.usage.is_on = false
+        peakMemoryInBytes = max(peakMemoryInBytes, meter.peak)
+        statementCount += Int(meter.statements)
+        readRowCount += Int(meter.rows)
+        changedRowCount += Int(meter.changes)
+        writtenByteCount += Int(meter.bytes_written)
+        if let spent { instructionCount = (instructionCount ?? 0) + Int(max(spent, 0)) }
+    }
+}
