@@ -86,6 +86,7 @@ struct EnvironmentBinding {
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
                 var metadata = try Self.readFields(arguments[2], for: name, in: arguments.state)
+                for (key, value) in LogContext.metadata where metadata[key] == nil { metadata[key] = "\(value)" }
                 let size = metadata.reduce(message.bytes.count) { $0 + $1.key.utf8.count + "\($1.value)".utf8.count }
                 guard try arguments.state.takeOutput(ofBytes: size) else {
                     throw BindingError("output", "perilune.log: the script has written more than its limit of output")

@@ -56,7 +56,7 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function, error handler or nil, whether to keep a journal, scope or nil) returns the number of a source that is called
+        // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a source that is called
         // once, immediately, and a function that returns the executed SQL, the number of statements, the printed output, and the
         // traceback of an error.
         try table.setFunction("start") { [loop] arguments in
@@ -65,6 +65,7 @@ struct LoopBinding {
             let run = try LuaRun(of: arguments.state, isCountingOn: scope == 0)
             let source = try loop.addSource("task", isOnce: true, scope: scope, .calling(function, as: run))
             source.run = run
+            if !arguments[5].isNil { source.name = try arguments.get(5, as: String.self) }
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
             guard case .boolean(true) = arguments[3] else { return [.integer(Int64(source.id))] }

@@ -12,6 +12,9 @@ package final class LoopSource {
         case performing(() -> Void)
         case nothing
 
+        /// Whether it calls a function of a script.
+        var isCalling: Bool { if case .calling = self { true } else { false } }
+
         nonisolated(nonsending) func callAsFunction(isCountingOn: Bool) async throws {
             switch self {
             case .calling(let function, let arguments, let run?): try await function.callAsync(arguments, as: run)
@@ -36,6 +39,8 @@ package final class LoopSource {
     var isCountingOn: Bool { scope == 0 }
     let body: Body
     let queue: LoopQueue
+    /// The name of the automation that it runs, for example.
+    package var name: String?
     /// Called when it ends, to stop the origin of its signals.
     package var onEnd: (() -> Void)?
     /// The handler of its errors; `nil` for unhandled errors, see ``ScriptLoop``.
@@ -50,8 +55,10 @@ package final class LoopSource {
     var run: LuaRun?
     /// The journal of its run, if one is kept.
     var journal: StatementJournal?
+    /// Keeps the task-local values of the run that has added it.
+    package internal(set) var carrier: LoopCarrier?
     /// The task of the current call.
-    var task: Task<Void, Never>?
+    package var task: Task<Void, Never>?
 
     init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, scope: Int, queue: LoopQueue, body: Body) {
         self.id = id

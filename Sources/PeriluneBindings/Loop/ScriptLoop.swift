@@ -35,6 +35,8 @@ package final class ScriptLoop {
 
     /// The handlers of errors that sources do not handle, by scope.
     var errorHandlers: [Int: LuaFunction] = [:]
+    /// Makes the watch of a call that begins, for a host that reports its runs.
+    package var watch: ((_ kind: String, _ name: String?) -> LoopCallWatch?)?
     /// The unhandled errors, until the host takes them.
     private var failures: [any Error] = []
 
@@ -87,6 +89,10 @@ package final class ScriptLoop {
         count += 1
         let source = LoopSource(
             id: count, kind: kind, keepsAlive: keepsAlive, isOnce: isOnce, scope: scope, queue: queue, body: body)
+        if case .calling = body, let carrier = LoopCarrier.current {
+            carrier.open()
+            source.carrier = carrier
+        }
         sources[count] = source
         return source
     }
@@ -123,8 +129,9 @@ package final class ScriptLoop {
 
     // MARK: - Calling
 
-    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state.
-    package func startDue(_ start: (LoopSource) -> Task<Void, Never>) {
+    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state. If the task is made later, the closure
+    /// sets it then.
+    package func startDue(_ start: (LoopSource) -> Task<Void, Never>?) {
         assertThread()
         for id in queue.take() {
             guard let source = sources[id] else { continue }
@@ -164,10 +171,31 @@ package final class ScriptLoop {
             _ = isolation
             do {
                 assertThread()
-                try await source.body(isCountingOn: source.isCountingOn)
+                try await callWatched(source)
             } catch {
                 await settle(error, of: source)
             }
+        }
+    }
+
+    nonisolated(nonsending) private func callWatched(_ source: LoopSource) async throws {
+        guard let watch = source.body.isCalling ? watch?(source.kind, source.name) : nil else {
+            return try await source.body(isCountingOn: source.isCountingOn)
+        }
+        do {
+            try await callMeasured(source, watch.meter)
+            watch.didEnd(nil)
+        } catch {
+            watch.didEnd(error)
+            throw error
+        }
+    }
+
+    /// Inherits the isolation of the caller, which the closure would lose otherwise.
+    private func callMeasured(_ source: LoopSource, _ meter: LuaMeter, isolation: isolated (any Actor)? = #isolation) async throws {
+        try await LuaMeter.$current.withValue(meter) {
+            _ = isolation
+            try await source.body(isCountingOn: source.isCountingOn)
         }
     }
 

@@ -353,7 +353,7 @@ function attempt(run)
       record_attempt(run)
       self.run_function(run.context)
       succeed(run)
-    end, function(e) fail(run, e) end, true, self.scope)
+    end, function(e) fail(run, e) end, true, self.scope, self.name)
   end)
 end
 

@@ -17,10 +17,11 @@ function native.start_timer(seconds, period, f, keeps_alive) end
 ---@param on_error? fun(err: any)
 ---@param has_journal boolean
 ---@param scope? integer
+---@param name? string the name of the automation that it runs
 ---@return integer source
 ---@return (fun(): string[], integer, string, string?)? journal returns the SQL that it has executed, the number of statements, its
 ---  output, and the traceback of its error
-function native.start(f, on_error, has_journal, scope) end
+function native.start(f, on_error, has_journal, scope, name) end
 
 --- Returns the current task if a journal is kept for it.
 ---@return integer? source
