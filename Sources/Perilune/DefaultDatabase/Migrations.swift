@@ -22,15 +22,25 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
 
-    private let token: Token
-    /// The folder of migration files; `nil` for migrations in Swift.
-    private let folder: String?
-    let migrate: @Sendable (any DatabaseWriter, ScriptEnvironment) throws -> Void
+    /// The form in which the migrations are written.
+    enum Source: Sendable {
+        case folder(String)
+        case migrator(DatabaseMigrator)
+        /// The text of a Lua script.
+        case script(String)
+        case closure(@Sendable (Database) throws -> Void)
+    }
 
-    private init(folder: String? = nil, _ migrate: @escaping @Sendable (any DatabaseWriter, ScriptEnvironment) throws -> Void) {
+    private let token: Token
+    let source: Source
+    /// Whether a database may have migrations that these lack.
+    var acceptsUnknown = false
+    /// Whether private copies of a database are made again if applied migrations have changed.
+    var erasesOnSchemaChange = false
+
+    private init(_ source: Source) {
         token = Token()
-        self.folder = folder
-        self.migrate = migrate
+        self.source = source
     }
 
     /// Creates migrations from a folder of Lua and SQL files.
@@ -38,33 +48,26 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         self = .folder(folder)
     }
 
-    /// Returns the migrations in a folder of Lua and SQL files, as run by `perilune migrate`.
-    public static func folder(_ path: String) -> Migrations {
-        Migrations(folder: path) { writer, environment in
-            // Lua needs a larger stack than the threads of Swift concurrency provide.
-            try LuaThread().run {
-                let state = try LuaState(libraries: .trusted)
-                try ScriptSetup(database: writer, allowsFiles: true, environment: environment).installWithChangesets(in: state)
-                let migrations = try ScriptMigrations(in: state)
-                try migrations.register(folder: path)
-                try migrations.migrate(upTo: nil) { _, _ in }
-                let status = try migrations.status()
-                if !status.unknown.isEmpty {
-                    environment.logger.warning("the database has migrations that \(path) lacks: \(status.unknown.joined(separator: ", "))")
-                }
-                if !status.edited.isEmpty {
-                    environment.logger.warning("migrations of \(path) were edited after they were applied: \(status.edited.joined(separator: ", "))")
-                }
-            }
-        }
+    /// A folder of migrations in Lua and SQL, as run by `perilune migrate`.
+    ///
+    /// - Parameters:
+    ///   - path: The folder.
+    ///   - acceptsUnknown: Whether a database is opened that has migrations which the folder lacks. By default that fails: a newer version
+    ///     of the program has migrated it.
+    ///   - erasesOnSchemaChange: Whether the copy of a database in a preview is emptied and migrated again if applied migrations were
+    ///     edited, renamed or removed. A live database is never emptied, and a test always has a new one.
+    public static func folder(_ path: String, acceptsUnknown: Bool = false, erasesOnSchemaChange: Bool = false) -> Migrations {
+        var migrations = Migrations(.folder(path))
+        (migrations.acceptsUnknown, migrations.erasesOnSchemaChange) = (acceptsUnknown, erasesOnSchemaChange)
+        return migrations
     }
 
     /// Whether the migrations are files in a folder.
-    var isFolder: Bool { folder != nil }
+    var isFolder: Bool { if case .folder = source { true } else { false } }
 
     /// Returns the identity of these migrations.
     func identity() throws -> Identity {
-        guard let folder else { return .object(token) }
+        guard case .folder(let folder) = source else { return .object(token) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)
         let files = names.filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
         let contents = try files.map { ($0, try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))) }
@@ -72,8 +75,13 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     }
 
     /// Returns migrations written in Swift.
-    public static func migrator(_ migrator: DatabaseMigrator) -> Migrations {
-        Migrations { writer, _ in try migrator.migrate(writer) }
+    ///
+    /// - Parameter acceptsUnknown: Whether a database is opened that has migrations which the migrator lacks. By default that fails: a newer
+    ///   version of the program has migrated it.
+    public static func migrator(_ migrator: DatabaseMigrator, acceptsUnknown: Bool = false) -> Migrations {
+        var migrations = Migrations(.migrator(migrator))
+        migrations.acceptsUnknown = acceptsUnknown
+        return migrations
     }
 
     /// Returns a Lua script as migrations. The script must create or update the schema from any previous state, because it runs
@@ -81,18 +89,12 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     ///
     /// - Parameter source: The text of the script, in which the database is `db`.
     public static func script(_ source: String) -> Migrations {
-        Migrations { writer, environment in
-            try LuaThread().run {
-                let state = try LuaState(libraries: .sandboxed)
-                try ScriptSetup(database: writer, allowsFiles: false, environment: environment).installWithChangesets(in: state)
-                try state.load(LuaString(source), named: "migration").call([])
-            }
-        }
+        Migrations(.script(source))
     }
 
     /// Returns a closure as migrations, which runs in a transaction. The closure must create or update the schema from any
     /// previous state, because it runs each time the database is opened.
     public static func inTransaction(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
-        Migrations { writer, _ in try writer.write(body) }
+        Migrations(.closure(body))
     }
 }
