@@ -60,12 +60,12 @@ import Testing
         await reached.wait()
         let waiting = Task { try await pool.call("one", as: Int.self) }
         let closing = Task { await pool.close(within: .seconds(600)) }
-        await #expect(throws: LuaError.self) { _ = try await waiting.value }
+        await #expect(throws: ScriptPoolError.self) { _ = try await waiting.value }
         await rendezvous.meet()
         #expect(try await call.value == "met")
         await closing.value
-        let error = await #expect(throws: LuaError.self) { try await pool.call("one") }
-        #expect(error?.code == .usage)
+        let error = await #expect(throws: ScriptPoolError.self) { try await pool.call("one") }
+        #expect(error?.code == .closed)
     }
 
     @Test func `automations are served until the task is cancelled`() async throws {

@@ -22,7 +22,7 @@ extension ScriptHost {
     @discardableResult
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
-        return try await exclusively { host in
+        return try await exclusively(.script(path)) { host in
             try host.requireOwnState(for: "automations")
             let claim = isLive ? try host.claimAutomations(ofFile: path) : nil
             host.sourceTexts.add(source, named: path)
@@ -147,7 +147,7 @@ extension ScriptHost {
     package func waitForEvents() throws {
         try requireOwnState(for: "automations")
         guard eventSource == nil else { return }
-        eventSource = try loop.addSource("program", .nothing)
+        eventSource = try publishingErrors { try loop.addSource("program", .nothing) }
     }
 
     /// Ends all automations, and everything that their file has started: before the program ends, for example.

@@ -53,7 +53,7 @@ struct DatabaseMaker {
 
     private func makeInCluster(_ url: String) throws -> any DatabaseWriter {
         guard source.migrations?.isFolder != false else {
-            throw BindingError("cluster_refused", "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
+            throw LuaError(.usage, "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
         }
         var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)

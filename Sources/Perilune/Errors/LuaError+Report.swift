@@ -14,12 +14,19 @@ extension LuaError {
 extension ScriptHost {
     /// Returns an error with details that only the host knows, such as the source line and the names in the database.
     func explained(_ error: LuaError) -> LuaError {
-        guard error.hints == nil else { return error }
+        if let hints = error.hints {
+            // Another process does not know the modules of the program.
+            guard worker != nil, hints.help == nil, let help = helpFromCheck(error) else { return error }
+            var error = error
+            error.hints = LuaErrorHints(file: hints.file, sourceLine: hints.sourceLine, help: help, suggestions: hints.suggestions)
+            return error
+        }
         var report = ErrorReport(error, source: sourceTexts)
         if report.help == nil { report.addHelp(sandboxed: isSandboxed, modules: registeredModules) }
         if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
         }
+        if report.help == nil { report.help = helpFromCheck(error) }
         var error = error
         error.hints = LuaErrorHints(
             file: report.file, sourceLine: report.sourceLine, help: report.help, suggestions: report.suggestions)

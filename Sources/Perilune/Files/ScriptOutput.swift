@@ -24,11 +24,31 @@ public enum ScriptOutput: Sendable {
         let write: @Sendable (String) -> Void
         switch self {
         case .standardOutput: return
-        case .log: write = { [logger = environment.logger] in logger.info("\($0)", source: "script") }
+        case .log: write = Self.logging(environment.logger)
         case .closure(let body): write = body
         case .none: write = { _ in }
         }
-        try Self.replacePrint(in: state) { write($0.description) }
+        try Self.replacePrint(in: state) { line in
+            guard let output = RunOptions.current?.output else { return write(line.description) }
+            output.write(line.description, environment)
+        }
+    }
+
+    private static func logging(_ logger: Logger) -> @Sendable (String) -> Void {
+        { line in
+            let metadata: Logger.Metadata = LogContext.metadata.mapValues { "\($0)" }
+            logger.info("\(line)", metadata: metadata.isEmpty ? nil : metadata, source: "script")
+        }
+    }
+
+    /// Writes a line of a run that has an output of its own.
+    private func write(_ line: String, _ environment: ScriptEnvironment) {
+        switch self {
+        case .standardOutput: Swift.print(line)
+        case .log: Self.logging(environment.logger)(line)
+        case .closure(let body): body(line)
+        case .none: break
+        }
     }
 
     /// Replaces `print` with a function that passes each line to a closure, without the line break.

@@ -24,12 +24,17 @@ package struct SourceTexts {
         return texts.first { $0.name.hasSuffix(file.dropFirst(3)) }?.name ?? file
     }
 
+    /// The text of a script or of a module in the folder.
+    func text(of file: String) -> [UInt8]? {
+        texts.first { $0.name == file }?.bytes ?? module(file)
+    }
+
     /// Returns the text of a line, counted from 1.
     ///
     /// The result is `nil` for other files, because a script can choose any chunk name, and must not read forbidden files this
     /// way.
     package func line(_ number: Int, of file: String) -> String? {
-        guard let bytes = texts.first(where: { $0.name == file })?.bytes ?? module(file) else { return nil }
+        guard let bytes = text(of: file) else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
         guard number >= 1, number <= lines.count else { return nil }
         return String(decoding: lines[number - 1], as: UTF8.self)

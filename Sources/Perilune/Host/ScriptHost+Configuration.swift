@@ -34,10 +34,20 @@ extension ScriptHost {
         public var diskQuota: Int?
         /// Records the calls of functions with external effects, instead of executing them; `nil` executes them.
         public var effectRecorder: EffectRecorder?
+        /// The rule by which scripts see the texts of errors that functions of the program throw.
+        public var errorDisclosure = ErrorDisclosure.described
+        /// Called on the thread of the host when a run begins or ends. It must return soon, and must not use the host.
+        public var runObserver: (@Sendable (ScriptRunEvent) -> Void)?
+        /// The tag of the runs in ``ScriptRunEvent``: a tenant, for example.
+        public var runTag: String?
         /// The receiver of unhandled errors in timers, observations and tasks of scripts.
         public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
         package var signals: [String] = []
+        /// Whether timers and tasks of scripts see the task-local values of the task that ran the script.
+        package var carriesTaskLocalValues = true
+        /// Passes the events of runs on, for a host of a pool.
+        var runReporter: RunReporter?
         /// Whether scripts have the default database as the global `db`.
         package var definesGlobalDatabase = true
         /// Called with the path of each file in which `require` looks for a module in ``moduleFolder``.
@@ -83,7 +93,7 @@ extension ScriptHost.Configuration {
     ///
     /// - Parameter environment: The environment whose clock the database gets.
     func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {
-        guard let source = databaseToMake else { throw BindingError("usage", "a host without dependencies needs its own database") }
+        guard let source = databaseToMake else { throw LuaError(.usage, "a host without dependencies needs its own database") }
         return try DatabaseMaker(source: source, environment: environment).makeLive()
     }
 }

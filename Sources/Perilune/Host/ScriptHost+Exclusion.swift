@@ -1,3 +1,4 @@
+internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
@@ -10,12 +11,13 @@ extension ScriptHost {
 
     /// Runs an operation when no other script runs in this host.
     ///
+    /// - Parameter label: The run in events; `nil` for operations that are not runs.
     /// - Throws: `CancellationError` if the task is cancelled, before its turn too.
     nonisolated func exclusively<Result: Sendable>(
-        _ operation: @Sendable (isolated ScriptHost) async throws -> Result
+        _ label: RunLabel? = nil, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if Self.waitingRuns[id]?.isGoingOn == true { return try await operation(self) }
+        if Self.waitingRuns[id]?.isGoingOn == true { return try await perform(label, isInside: true, operation) }
         guard await lock.acquire() else { throw CancellationError() }
         if isClosed.load(ordering: .acquiring) {
             lock.release()
@@ -26,7 +28,9 @@ extension ScriptHost {
             run.end()
             lock.release()
         }
-        return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
+        return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) {
+            try await perform(label, isInside: false, operation)
+        }
     }
 
     /// Ends the active run and the scripts' callbacks, and releases the state, the registered functions and the script process. Later and
@@ -56,6 +60,7 @@ extension ScriptHost {
         modules.removeAll()
         worker?.close()
         state.close()
+        if !sharesReporter { runReporter.end() }
     }
 
     /// Runs an operation, while others may run that wait for it.
@@ -71,7 +76,9 @@ extension ScriptHost {
             if Task.isCancelled { throw CancellationError() }
             throw error
         } catch let error as LuaError {
-            throw explained(error)
+            throw explained(error).withoutInternalErrors
+        } catch let error as BindingError {
+            throw error.published
         }
     }
 }

@@ -29,6 +29,7 @@ extension ScriptHost {
         setup.clock = clock.flatMap { ClockLink.microseconds(of: $0) }
         setup.asksForDate = !environment.date.isSystem && clock == nil
         setup.hasModules = !configuration.moduleSources.isEmpty
+        setup.reportsCommits = database.writer != nil && !database.settings.isReadonly
         setup.asksForRandom = !environment.random.isSystem
         setup.asksForUUID = !environment.uuid.isRandom
         if case .fail = configuration.callbackErrors { setup.failsForCallbacks = true }
@@ -43,6 +44,7 @@ extension ScriptHost {
         try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
         runTimeLimit = configuration.limits.time
         isolatedTrace = trace
+        foreignCommits = database.writer.map { ForeignCommits($0) }
     }
 
     /// Sends a request, and answers the scripts' questions until it has ended.
@@ -60,8 +62,11 @@ extension ScriptHost {
                 while true {
                     switch await pending.next() {
                     case .question(let question): answer(question)
-                    case .ended(.success(let values)): return values
+                    case .ended(.success(let values)):
+                        isolatedFigures = pending.figures
+                        return values
                     case .ended(.failure(let error)):
+                        isolatedFigures = pending.figures
                         if (error as? LuaError)?.code == .cancelled, Task.isCancelled { throw CancellationError() }
                         throw error
                     }
@@ -74,7 +79,7 @@ extension ScriptHost {
 
     private func timeLimit(of message: HostMessage) -> Duration? {
         switch message {
-        case .run, .runCommand, .call: runTimeLimit
+        case .run, .runCommand, .call: RunOptions.current?.limits?.time ?? runTimeLimit
         default: nil
         }
     }
@@ -100,7 +105,15 @@ extension ScriptHost {
     private func values(answering question: WorkerQuestion) async throws -> [WireValue] {
         let values = question.values
         switch question.message {
-        case .findModule: return try module(named: values.first?.text ?? "")
+        case .findModule:
+            do {
+                return try module(named: values.first?.text ?? "")
+            } catch {
+                guard !(error is LuaError || error is any LuaErrorDescribing) else { throw error }
+                var shown = LuaError(.host, disclosure.text(of: error))
+                shown.underlying = error
+                throw shown
+            }
         case .callFunction: return try await call(question)
         default: throw Self.unknownQuestion
         }
@@ -201,6 +214,7 @@ extension ScriptHost {
 
     /// Writes the scripts' output.
     func write(_ bytes: [UInt8], endsLine: Bool) {
+        let output = isolatedOptions?.output ?? output
         switch output {
         case .standardOutput: WorkerEntry.print(endsLine ? bytes + [UInt8(ascii: "\n")] : bytes)
         case .log, .closure:
@@ -209,14 +223,17 @@ extension ScriptHost {
             let line = String(decoding: printedLine, as: UTF8.self)
             printedLine = []
             if case .closure(let body) = output { return body(line) }
-            environment.logger.info("\(line)", source: "script")
+            environment.logger.info("\(line)", metadata: runMetadata.isEmpty ? nil : runMetadata, source: "script")
         case .none: break
         }
     }
 
+    /// The metadata that the options of the run add to messages.
+    private var runMetadata: Logger.Metadata { (isolatedOptions?.logMetadata ?? [:]).mapValues { "\($0)" } }
+
     func log(_ values: [WireValue]) {
         guard values.count == 4, let level = values[0].text.flatMap({ Logger.Level(rawValue: $0) }), let message = values[1].text else { return }
-        var metadata: Logger.Metadata = [:]
+        var metadata = runMetadata
         if case .table(let pairs) = values[3] {
             for pair in pairs { if let key = pair.key.text, let value = pair.value.text { metadata[key] = "\(value)" } }
         }

@@ -96,6 +96,7 @@ extension ScriptHost {
         var metadata: Logger.Metadata = ["kind": "\(error.kind?.rawValue ?? error.code.description)"]
         // The error of an observation that could not be fetched.
         if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
+        if let underlying = error.underlying, !(underlying is BindingError) { metadata["cause"] = "\(underlying)" }
         environment.logger.error("\(error)", metadata: metadata, source: "script")
     }
 }

@@ -20,7 +20,7 @@ extension ScriptHost {
         file path: String, arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
         let source = try ScriptFile.read(path)
-        return try await exclusively { host in
+        return try await exclusively(.script(path)) { host in
             try host.decode(await host.start(source, named: path) { try $0.encode(repeat each argument, for: path) }, of: path)
         }
     }
@@ -33,7 +33,7 @@ extension ScriptHost {
         file path: String, arguments argument: repeat each Argument
     ) async throws {
         let source = try ScriptFile.read(path)
-        try await exclusively { host in
+        try await exclusively(.script(path)) { host in
             _ = try await host.start(source, named: path) { try $0.encode(repeat each argument, for: path) }
         }
     }
@@ -49,7 +49,7 @@ extension ScriptHost {
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
-        try await exclusively { host in
+        try await exclusively(.script(name)) { host in
             try host.decode(await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }, of: name)
         }
     }
@@ -61,7 +61,7 @@ extension ScriptHost {
     public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws {
-        try await exclusively { host in
+        try await exclusively(.script(name)) { host in
             _ = try await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }
         }
     }
@@ -81,7 +81,7 @@ extension ScriptHost {
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
-        try await exclusively { host in
+        try await exclusively(.call(function)) { host in
             try host.decode(await host.invoke(function) { try $0.encode(repeat each argument, for: function) }, of: function)
         }
     }
@@ -91,7 +91,7 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
-        try await exclusively { host in
+        try await exclusively(.call(function)) { host in
             _ = try await host.invoke(function) { try $0.encode(repeat each argument, for: function) }
         }
     }
@@ -138,12 +138,12 @@ extension ScriptHost {
 
     /// Runs source text given as bytes, with arguments that need not be UTF-8.
     package nonisolated func run(bytes: [UInt8], named name: String, commandLineBytes arguments: [[UInt8]]) async throws {
-        try await exclusively { host in try await host.startCommand(bytes, named: name, arguments) }
+        try await exclusively(.script(name)) { host in try await host.startCommand(bytes, named: name, arguments) }
     }
 
     func startCommand(_ bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws {
         if let worker {
-            _ = try await request(.runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) })], of: worker)
+            _ = try await request(.runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) }), ownLimits], of: worker)
             return
         }
         let arguments = arguments.map { LuaString($0) }
@@ -174,11 +174,11 @@ extension ScriptHost {
     func start(
         _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue]
     ) async throws -> [LuaValue] {
+        sourceTexts.add(source, named: name)
         if let worker {
             let arguments = try isolatedArguments(makeArguments)
-            return try await request(.run, [.string(source), .text(name), arguments], of: worker).lua(in: state)
+            return try await request(.run, [.string(source), .text(name), arguments, ownLimits], of: worker).lua(in: state)
         }
-        sourceTexts.add(source, named: name)
         let chunk = try state.load(LuaString(source), named: name)
         return try await chunk.callAsync(makeArguments(state))
     }
@@ -186,11 +186,14 @@ extension ScriptHost {
     func invoke(_ function: String, _ makeArguments: (LuaState) throws -> [LuaValue]) async throws -> [LuaValue] {
         if let worker {
             let arguments = try isolatedArguments(makeArguments)
-            return try await request(.call, [.text(function), arguments], of: worker).lua(in: state)
+            return try await request(.call, [.text(function), arguments, ownLimits], of: worker).lua(in: state)
         }
         let (value, receiver) = try resolve(function)
         return try await self.function(value, named: function).callAsync(receiver + makeArguments(state))
     }
+
+    /// The limits of the run in another process that are not the host's.
+    private var ownLimits: WireValue { RunOptions.current?.limits.map { WireValue(runLimits: $0) } ?? .nil }
 
     /// Arguments for scripts in another process.
     private func isolatedArguments(_ makeArguments: (LuaState) throws -> [LuaValue]) throws -> WireValue {

@@ -34,6 +34,18 @@ public actor ScriptHost {
     nonisolated let cancellation: LuaState.Cancellation
     /// Schedules the callbacks that scripts wait for.
     let loop: ScriptLoop
+    /// Passes the begin and end of runs on.
+    nonisolated let runReporter: RunReporter
+    /// Whether `require` looks for files that scripts may name.
+    nonisolated let searchesFiles: Bool
+    /// The rule by which scripts see the texts of errors.
+    nonisolated let disclosure: ErrorDisclosure
+    /// Whether timers and tasks see the task-local values of the runs that have started them.
+    nonisolated let carriesTaskLocalValues: Bool
+    /// Whether other hosts of a pool use it too.
+    nonisolated let sharesReporter: Bool
+    /// The tag of runs without one of their own.
+    let runTag: String?
     let calls: LoopCalls
     /// Keeps the loop alive while automations wait for events.
     var eventSource: LoopSource?
@@ -67,6 +79,14 @@ public actor ScriptHost {
     let isSandboxed: Bool
     /// The time limit of a run in another process.
     var runTimeLimit: Duration?
+    /// Notifies the program's observers of commits in another process.
+    var foreignCommits: ForeignCommits?
+    /// The figures of the last run in another process.
+    var isolatedFigures: RunFigures?
+    /// The runs that another process has begun by itself, by their number there.
+    var isolatedRuns: [Int64: IsolatedRun] = [:]
+    /// The options of the run in another process.
+    var isolatedOptions: RunOptions?
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
     /// container of dependencies that the current task sees, for the whole life of the host.
@@ -75,13 +95,17 @@ public actor ScriptHost {
     ///   `usage` for options that do not fit together, or a folder of modules that does not exist.
     public init(_ configuration: Configuration = Configuration()) async throws {
         let container = DependencyContainer.current
-        let environment = try await ScriptEnvironment.resolve(in: container)
-        guard let isolation = configuration.isolation.process else {
-            try self.init(configuration, database: await configuration.openDatabase(in: container), environment: environment)
-            return
+        do {
+            let environment = try await ScriptEnvironment.resolve(in: container)
+            guard let isolation = configuration.isolation.process else {
+                try self.init(configuration, database: await configuration.openDatabase(in: container), environment: environment)
+                return
+            }
+            let database = try await configuration.isolatedDatabase(in: container)
+            try await self.init(isolation, configuration, database: database, environment: environment)
+        } catch let error as BindingError {
+            throw error.published
         }
-        let database = try await configuration.isolatedDatabase(in: container)
-        try await self.init(isolation, configuration, database: database, environment: environment)
     }
 
     /// Prepares a state for scripts that are not trusted, over a database.
@@ -129,6 +153,10 @@ public actor ScriptHost {
         try configuration.output.install(in: state, environment: self.environment)
         // Also without a limit: this function writes whole lines, while other hosts print.
         if worker == nil, case .standardOutput(let limit) = configuration.output { try state.limitOutput(toBytes: limit ?? .max) }
+        searchesFiles = configuration.moduleFolder != nil
+        carriesTaskLocalValues = configuration.carriesTaskLocalValues
+        disclosure = configuration.errorDisclosure
+        if case .described = disclosure { state.disclosesText = { [disclosure] in disclosure.shows($0) } }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules
         if let effects = modules.effects {
@@ -154,6 +182,14 @@ public actor ScriptHost {
         hostCancellation = HostCancellation(queue: setup.loop.queue)
         loopSignals.names = configuration.signals
         callbackErrors = configuration.callbackErrors
+        let reporter = configuration.runReporter ?? RunReporter(observer: configuration.runObserver)
+        let tag = configuration.runTag
+        (runReporter, sharesReporter, runTag) = (reporter, configuration.runReporter != nil, tag)
+        setup.loop.watch = { [weak state] kind, name in
+            guard reporter.isOn, let state, let kind = name == nil ? ScriptRunEvent.Kind(source: kind) : .automation else { return nil }
+            let watch = RunWatch(kind, name, tag: tag, of: state, reporter)
+            return LoopCallWatch(meter: watch.meter) { watch.end($0) }
+        }
         // An automation that fails does not end the wait for all of them: it continues, and will run again.
         if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
@@ -162,6 +198,9 @@ public actor ScriptHost {
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
         state.thread = thread
+        if let worker {
+            reporter.whenOn { [weak worker] in worker?.reportRuns() != nil } isAlive: { [weak worker] in worker?.hasEnded == false }
+        }
         worker?.setHost(self)
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }

@@ -16,48 +16,83 @@ internal import Synchronization
 /// replaced by a new one. If a script calls a Swift function that calls the pool again, that call gets the script's host, which waits for
 /// it.
 public actor ScriptPool {
+    /// A host, and the version of the scripts that it was prepared with.
+    private struct Member: Sendable {
+        let host: ScriptHost
+        let version: Int
+    }
+
     /// A host that a call has for itself.
     private final class Loan: Sendable {
-        let host: ScriptHost
-        let use = OngoingUse()
-        private let limit = Atomic(false)
+        /// `nil` once the call has ended: its task-local values, of which this is one, may exist longer.
+        private let host: Mutex<ScriptHost?>
+        private let failure = Mutex<Discard?>(nil)
 
-        init(host: ScriptHost) {
-            self.host = host
+        init(_ host: ScriptHost) {
+            self.host = Mutex(host)
         }
 
-        /// Whether the call, or one inside it, has passed a limit. The host's state is then unreliable.
-        var hasPassedLimit: Bool { limit.load(ordering: .acquiring) }
+        /// The host, as long as the call has it.
+        var activeHost: ScriptHost? { host.withLock { $0 } }
+
+        func end() { host.withLock { $0 = nil } }
+
+        /// Why the host's state is unreliable: the call, or one inside it, has passed a limit, for example.
+        var discard: Discard? { failure.withLock { $0 } }
 
         nonisolated(nonsending) func perform<Result>(
-            _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
+            in host: ScriptHost, _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
         ) async throws -> Result {
             do {
                 return try await operation(host)
             } catch {
-                let code = (error as? LuaError)?.code
-                if error is CancellationError || code?.isLimit == true || code == .crashed { limit.store(true, ordering: .releasing) }
+                if let reason = Self.reason(for: error) { failure.withLock { $0 = Discard(reason: reason, error: error) } }
                 throw error
             }
+        }
+
+        private static func reason(for error: any Error) -> DiscardReason? {
+            if error is CancellationError { return .cancelled }
+            guard let code = (error as? LuaError)?.code else { return nil }
+            if code == .crashed { return .crashed }
+            if code == .cancelled { return .cancelled }
+            return code.isLimit ? .limit : nil
         }
     }
 
     /// The hosts of the calls that the current task is part of, by pool.
     @TaskLocal private static var loans: [ObjectIdentifier: Loan] = [:]
 
-    private let makeHost: @Sendable () async throws -> ScriptHost
-    private var free: [ScriptHost] = []
+    /// Makes a host without scripts.
+    private let makeEmptyHost: @Sendable () async throws -> ScriptHost
+    /// Prepares a host of the current version.
+    private var prepare: @Sendable (ScriptHost) async throws -> Void
+    private var version = 0
+    private let reloadLock = FIFOLock()
+
+    /// The free hosts, with the time since which they are; the one used last is the last.
+    private var free: [(member: Member, since: ContinuousClock.Instant)] = []
     /// Hosts that are ready to take the place of one that is missing.
-    private var spares: [ScriptHost] = []
+    private var spares: [Member] = []
     private let spareCount: Int
     private var isMakingSpare = false
     /// How many may still be made.
     private var missing: Int
-    private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
-    private var count = 0
+    /// How many are being made for calls.
+    private var underConstruction = 0
+    private let maximumWaiting: Int?
+    private let waitLimit: Duration?
+    private let idleLimit: Duration?
+    private var queue = HostQueue()
     private var isClosed = false
     /// The hosts that calls have.
-    private var lent: [ObjectIdentifier: ScriptHost] = [:]
+    private var lent: [ObjectIdentifier: Member] = [:]
+    /// The tasks that wait for hosts to be returned.
+    private var returns = HostQueue()
+    private var eviction: Task<Void, Never>?
+    private var counts = Statistics()
+    /// Passes the begin and end of the runs of all hosts on.
+    nonisolated let runReporter: RunReporter
 
     /// Makes a pool, and its first host; the others are made when they are needed.
     ///
@@ -65,36 +100,42 @@ public actor ScriptPool {
     ///   - size: How many hosts serve calls.
     ///   - spares: How many more are made beforehand, in the background: a call that needs a new host, as one was thrown away for
     ///     example, gets one of these at once.
+    ///   - maximumWaiting: How many calls may wait for a host; `nil`: any number. One more throws ``ScriptPoolError``.
+    ///   - waitLimit: How long a call may wait for a host; `nil`: until one is free. Then it throws ``ScriptPoolError``. Making a host is
+    ///     not part of the wait.
+    ///   - idleLimit: How long a host may be unused; `nil`: forever. Then it is closed, and made again when it is needed.
     ///   - configuration: The configuration of each host. All hosts share the database, even one in memory.
     ///   - prepare: Makes a host ready: registers functions, runs files.
-    /// - Throws: What making the first host throws, and what `prepare` throws for it.
+    /// - Throws: The errors of making the first host and of `prepare`.
     public init(
-        size: Int, spares: Int = 0, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        size: Int, spares: Int = 0, maximumWaiting: Int? = nil, waitLimit: Duration? = nil, idleLimit: Duration? = nil,
+        configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
         precondition(spares >= 0, "a pool cannot have fewer than no spares")
+        precondition(maximumWaiting ?? 0 >= 0, "fewer than no calls cannot wait for a host")
+        let reporter = RunReporter(observer: configuration.runObserver)
+        var configuration = configuration
+        configuration.runReporter = reporter
+        runReporter = reporter
         let container = DependencyContainer.current
         let environment = try await ScriptEnvironment.resolve(in: container)
-        let makeEmptyHost: @Sendable () async throws -> ScriptHost
         if let isolation = configuration.isolation.process {
             let database = try await configuration.isolatedDatabase(in: container)
             guard size + spares == 1 || database.path != nil else {
                 throw LuaError(.usage, "hosts whose scripts run in processes of their own share a database only if it is in a file")
             }
-            makeEmptyHost = { try await ScriptHost(isolation, configuration, database: database, environment: environment) }
+            makeEmptyHost = { [configuration] in try await ScriptHost(isolation, configuration, database: database, environment: environment) }
         } else {
             let database = try await configuration.openDatabase(in: container)
-            makeEmptyHost = { try ScriptHost(configuration, database: database, environment: environment) }
+            makeEmptyHost = { [configuration] in try ScriptHost(configuration, database: database, environment: environment) }
         }
-        makeHost = {
-            let host = try await makeEmptyHost()
-            try await prepare(host)
-            return host
-        }
+        self.prepare = prepare
         spareCount = spares
+        (self.maximumWaiting, self.waitLimit, self.idleLimit) = (maximumWaiting, waitLimit, idleLimit)
         missing = size - 1
-        free = [try await makeHost()]
+        addFree(try await makeMember())
         makeSpares()
     }
 
@@ -116,68 +157,128 @@ public actor ScriptPool {
     ///
     /// The operation runs where the caller does, so it may use values that are not `Sendable`.
     ///
-    /// - Throws: Any error of the operation; `CancellationError` if the task is cancelled before its turn.
+    /// - Throws: Any error of the operation; ``ScriptPoolError`` if no host is free in time; errors of making a host, if one is missing;
+    ///   `CancellationError` if the task is cancelled before its turn.
     nonisolated(nonsending) public func withHost<Result>(
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if let loan = Self.loans[id], loan.use.isGoingOn { return try await loan.perform(operation) }
-        let loan = try await lend()
+        if let loan = Self.loans[id], let host = loan.activeHost { return try await loan.perform(in: host, operation) }
+        let (member, loan) = try await lend()
         do {
-            let result = try await Self.lending(loan, of: id, isolation: #isolation, operation)
-            await takeBack(loan)
+            let result = try await Self.lending(loan, of: id, member.host, isolation: #isolation, operation)
+            await takeBack(member, loan)
             return result
         } catch {
-            await takeBack(loan)
+            await takeBack(member, loan)
             throw error
         }
     }
 
     /// Runs an operation in which calls of the pool get the host that it has, isolated to an actor.
     private static func lending<Result>(
-        _ loan: Loan, of id: ObjectIdentifier, isolation: isolated (any Actor)?,
+        _ loan: Loan, of id: ObjectIdentifier, _ host: ScriptHost, isolation: isolated (any Actor)?,
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
         try await $loans.withValue(loans.merging([id: loan]) { $1 }) {
             // Capturing the isolation keeps the closure, and so the operation, on the actor.
             _ = isolation
-            return try await loan.perform(operation)
+            return try await loan.perform(in: host, operation)
         }
     }
 
-    private func lend() async throws -> Loan {
-        let loan = Loan(host: try await takeHost())
-        lent[ObjectIdentifier(loan.host)] = loan.host
-        return loan
+    private func lend() async throws -> (Member, Loan) {
+        let member = try await takeHost()
+        counts.served += 1
+        lent[ObjectIdentifier(member.host)] = member
+        return (member, Loan(member.host))
     }
 
-    private func takeBack(_ loan: Loan) {
-        loan.use.end()
-        lent[ObjectIdentifier(loan.host)] = nil
-        giveBack(loan.hasPassedLimit ? nil : loan.host)
+    private func takeBack(_ member: Member, _ loan: Loan) {
+        loan.end()
+        lent[ObjectIdentifier(member.host)] = nil
+        giveBack(member, loan.discard)
     }
 
-    /// Closes the pool and its hosts, once the calls that run have ended. Calls that wait for a host, and those to come, get a `LuaError` with
-    /// code `usage`.
+    /// Closes the pool and its hosts, once the active calls have ended. Calls that wait for a host, and later ones, get a
+    /// ``ScriptPoolError`` with code ``ScriptPoolError/Code/closed``.
     ///
-    /// Not to be called by a function that a script of the pool waits for.
+    /// Must not be called by a function that a script of the pool waits for.
     ///
     /// - Parameter limit: How long to wait for the calls; then they are cancelled.
     public func close(within limit: Duration = .seconds(5)) async {
         isClosed = true
-        for item in waiting { item.continuation.resume(returning: true) }
-        waiting = []
-        let idle = free + spares
+        queue.resumeAll()
+        eviction?.cancel()
+        let idle = free.map(\.member) + spares
         (free, spares) = ([], [])
-        for host in idle { await host.close() }
-        let end = ContinuousClock.now + limit
-        while !lent.isEmpty, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(5)) }
-        for host in lent.values { await host.close() }
+        for member in idle { await member.host.close() }
+        await waitForReturns(within: limit) { lent.isEmpty }
+        for member in lent.values { await member.host.close() }
+        runReporter.end()
+    }
+
+    /// Replaces the scripts of the pool by a new version: later calls get hosts that `prepare` has made ready, with a fresh state each.
+    ///
+    /// The first new host is made before anything changes. If that fails, the pool continues with the previous version. Calls that have
+    /// a host of the previous version finish there. Reloads run one after the other.
+    ///
+    /// Must not be called by a function that a script of the pool waits for.
+    ///
+    /// - Parameters:
+    ///   - limit: How long to wait for the active calls; then they are cancelled. `nil`: until they have ended.
+    ///   - prepare: Makes a host of the new version ready.
+    /// - Throws: The errors of making the host and of `prepare`; ``ScriptPoolError`` if the pool is closed;
+    ///   `CancellationError` if the task is cancelled before the new version is in place.
+    public func reload(
+        endingCallsWithin limit: Duration? = nil, prepare: @escaping @Sendable (ScriptHost) async throws -> Void
+    ) async throws {
+        guard await reloadLock.acquire() else { throw CancellationError() }
+        defer { reloadLock.release() }
+        try requireOpen()
+        let host = try await makeEmptyHost()
+        do {
+            try await prepare(host)
+            try Task.checkCancellation()
+            try requireOpen()
+        } catch {
+            await host.close()
+            throw error
+        }
+        counts.made += 1
+        version += 1
+        self.prepare = prepare
+        let former = free.map(\.member) + spares
+        missing += free.count
+        (free, spares) = ([], [])
+        let member = Member(host: host, version: version)
+        if missing > 0 {
+            missing -= 1
+            addFree(member)
+        } else {
+            spares.append(member)
+        }
+        while missing > 0, queue.resumeFirst() {}
+        makeSpares()
+        for member in former { discard(member, Discard(reason: .reloaded, error: nil)) }
+        let current = version
+        await waitForReturns(within: limit) { lent.values.allSatisfy { $0.version >= current } }
+        for member in lent.values where member.version < current { await member.host.close() }
+    }
+
+    /// The hosts of the pool, the calls that wait for them, and counts since it was made.
+    public var statistics: Statistics {
+        var statistics = counts
+        statistics.busy = lent.count + underConstruction
+        statistics.idle = free.count
+        statistics.spares = spares.count
+        statistics.waiting = queue.count
+        return statistics
     }
 
     /// Calls a function as `ScriptHost.call(_:_:)` does, in any of the hosts.
     ///
-    /// - Throws: As `ScriptHost.call(_:_:)`; also what making a host throws, if one is missing.
+    /// - Throws: As `ScriptHost.call(_:_:)` and ``withHost(_:)``.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
@@ -186,90 +287,223 @@ public actor ScriptPool {
 
     /// Calls a function, and ignores its result.
     ///
-    /// - Throws: The errors of `ScriptHost.call(_:_:)`, and of making a host if one is missing.
+    /// - Throws: As `ScriptHost.call(_:_:)` and ``withHost(_:)``.
     public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }
 
     // MARK: - Hosts
 
-    private func takeHost() async throws -> ScriptHost {
+    private func requireOpen() throws {
+        if isClosed { throw refusal(.closed, "the pool is closed") }
+    }
+
+    private func refusal(_ code: ScriptPoolError.Code, _ message: String) -> ScriptPoolError {
+        counts.refused[code, default: 0] += 1
+        return ScriptPoolError(code, message)
+    }
+
+    /// Makes a host of the current version.
+    private func makeMember() async throws -> Member {
+        let (version, prepare) = (version, prepare)
+        let host = try await makeEmptyHost()
+        do {
+            try await prepare(host)
+        } catch {
+            await host.close()
+            throw error
+        }
+        counts.made += 1
+        return Member(host: host, version: version)
+    }
+
+    private func takeHost() async throws -> Member {
+        var start: ContinuousClock.Instant?
         while true {
             guard !Task.isCancelled else { throw CancellationError() }
-            guard !isClosed else { throw LuaError(.usage, "the pool is closed") }
-            if let host = free.popLast() {
-                if !host.hasCrashed { return host }
-                missing += 1
+            try requireOpen()
+            if let member = takeFree() {
+                noteWait(since: start)
+                return member
             }
-            guard missing == 0 else {
-                missing -= 1
-                defer { makeSpares() }
-                if let host = takeSpare() { return host }
-                do {
-                    return try await makeHost()
-                } catch {
-                    giveBack(nil)
-                    throw error
+            if missing > 0 {
+                noteWait(since: start)
+                if let member = try await makeMissing() { return member }
+                continue
+            }
+            if start == nil {
+                if let maximumWaiting, queue.count >= maximumWaiting {
+                    throw refusal(.tooManyWaiting, "all hosts of the pool are busy, and \(queue.count) calls wait for one already")
                 }
+                start = .now
             }
-            try await wait()
+            try await wait(since: start ?? .now)
         }
     }
 
-    private func takeSpare() -> ScriptHost? {
-        while let host = spares.popLast() { if !host.hasCrashed { return host } }
+    private func noteWait(since start: ContinuousClock.Instant?) {
+        if let start { counts.longestWait = max(counts.longestWait, .now - start) }
+    }
+
+    private func takeFree() -> Member? {
+        while let (member, _) = free.popLast() {
+            if !member.host.hasCrashed { return member }
+            missing += 1
+            discard(member, Discard(reason: .crashed, error: nil))
+        }
         return nil
+    }
+
+    private func takeSpare() -> Member? {
+        while let member = spares.popLast() {
+            if !member.host.hasCrashed { return member }
+            discard(member, Discard(reason: .crashed, error: nil))
+        }
+        return nil
+    }
+
+    /// A host in place of one that is missing; `nil` if the pool was reloaded in the meantime.
+    private func makeMissing() async throws -> Member? {
+        missing -= 1
+        defer { makeSpares() }
+        if let member = takeSpare() { return member }
+        underConstruction += 1
+        defer { underConstruction -= 1 }
+        do {
+            let member = try await makeMember()
+            if member.version == version, !isClosed { return member }
+            discard(member, Discard(reason: .reloaded, error: nil))
+            missing += 1
+            return nil
+        } catch {
+            missing += 1
+            queue.resumeFirst()
+            throw error
+        }
     }
 
     /// Makes the spares that are missing, one after the other. One that cannot be made is tried again when a host is taken, and
     /// reported by that call if it still cannot.
     private func makeSpares() {
-        guard spares.count < spareCount, !isMakingSpare else { return }
+        guard spares.count < spareCount, !isMakingSpare, !isClosed else { return }
         isMakingSpare = true
-        Task { [weak self, makeHost] in
-            let host = try? await makeHost()
-            await self?.add(spare: host)
+        Task { [weak self] in
+            let member = try? await self?.makeMember()
+            await self?.add(spare: member)
         }
     }
 
-    private func add(spare host: ScriptHost?) {
+    private func add(spare member: Member?) {
         isMakingSpare = false
-        guard let host else { return }
-        if isClosed {
-            Task { await host.close() }
-            return
+        guard let member else { return }
+        guard !isClosed, member.version == version else {
+            Task { await member.host.close() }
+            return makeSpares()
         }
-        spares.append(host)
+        spares.append(member)
         makeSpares()
     }
 
-    /// How many hosts are ready to take the place of others.
-    package var readySpareCount: Int { spares.count }
-
     /// Returns a host to the pool, or frees its place.
-    private func giveBack(_ host: ScriptHost?) {
-        if isClosed, let host { Task { await host.close() } }
-        if let host { free.append(host) } else { missing += 1 }
-        if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
-    }
-
-    private func wait() async throws {
-        count += 1
-        let number = count
-        let isFree = await withTaskCancellationHandler {
-            await withCheckedContinuation { waiting.append((number, $0)) }
-        } onCancel: {
-            Task { await self.giveUp(number) }
+    private func giveBack(_ member: Member, _ failure: Discard?) {
+        returns.resumeAll()
+        if isClosed {
+            Task { await member.host.close() }
+            return
         }
-        guard isFree else { throw CancellationError() }
-        if isClosed { return }
-        // Cancelled at the last moment: the next waiting call gets its turn.
-        if Task.isCancelled, !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
+        if let failure = failure ?? (member.version == version ? nil : Discard(reason: .reloaded, error: nil)) {
+            missing += 1
+            discard(member, failure)
+        } else {
+            addFree(member)
+        }
+        queue.resumeFirst()
     }
 
-    private func giveUp(_ number: Int) {
-        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
-        waiting.remove(at: index).continuation.resume(returning: false)
+    /// Closes a host that is no longer part of the pool.
+    private func discard(_ member: Member, _ discard: Discard) {
+        counts.discarded[discard.reason, default: 0] += 1
+        counts.lastDiscard = discard
+        Task { await member.host.close() }
     }
 
+    // MARK: - Idle hosts
+
+    private func addFree(_ member: Member) {
+        free.append((member, .now))
+        guard let idleLimit, eviction == nil else { return }
+        eviction = Task { [weak self] in
+            var next: ContinuousClock.Instant? = .now + idleLimit
+            while let instant = next {
+                do { try await Task.sleep(until: instant, clock: .continuous) } catch { return }
+                next = await self?.evictIdleHosts(limit: idleLimit)
+            }
+        }
+    }
+
+    /// Closes the hosts that have been unused too long. Returns when the next one will have been; `nil` if none is free.
+    private func evictIdleHosts(limit: Duration) -> ContinuousClock.Instant? {
+        let now = ContinuousClock.now
+        while let first = free.first, first.since + limit <= now {
+            free.removeFirst()
+            missing += 1
+            discard(first.member, Discard(reason: .idle, error: nil))
+        }
+        guard let first = free.first else {
+            eviction = nil
+            return nil
+        }
+        return first.since + limit
+    }
+
+    // MARK: - Waiting
+
+    private func wait(since start: ContinuousClock.Instant) async throws {
+        let number = queue.makeNumber()
+        let timer = waitLimit.map { limit in
+            Task { [weak self] in
+                try await Task.sleep(until: start + limit, clock: .continuous)
+                await self?.endWait(number, .tooLong)
+            }
+        }
+        defer { timer?.cancel() }
+        let outcome = await withTaskCancellationHandler {
+            await withCheckedContinuation { queue.add($0, number: number) }
+        } onCancel: {
+            Task { await self.endWait(number, .cancelled) }
+        }
+        switch outcome {
+        case .cancelled: throw CancellationError()
+        case .tooLong:
+            throw refusal(.waitedTooLong, "all hosts of the pool have been busy for \(waitLimit ?? .zero)")
+        case .turn:
+            // Cancelled at the last moment: the next waiting call gets its turn.
+            if Task.isCancelled, !isClosed { queue.resumeFirst() }
+        }
+    }
+
+    private func endWait(_ number: Int, _ outcome: HostQueue.Outcome) {
+        queue.end(number, outcome)
+    }
+
+    /// Waits until a condition holds that hosts fulfil which calls return, at most for a time.
+    private func waitForReturns(within limit: Duration?, until condition: () -> Bool) async {
+        let end = limit.map { ContinuousClock.now + $0 }
+        while !condition() {
+            if let end, end <= .now { return }
+            let number = returns.makeNumber()
+            let timer = end.map { end in
+                Task { [weak self] in
+                    try await Task.sleep(until: end, clock: .continuous)
+                    await self?.endReturnWait(number)
+                }
+            }
+            _ = await withCheckedContinuation { returns.add($0, number: number) }
+            timer?.cancel()
+        }
+    }
+
+    private func endReturnWait(_ number: Int) {
+        returns.end(number, .tooLong)
+    }
 }

@@ -219,6 +219,13 @@ final class WorkerConnection: Sendable {
         case .clock:
             guard let microseconds = values.first?.integerValue else { return false }
             state.withLock { $0.clock }?.set(microseconds)
+        case .measured:
+            guard values.count == 2, let number = values[0].integerValue.flatMap({ UInt32(exactly: $0) }) else { return false }
+            state.withLock { $0.requests[number] }?.figures = RunFigures(values[1])
+        case .committed:
+            let tables = values.compactMap(\.text)
+            enqueue(of: WireValue.list(values).sizeInMemory) { host in host.foreignCommits?.note(tables) }
+        case .runEvent: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.takeRunEvent(values) }
         case .ready, .unready: return false
         }
         return true
@@ -373,6 +380,11 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
+    /// Asks the process for the begin and end of its runs.
+    func reportRuns() {
+        tell(Frame(.reportRuns, 0))
+    }
+
     /// Shares a manually set clock with the process, in both directions.
     func share(_ clock: ManualClock) {
         let link = ClockLink(clock)
@@ -451,6 +463,7 @@ final class WorkerConnection: Sendable {
         }
         for task in tasks { task.cancel() }
         for request in requests { request.add(.ended(.failure(error))) }
+        enqueue(of: 0) { host in host.endIsolatedRuns(error) }
     }
 
     /// The error of a run whose process has ended.
@@ -480,7 +493,13 @@ final class PendingRequest: Sendable {
         case ended(Result<[WireValue], any Error>)
     }
 
-    private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Event, Never>?.none))
+    private let state = Mutex((events: [Event](), waiter: CheckedContinuation<Event, Never>?.none, figures: RunFigures?.none))
+
+    /// The figures of the request's run, once it has ended.
+    var figures: RunFigures? {
+        get { state.withLock { $0.figures } }
+        set { state.withLock { $0.figures = newValue } }
+    }
 
     func add(_ event: Event) {
         let waiter = state.withLock { state in

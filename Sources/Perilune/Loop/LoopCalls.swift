@@ -11,6 +11,8 @@ actor LoopCalls {
 
     private nonisolated let scripts: HostScripts
     private nonisolated let count = Atomic(0)
+    /// The sources whose tasks are made next, in order.
+    private var waiting: [(source: LoopSource, didEnd: @Sendable () -> Void)] = []
 
     /// - Parameter scripts: Objects that belong to the thread.
     init(of scripts: HostScripts, on thread: LuaThread) {
@@ -24,13 +26,38 @@ actor LoopCalls {
     /// Starts a task that calls a source.
     ///
     /// - Parameter didEnd: Called on the thread afterwards.
-    func start(_ source: LoopSource, didEnd: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+    /// - Returns: The task; `nil` if it is made later, with the task-local values of the run that added the source.
+    func start(_ source: LoopSource, didEnd: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
         count.add(1, ordering: .relaxed)
-        return Task {
-            await scripts.loop.call(source)
-            count.subtract(1, ordering: .releasing)
-            didEnd()
+        guard source.carrier != nil || !waiting.isEmpty else { return Task { await call(source, didEnd) } }
+        waiting.append((source, didEnd))
+        if waiting.count == 1 { startNext() }
+        return nil
+    }
+
+    /// Makes the task of the first waiting source. The next one has its turn afterwards, so that calls begin in the order of their sources.
+    private func startNext() {
+        guard let (source, _) = waiting.first else { return }
+        guard let carrier = source.carrier else {
+            // Outside of any task, whose values this one would get.
+            return thread.enqueue { self.assumeIsolated { $0.startFirst() } }
         }
+        carrier.perform {
+            Task { await self.startFirst() }
+        }
+    }
+
+    /// Calls the first waiting source in a task with the task-local values of the current one.
+    private func startFirst() {
+        let (source, didEnd) = waiting.removeFirst()
+        source.task = Task { await call(source, didEnd) }
+        startNext()
+    }
+
+    private func call(_ source: LoopSource, _ didEnd: @Sendable () -> Void) async {
+        await scripts.loop.call(source)
+        count.subtract(1, ordering: .releasing)
+        didEnd()
     }
 
     /// Ends active calls after the host is deinitialized. Their objects stay alive until then.

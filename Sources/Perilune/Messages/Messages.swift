@@ -17,6 +17,10 @@ enum HostMessage: UInt8 {
     case signal
     /// Sets the clock to a time in microseconds since 1970.
     case setClock
+    /// The begin and end of runs are reported from now on.
+    case reportRuns
+    /// A request: a text to compile, and its name. Its result is the error of a text that does not compile.
+    case compile
 }
 
 /// The messages from the script process to the host.
@@ -41,6 +45,12 @@ enum WorkerMessage: UInt8 {
     case statement
     /// The new time of the clock in microseconds since 1970, set while scripts wait.
     case clock
+    /// The figures of a request's run, before its result: the number of the request, and ``RunFigures``.
+    case measured
+    /// The begin or end of a run without a request, see ``ScriptRunEvent``.
+    case runEvent
+    /// A transaction was committed: the tables that it has changed.
+    case committed
 }
 
 /// The settings of the script process, sent in the first message.
@@ -57,6 +67,8 @@ struct WorkerSetup {
     var isDeterministic = false
     var limits = LuaLimits.none
     var outputLimitInBytes: Int?
+    /// Whether the host wants to know the tables that scripts change.
+    var reportsCommits = false
     /// Whether the script process sends the scripts' output to the host.
     var prints = true
     var context = DependencyContainer.Context.live
@@ -81,7 +93,7 @@ struct WorkerSetup {
             ("memory", limits.memoryInBytes.map { .integer(Int64($0)) }), ("time", limits.time.map { WireValue($0) }),
             ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
             ("cancellable", .boolean(limits.isCancellable)),
-            ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("context", .text(context.rawValue)),
+            ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("commits", .boolean(reportsCommits)), ("context", .text(context.rawValue)),
             ("date", .boolean(asksForDate)), ("clock", clock.map { .integer($0) }), ("modules", .boolean(hasModules)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
             ("fails", .boolean(failsForCallbacks)), ("deterministic", .boolean(isDeterministic)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
         ])
@@ -105,6 +117,7 @@ struct WorkerSetup {
             isCancellable: value["cancellable"]?.booleanValue == true)
         outputLimitInBytes = number("output")
         prints = value["prints"]?.booleanValue != false
+        reportsCommits = value["commits"]?.booleanValue == true
         context = value["context"]?.text.flatMap { DependencyContainer.Context(rawValue: $0) } ?? .live
         clock = value["clock"]?.integerValue
         hasModules = value["modules"]?.booleanValue == true
@@ -119,6 +132,20 @@ struct WorkerSetup {
 }
 
 extension WireValue {
+    /// The limits of a run that are not the host's.
+    init(runLimits limits: LuaLimits) {
+        self = .fields([
+            ("time", limits.time.map { WireValue($0) }), ("instructions", limits.instructions.map { .integer(Int64($0)) }),
+            ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
+        ])
+    }
+
+    var runLimits: LuaLimits? {
+        guard case .table = self else { return nil }
+        func number(_ name: String) -> Int? { self[name]?.integerValue.map { Int(clamping: $0) } }
+        return LuaLimits(time: self["time"]?.duration, instructions: number("instructions"), diskInBytes: number("disk"))
+    }
+
     /// Creates a value with the seconds and attoseconds of a duration.
     init(_ duration: Duration) {
         self = .list([.integer(duration.components.seconds), .integer(duration.components.attoseconds)])

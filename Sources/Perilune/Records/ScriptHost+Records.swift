@@ -58,7 +58,7 @@ extension ScriptHost {
         /// - Throws: `LuaError` if the record is gone, or the method does not exist or raises.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
-            try await host.exclusively { host in _ = try await steps.run(in: host) }
+            try await host.exclusively(.call(steps.description)) { host in _ = try await steps.run(in: host) }
         }
 
         /// Fetches the record: its columns by name, and the values that its class computes through `types`.
@@ -112,6 +112,6 @@ extension ScriptHost {
     }
 
     fileprivate nonisolated func value<Value: Decodable & Sendable>(of steps: ScriptSteps) async throws -> Value {
-        try await exclusively { host in try host.decode(await steps.run(in: host), of: steps.description) }
+        try await exclusively(.call(steps.description)) { host in try host.decode(await steps.run(in: host), of: steps.description) }
     }
 }

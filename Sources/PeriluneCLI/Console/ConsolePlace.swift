@@ -35,6 +35,8 @@ struct ConsolePlace {
         configuration.output = options.isTerminal ? .closure { editor.show($0 + "\n") } : .standardOutput()
         let colors = options.errorColors
         configuration.callbackErrors = .handle { error in editor.show(ErrorReport(error).text(colors: colors)) }
+        configuration.errorDisclosure = .all
+        configuration.carriesTaskLocalValues = false
         ConsoleEvaluator.prepare(&configuration)
         configuration.keepsTransactions = true
         do {

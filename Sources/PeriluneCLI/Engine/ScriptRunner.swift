@@ -179,6 +179,8 @@ struct ScriptRunner {
         configuration.allowsFiles = !request.isSandboxed
         configuration.sqliteExtensions = request.extensions
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
+        configuration.errorDisclosure = .all
+        configuration.carriesTaskLocalValues = false
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
         // Text of the command line is evaluated like a console line; script files only have the usual globals.

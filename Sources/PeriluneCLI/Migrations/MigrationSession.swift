@@ -36,6 +36,7 @@ struct MigrationSession {
         configuration.libraries = .trusted
         configuration.allowsFiles = true
         configuration.sqliteExtensions = request.extensions
+        configuration.errorDisclosure = .all
         configuration.moduleFolder = request.folder
         return configuration
     }

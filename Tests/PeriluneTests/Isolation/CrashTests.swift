@@ -116,13 +116,13 @@ import Testing
                 made.add()
                 try await host.run(source: "function f(n) return n end")
             }
-            #expect(await eventually { await pool.readySpareCount == 2 })
+            #expect(await eventually { await pool.statistics.spares == 2 })
             #expect(made.count == 3)
             let (former, id) = try await pool.withHost { host in (host, try #require(host.workerProcessID)) }
             kill(id, SIGKILL)
             #expect(await eventually { former.hasCrashed })
             #expect(try await pool.call("f", 3) == 3)
-            #expect(await eventually { await pool.readySpareCount == 2 })
+            #expect(await eventually { await pool.statistics.spares == 2 })
             #expect(made.count == 4)
         }
     }

@@ -90,6 +90,10 @@ final class WorkerServer: Sendable {
         // The host's modules: the host is asked first.
         if setup.hasModules { configuration.moduleSources = [.lookup { _ in nil }] }
         configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
+        configuration.runReporter = RunReporter(isOn: false) { questions.tell(.runEvent, $0.values) } reportFigures: { figures in
+            let request = HostQuestions.servedRequest
+            questions.tell(.measured, [.integer(Int64(request)), figures.value])
+        }
         configuration.extending = { _, state in
             try HostModules(questions: questions).install(in: state)
         }
@@ -98,6 +102,10 @@ final class WorkerServer: Sendable {
         if setup.database == nil || setup.connection.isReadonly {
             // Without a folder for files, temporary tables stay in memory.
             try database.unsafeReentrantWrite { db in try db.execute(sql: OwnSQL.marked("PRAGMA temp_store = MEMORY")) }
+        }
+        if setup.reportsCommits {
+            let reporter = CommitReporter { tables in questions.tell(.committed, tables.sorted().map { .text($0) }) }
+            database.add(transactionObserver: reporter, extent: .databaseLifetime)
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
         try host.prepareForServing { state in
@@ -136,6 +144,7 @@ final class WorkerServer: Sendable {
             // Before the next run.
             guard let time = frame.values.first?.duration else { break }
             host.thread.enqueue { host.assumeIsolated { $0.limitTime(to: time) } }
+        case .reportRuns: host.runReporter.turnOn()
         case .setClock: _ = frame.values.first?.integerValue.map { now in clock.withLock { $0 }?.set(now) }
         case .signal: _ = frame.values.first?.text.map { host.deliver(signal: $0) }
         default: start(message, frame, host)
@@ -191,19 +200,28 @@ extension ScriptHost {
         @Sendable func value(_ index: Int) -> WireValue { index < values.count ? values[index] : .nil }
         switch message {
         case .run:
-            return try await serveRun { host in
+            return try await serveRun(value(3).runLimits) { host in
                 try await host.start(value(0).bytes ?? [], named: value(1).text ?? "script") { state in try (value(2).elements ?? []).lua(in: state) }
             }
         case .runCommand:
-            return try await serveRun { host in
+            return try await serveRun(value(3).runLimits) { host in
                 try await host.startCommand(value(0).bytes ?? [], named: value(1).text ?? "script", (value(2).elements ?? []).compactMap(\.bytes))
                 return []
             }
         case .call:
-            return try await serveRun { host in
+            return try await serveRun(value(2).runLimits) { host in
                 try await host.invoke(value(0).text ?? "") { state in try (value(1).elements ?? []).lua(in: state) }
             }
         case .defines: return [.boolean(try await perform { host in host.hasFunction(value(0).text ?? "") })]
+        case .compile:
+            return try await perform { host in
+                do {
+                    _ = try host.state.load(LuaString(value(0).bytes ?? []), named: value(1).text ?? "script")
+                    return [WireValue.nil]
+                } catch let error as LuaError {
+                    return [WireValue(error)]
+                }
+            }
         case .wait:
             try await waitUntilIdle()
             return []
@@ -219,8 +237,21 @@ extension ScriptHost {
     }
 
     private nonisolated func serveRun(
-        _ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]
+        _ limits: LuaLimits?, _ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]
     ) async throws -> [WireValue] {
+        try await LuaRun.$ownLimits.withValue(limits) {
+            guard runReporter.isOn else { return try await performRun(run) }
+            return try await serveMeasured(run)
+        }
+    }
+
+    private func serveMeasured(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
+        let meter = LuaMeter(of: state)
+        defer { runReporter.reportFigures?(RunFigures(meter)) }
+        return try await measured(by: meter) { host in try await host.performRun(run) }
+    }
+
+    private func performRun(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
         try await perform { host in
             // Only the first result, which is the one that the host decodes.
             guard let result = try await run(host).first else { return [] }

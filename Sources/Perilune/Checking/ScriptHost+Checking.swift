@@ -1,0 +1,77 @@
+internal import PeriluneLua
+
+/// Checking scripts without running them.
+extension ScriptHost {
+    /// Checks a script without running it: its syntax, the modules and functions of the program that it names, its global variables, and the
+    /// shape of its automations.
+    ///
+    /// Register the modules first. A script of another process is compiled there. See <doc:Tenants>.
+    ///
+    /// - Parameters:
+    ///   - source: The text.
+    ///   - name: The name of the script in messages.
+    ///   - functions: The functions that the program will call: `orders.total`.
+    /// - Throws: `LuaError` if the host is closed; `CancellationError` if the task is cancelled.
+    public nonisolated func check(source: String, named name: String = "script", defining functions: [String] = []) async throws -> ScriptCheck {
+        try await exclusively { host in
+            let text = Array(source.utf8)
+            if let fault = try await host.syntaxFault(in: text, named: name) {
+                var check = ScriptCheck()
+                check.findings = [fault]
+                return check
+            }
+            var reader = ScriptReader(text, try host.surroundings())
+            return reader.read(defining: functions)
+        }
+    }
+
+    /// The fault that a check finds in the line in which a script failed: a misspelled function of a module, for example.
+    func helpFromCheck(_ error: LuaError) -> String? {
+        let message = error.message
+        guard message.hasPrefix("attempt to call a nil") || message.hasPrefix("attempt to index a nil") || message.contains(" not found")
+            || message.contains("argument 1: expected")
+        else { return nil }
+        guard let file = error.file, let line = error.line, let text = sourceTexts.text(of: sourceTexts.fullName(file)),
+            let surroundings = try? surroundings()
+        else { return nil }
+        var reader = ScriptReader(text, surroundings)
+        let finding = reader.read(defining: []).findings.first { $0.line == line && [.module, .function, .global].contains($0.kind) }
+        guard let finding else { return nil }
+        return finding.message + (finding.suggestion.map { "; did you mean `\($0)`?" } ?? "")
+    }
+
+    private func syntaxFault(in text: [UInt8], named name: String) async throws -> ScriptCheck.Finding? {
+        do {
+            if let worker {
+                // Compiled and never called.
+                let values = try await request(.compile, [.string(text), .text(name)], of: worker)
+                guard let value = values.first, value != .nil else { return nil }
+                throw LuaError(value)
+            }
+            _ = try state.load(LuaString(text), named: name)
+            return nil
+        } catch let error as LuaError where error.code == .syntax || error.code == .memory && error.line == nil {
+            return ScriptCheck.Finding(kind: .syntax, message: error.message, line: error.line, suggestion: nil)
+        }
+    }
+
+    /// The names that scripts of the host find.
+    private func surroundings() throws -> ScriptReader.Surroundings {
+        var surroundings = ScriptReader.Surroundings()
+        surroundings.modules = modules.all
+        let globals = try state.globals
+        for (key, value) in try globals.pairs() {
+            guard case .string(let name) = key else { continue }
+            surroundings.globals.insert(name.description)
+            guard case .table(let table) = value, LuaLibraries.tableNames.contains(name.description) else { continue }
+            surroundings.members[name.description] = Set(try table.pairs().compactMap { if case .string(let name) = $0.0 { name.description } else { nil } })
+        }
+        let known = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
+        let hasOwnFiles = searchesFiles
+        surroundings.hasModule = { [moduleSources] name in
+            known.contains(name) || name.hasPrefix("perilune.") || hasOwnFiles
+                || moduleSources.contains { source in ((try? source.module(named: name)) ?? nil) != nil }
+        }
+        return surroundings
+    }
+}

@@ -1,0 +1,266 @@
+internal import PeriluneRecords
+
+/// Reads the tokens of a script for ``ScriptCheck``.
+struct ScriptReader {
+    /// The names that a script finds.
+    struct Surroundings {
+        /// The global variables.
+        var globals: Set<String> = []
+        /// The names in the standard libraries that are tables: `os`, `string`.
+        var members: [String: Set<String>] = [:]
+        /// The registered modules.
+        var modules: [RegisteredModule] = []
+        /// Whether a Lua module exists.
+        var hasModule: (String) -> Bool = { _ in false }
+    }
+
+    /// The options of an automation.
+    private static let automationOptions = [
+        "db", "description", "durable", "enabled", "interrupted", "keep", "key", "max", "mode", "name", "on", "on_code_change",
+        "on_failure", "retry", "run", "when",
+    ]
+    /// Global names of Lua that a sandbox lacks.
+    private static let standardNames: Set<String> = ["io", "os", "debug", "package", "dofile", "loadfile", "collectgarbage"]
+
+    private let surroundings: Surroundings
+    private let tokens: [LuaTokens.Token]
+    private let lines: [Int]
+    private var check = ScriptCheck()
+    /// The local names of registered modules.
+    private var modulesByLocal: [String: RegisteredModule] = [:]
+    /// The names that the text assigns or declares somewhere.
+    private var declared: Set<String> = []
+
+    init(_ text: [UInt8], _ surroundings: Surroundings) {
+        let read = LuaTokens(text)
+        (tokens, lines) = (read.tokens, read.lines)
+        self.surroundings = surroundings
+    }
+
+    /// - Parameter functions: The names of functions that the program calls, with dots.
+    mutating func read(defining functions: [String]) -> ScriptCheck {
+        collectDeclarations()
+        for index in tokens.indices { read(at: index) }
+        for function in functions where !defines(function) {
+            add(.missing, "the script does not define the function `\(function)`", nil, nearestName(to: function, among: definedFunctions()))
+        }
+        check.findings.sort { ($0.line ?? .max) < ($1.line ?? .max) }
+        return check
+    }
+
+    private mutating func add(_ kind: ScriptCheck.Finding.Kind, _ message: String, _ index: Int?, _ suggestion: String? = nil) {
+        let finding = ScriptCheck.Finding(kind: kind, message: message, line: index.map { lines[$0] }, suggestion: suggestion)
+        if !check.findings.contains(finding) { check.findings.append(finding) }
+    }
+
+    private subscript(_ index: Int) -> LuaTokens.Token? { tokens.indices.contains(index) ? tokens[index] : nil }
+
+    private func name(_ index: Int) -> String? {
+        if case .name(let name)? = self[index] { name } else { nil }
+    }
+
+    private func isSign(_ sign: String, _ index: Int) -> Bool { self[index] == .sign(sign) }
+
+    private func isKeyword(_ word: String, _ index: Int) -> Bool { self[index] == .keyword(word) }
+
+    /// Whether a name is a field or a method, and not a variable.
+    private func isField(_ index: Int) -> Bool {
+        isSign(".", index - 1) || isSign(":", index - 1) || isKeyword("goto", index - 1) || isSign("::", index - 1)
+    }
+
+    // MARK: - Declarations
+
+    private mutating func collectDeclarations() {
+        for index in tokens.indices {
+            switch tokens[index] {
+            case .keyword("local"), .keyword("for"): declareList(from: index + 1)
+            case .keyword("function"): declareFunction(at: index)
+            case .sign("="): declareAssigned(before: index)
+            default: break
+            }
+        }
+    }
+
+    /// Declares `a, b <const>, c`.
+    private mutating func declareList(from start: Int) {
+        var index = start
+        while let name = name(index) {
+            declared.insert(name)
+            if isSign("=", index + 1), let module = requiredModule(at: index + 2) { modulesByLocal[name] = module }
+            index += 1
+            if isSign("<", index) { index += 3 }
+            guard isSign(",", index) else { return }
+            index += 1
+        }
+    }
+
+    private mutating func declareFunction(at index: Int) {
+        var index = index + 1
+        if let name = name(index) { declared.insert(name) }
+        while self[index] != nil, !isSign("(", index) { index += 1 }
+        index += 1
+        while let name = name(index) {
+            declared.insert(name)
+            index += isSign(",", index + 1) ? 2 : 1
+        }
+        // A method has `self`.
+        declared.insert("self")
+    }
+
+    /// Declares the names of `a, b = ...`, and the keys of a table.
+    private mutating func declareAssigned(before index: Int) {
+        var index = index - 1
+        while let name = name(index), !isField(index) {
+            declared.insert(name)
+            if isSign("=", index + 1), let module = requiredModule(at: index + 2) { modulesByLocal[name] = module }
+            guard isSign(",", index - 1) else { return }
+            index -= 2
+        }
+    }
+
+    /// The name in `require "name"` or `require("name")`.
+    private func requiredName(at index: Int) -> String? {
+        guard name(index) == "require", !isField(index) else { return nil }
+        let argument = isSign("(", index + 1) ? index + 2 : index + 1
+        guard case .string(let module)? = self[argument] else { return nil }
+        return module
+    }
+
+    private func requiredModule(at index: Int) -> RegisteredModule? {
+        guard let name = requiredName(at: index) else { return nil }
+        return surroundings.modules.first { $0.name == name }
+    }
+
+    // MARK: - Uses
+
+    private mutating func read(at index: Int) {
+        guard let name = name(index) else { return }
+        if name == "automation" { readAutomation(at: index) }
+        guard !isField(index) else { return }
+        if let module = requiredName(at: index) { readRequire(of: module, at: index) }
+        // The key of a table, or an assignment.
+        if isSign("=", index + 1) { return }
+        // `local x <const>`
+        if ["const", "close"].contains(name), isSign("<", index - 1), isSign(">", index + 1) { return }
+        if let module = modulesByLocal[name] { readUse(of: module, after: index) }
+        readGlobal(name, at: index)
+    }
+
+    private mutating func readRequire(of name: String, at index: Int) {
+        if !check.modules.contains(name) { check.modules.append(name) }
+        if let module = requiredModule(at: index) {
+            readUse(of: module, after: isSign("(", index + 1) ? index + 3 : index + 1)
+            return
+        }
+        guard !surroundings.hasModule(name) else { return }
+        add(.module, "module `\(name)` not found", index, nearestName(to: name, among: surroundings.modules.map(\.name)))
+    }
+
+    /// Reads `.f` or `:f` after a module.
+    private mutating func readUse(of module: RegisteredModule, after index: Int) {
+        guard isSign(".", index + 1) || isSign(":", index + 1), let name = name(index + 2) else { return }
+        guard let function = module.functions.first(where: { $0.name == name }) else {
+            add(
+                .function, "the module `\(module.name)` has no function `\(name)`", index + 2,
+                nearestName(to: name, among: module.functions.map(\.name)))
+            return
+        }
+        if isSign(":", index + 1) {
+            add(.function, "`\(module.name).\(name)` is a function, not a method: call it with a dot", index + 2, "\(module.name).\(name)")
+        }
+        let use = ScriptCheck.Use(module: module.name, function: name, effect: function.effect)
+        if !check.uses.contains(use) { check.uses.append(use) }
+    }
+
+    private mutating func readGlobal(_ name: String, at index: Int) {
+        guard !declared.contains(name) else { return }
+        guard surroundings.globals.contains(name) else {
+            let isStandard = Self.standardNames.contains(name)
+            let message = isStandard ? "this host does not give scripts `\(name)`" : "no variable `\(name)` is defined"
+            return add(.global, message, index, isStandard ? nil : nearestName(to: name, among: surroundings.globals.union(declared).sorted()))
+        }
+        guard isSign(".", index + 1), let member = self.name(index + 2), let members = surroundings.members[name], !members.contains(member),
+            !isSign("=", index + 3)
+        else { return }
+        add(.global, "this host does not give scripts `\(name).\(member)`", index + 2, nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
+    }
+
+    // MARK: - Definitions
+
+    /// Whether the text has `function a.b`, `a.b = ` or, in a table, `b = function`.
+    private func defines(_ function: String) -> Bool {
+        definedFunctions().contains(function)
+    }
+
+    /// The full names of the functions that the text defines: `orders.total` for a function in a table.
+    private func definedFunctions() -> Set<String> {
+        var found: Set<String> = []
+        for index in tokens.indices {
+            if isKeyword("function", index), let name = path(from: index + 1) { found.insert(name) }
+            guard isSign("=", index), let name = path(endingAt: index - 1) else { continue }
+            found.insert(name)
+            if isSign("{", index + 1) { for key in keys(ofTableAt: index + 1) { found.insert("\(name).\(key.name)") } }
+        }
+        return found
+    }
+
+    /// The path `a.b:c` that begins at a token.
+    private func path(from start: Int) -> String? {
+        guard var path = name(start) else { return nil }
+        var index = start + 1
+        while isSign(".", index) || isSign(":", index), let part = name(index + 1) {
+            path += (isSign(":", index) ? ":" : ".") + part
+            index += 2
+        }
+        return path
+    }
+
+    /// The path `a.b` that ends at a token.
+    private func path(endingAt end: Int) -> String? {
+        guard let last = name(end) else { return nil }
+        var (path, index) = (last, end - 1)
+        while isSign(".", index), let part = name(index - 1) {
+            path = "\(part).\(path)"
+            index -= 2
+        }
+        return path
+    }
+
+    /// The keys of a table constructor that are names.
+    private func keys(ofTableAt start: Int) -> [(name: String, index: Int)] {
+        var keys: [(String, Int)] = []
+        var (index, depth, blocks) = (start, 0, 0)
+        while let token = self[index] {
+            switch token {
+            case .sign("{"), .sign("("), .sign("["): depth += 1
+            case .sign("}"), .sign(")"), .sign("]"):
+                depth -= 1
+                if depth == 0 { return keys }
+            case .keyword("function"), .keyword("do"), .keyword("then"), .keyword("repeat"): blocks += 1
+            // `elseif` has a `then` of its own.
+            case .keyword("end"), .keyword("until"), .keyword("elseif"): blocks -= 1
+            case .name(let name) where depth == 1 && blocks == 0 && isSign("=", index + 1): keys.append((name, index))
+            default: break
+            }
+            index += 1
+        }
+        return keys
+    }
+
+    // MARK: - Automations
+
+    private mutating func readAutomation(at index: Int) {
+        guard isSign(".", index - 1), name(index - 2) == "perilune" else { return }
+        let start = isSign("(", index + 1) ? index + 2 : index + 1
+        guard isSign("{", start) else { return }
+        let keys = keys(ofTableAt: start)
+        if let key = keys.first(where: { $0.name == "name" }), case .string(let name)? = self[key.index + 2] { check.automations.append(name) }
+        for key in keys where !Self.automationOptions.contains(key.name) {
+            add(
+                .automation, "an automation has no option `\(key.name)`", key.index, nearestName(to: key.name, among: Self.automationOptions))
+        }
+        for option in ["name", "on", "run"] where !keys.contains(where: { $0.name == option }) {
+            add(.automation, "the automation lacks the option `\(option)`", index)
+        }
+    }
+}

@@ -1,0 +1,72 @@
+internal import Foundation
+internal import PeriluneBindings
+internal import PeriluneDependencies
+public import PeriluneLua
+
+/// The rule by which scripts see the texts of errors that the program's functions throw.
+///
+/// The error itself always reaches the program, as ``LuaError/underlying``. See <doc:ErrorsForTenants>.
+public enum ErrorDisclosure: Sendable {
+    /// Scripts see only texts that are written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription`
+    /// of `LocalizedError`. For other errors, they see that a function of the program failed.
+    case described
+    /// Scripts see all texts, including Swift descriptions, which may contain paths and SQL of the program. For scripts of the program's
+    /// own team.
+    case all
+
+    /// Whether scripts see the text of an error.
+    func shows(_ error: any Error) -> Bool {
+        switch self {
+        case .all: true
+        // The errors of this package name paths and dependencies of the program.
+        case .described:
+            (error as? any LocalizedError)?.errorDescription != nil
+                && !(error is ScriptFileError || error is DependencyError || error is ChangesetError)
+        }
+    }
+
+    /// The text that scripts see.
+    func text(of error: any Error) -> String {
+        guard shows(error) else { return LuaState.withheldMessage }
+        return (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+    }
+}
+
+extension LuaError {
+    /// The error for the program's log: with the Swift error that caused it, whose text scripts may not have seen, and the traceback.
+    public var logDescription: String {
+        var text = description
+        if let underlying, !(underlying is LuaError) {
+            let cause = (underlying as? any LocalizedError)?.errorDescription ?? "\(underlying)"
+            if !text.contains(cause) { text += "\ncaused by \(type(of: underlying)): \(cause)" }
+        }
+        if let traceback { text += "\n" + traceback }
+        return text
+    }
+
+    /// The same error without errors of this package's internal types, which programs cannot name.
+    var withoutInternalErrors: LuaError {
+        guard underlying is BindingError else { return self }
+        var error = self
+        error.underlying = nil
+        return error
+    }
+}
+
+extension BindingError {
+    /// The error as programs get it.
+    var published: LuaError {
+        var error = LuaError(.usage, luaMessage, fields: luaFields)
+        error.fields["kind"] = .string(luaKind)
+        return error
+    }
+}
+
+/// Runs an operation, and throws ``LuaError`` in place of errors of internal types.
+func publishingErrors<Result>(_ operation: () throws -> Result) throws -> Result {
+    do {
+        return try operation()
+    } catch let error as BindingError {
+        throw error.published
+    }
+}

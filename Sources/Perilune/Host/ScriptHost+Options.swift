@@ -1,0 +1,34 @@
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// Settings of single runs.
+extension ScriptHost {
+    /// Runs an operation with other settings for the runs that it begins, in every host.
+    ///
+    /// - Parameters:
+    ///   - options: Parts that are `nil` come from the enclosing scope, or else from the host.
+    ///   - operation: Runs scripts.
+    /// - Throws: Errors of the operation.
+    nonisolated(nonsending) public static func withOptions<Result>(
+        _ options: RunOptions, operation: nonisolated(nonsending) () async throws -> Result
+    ) async rethrows -> Result {
+        precondition(options.limits?.memoryInBytes == nil, "runs share the memory of their host, so one run cannot have a memory limit")
+        return try await bind(options.merged(over: RunOptions.current), isolation: #isolation, operation)
+    }
+
+    private static func bind<Result>(
+        _ options: RunOptions, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
+    ) async rethrows -> Result {
+        try await RunOptions.$ofTask.withValue(options) {
+            _ = isolation
+            return try await LuaRun.$ownLimits.withValue(options.limits) {
+                // Capturing the isolation keeps the closures, and so the operation, on the actor.
+                _ = isolation
+                return try await LogContext.$metadata.withValue(options.logMetadata) {
+                    _ = isolation
+                    return try await operation()
+                }
+            }
+        }
+    }
+}

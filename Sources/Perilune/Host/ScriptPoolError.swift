@@ -1,0 +1,42 @@
+public import Foundation
+
+/// The reason why a ``ScriptPool`` does not serve a call. A web service answers it with status 503.
+public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
+    /// Identifies the reason, for programs.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case closed
+            case tooManyWaiting = "too many waiting"
+            case waitedTooLong = "waited too long"
+        }
+
+        private let value: Value
+
+        /// The pool is closed.
+        public static let closed = Code(value: .closed)
+        /// As many calls wait for a host as the pool allows.
+        public static let tooManyWaiting = Code(value: .tooManyWaiting)
+        /// The call has waited for a host as long as the pool allows.
+        public static let waitedTooLong = Code(value: .waitedTooLong)
+
+        public var description: String { value.rawValue }
+    }
+
+    /// Identifies the reason, for programs.
+    public let code: Code
+    /// Describes the reason, for people.
+    public let message: String
+
+    /// Makes an error, as a fake pool throws it in the tests of a program.
+    public init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    public var description: String { message }
+}
+
+extension ScriptPoolError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+}
