@@ -60,6 +60,7 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     // Not with everything: the nodes are not installed everywhere.
     if filter == "cluster" { try ScriptedMeasures.cluster(scripts: scripts, programs: programs).run() }
     if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
+    if isWanted("tenants") { try await TenantMeasures(folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
     let failures = comparison.problems.failures + luaItself.problems.failures

@@ -1,0 +1,48 @@
+import Foundation
+import GRDB
+import Perilune
+
+/// Measures the cost of many tenants, each with a database and a pool of hosts.
+struct TenantMeasures {
+    let folder: URL
+    private let count = 100
+
+    func run() async throws {
+        try await measure("in process") { _ in }
+        try await measure("in process, hosts evicted", idleLimit: .zero) { _ in }
+        try await measure("isolated") { $0.isolation = .process() }
+    }
+
+    private func measure(
+        _ name: String, idleLimit: Duration? = nil, _ configure: (inout ScriptHost.Configuration) -> Void
+    ) async throws {
+        let before = Self.resources()
+        let start = ContinuousClock.now
+        var pools: [ScriptPool] = []
+        for number in 1...count {
+            let path = folder.appendingPathComponent("\(name.split(separator: ",").joined()) \(number).sqlite").path
+            var configuration = ScriptHost.Configuration(database: .existing(try DatabasePool(path: path)))
+            configure(&configuration)
+            let pool = try await ScriptPool(size: 1, idleLimit: idleLimit, configuration: configuration) { host in
+                try await host.run(source: "function one() return 1 end")
+            }
+            let _: Int = try await pool.call("one")
+            pools.append(pool)
+        }
+        let opening = (ContinuousClock.now - start) / .milliseconds(count)
+        while idleLimit != nil, await pools.last?.statistics.idle != 0 { try await Task.sleep(for: .milliseconds(1)) }
+        let after = Self.resources()
+        print("    \(name): " + String(
+            format: "%.1f ms to open a tenant; %.2f MB, %.1f descriptors and %.1f threads each", opening,
+            Double(after.memory - before.memory) / 1e6 / Double(count), Double(after.descriptors - before.descriptors) / Double(count),
+            Double(after.threads - before.threads) / Double(count)))
+        for pool in pools { await pool.close() }
+    }
+
+    /// The memory, descriptors and threads of the process.
+    private static func resources() -> (memory: Int, descriptors: Int, threads: Int) {
+        func entries(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0 }
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        return ((pages ?? 0) * 4096, entries("/proc/self/fd"), entries("/proc/self/task"))
+    }
+}
