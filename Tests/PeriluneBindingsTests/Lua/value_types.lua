@@ -152,3 +152,27 @@ test("tuples and pluck return NULL in a first column that has a type", function(
     equal(Day:order("n"):select(column, "n"):prepare():tuples()() == perilune.null, true)
   end
 end)
+
+test("rows have typed values in columns of the same name and in columns without a name", function()
+  db:execute[[
+    CREATE TABLE one (id INTEGER PRIMARY KEY, at DATE, is_open BOOLEAN, code TEXT);
+    CREATE TABLE two (id INTEGER PRIMARY KEY, at DATE, is_open BOOLEAN, code INTEGER);
+    INSERT INTO one VALUES (1, '2026-01-01', 1, 'a'); INSERT INTO two VALUES (1, '2026-02-02', 0, 5)]]
+  local One, Two = perilune.record("one", { types = { code = perilune.enum{ "a", "b" } } }), perilune.record "two"
+  local joined = One:join(Two, Two.c.id:eq(One.c.id))
+  local function check(row)
+    equal({ row[1].month, row[2].month, row[3], row[4], row[5], tostring(row[6]) }, { 1, 2, true, false, 5, "a" })
+  end
+  local selected = joined:select(One.c.at, Two.c.at, One.c.is_open, Two.c.is_open, Two.c.code, One.c.code)
+  check(selected:fetch_one())
+  check(selected:fetch_all()[1])
+  check(selected:prepare():fetch_one())
+  for row in selected:rows() do check(row) end
+  for _, request in ipairs{ One:select(One.c.is_open:coalesce(false), One.c.id:eq(1), One.c.at:max():over{}) } do
+    local row = request:fetch_one()
+    equal({ row[1], row[2], row[3].month }, { true, true, 1 })
+    for row in request:rows() do equal({ row[1], row[2], row[3].month }, { true, true, 1 }) end
+  end
+  local row = One:all():update_all({ is_open = false }, { returning = { "at", "at", "is_open", "is_open" } })[1]
+  equal({ row[1].month, row[2].month, row[3], row[4] }, { 1, 1, false, false })
+end)

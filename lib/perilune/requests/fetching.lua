@@ -78,14 +78,22 @@ function verbs:rows(db)
   if class then return decode_rows(class, native_records.record_rows(db, plan.sql, class, arguments(self, plan))) end
   if plan.segments[2] or plan.prefetches[1] then return request.iterate_associated(self, db, plan) end
   class = plan.segments[1].whole and self.node.root.source.class
+  local results, convert = require "perilune.requests.results", nil
   local next_row, state, control, closing
-  if class then next_row, state, control, closing = decode_rows(class, native_records.record_rows(db, plan.sql, class, arguments(self, plan)))
-  else next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan)) end
-  if not plan.booleans[1] and not value_types.converts(plan) then return next_row, state, control, closing end
-  local convert_booleans = require("perilune.requests.results").convert_booleans
+  if class then
+    next_row, state, control, closing = decode_rows(class, native_records.record_rows(db, plan.sql, class, arguments(self, plan)))
+    if plan.booleans[1] or value_types.converts(plan) then
+      convert = function(row) return value_types.convert(results.convert_booleans({ row }, plan), plan)[1] end
+    end
+  else
+    next_row, state, control, closing = db:rows(plan.sql, arguments(self, plan))
+    local converters = results.converters(plan)
+    convert = converters and value_types.row_converter(converters)
+  end
+  if not convert then return next_row, state, control, closing end
   return function(...)
     local row = next_row(...)
-    return row and value_types.convert(convert_booleans({ row }, plan), plan)[1]
+    return row and convert(row)
   end, state, control, closing
 end
 
@@ -99,16 +107,7 @@ end
 
 local function as_boolean(value) return require("perilune.requests.results").as_boolean(value) end
 
---- Returns the functions that convert the values of a plan by position; nil if none does.
-local function converters_of(plan)
-  if plan.converters == nil then
-    local converters = {}
-    for _, position in ipairs(plan.booleans) do converters[position] = as_boolean end
-    for position, read in pairs(plan.segments and value_types.by_position(plan) or {}) do converters[position] = read end
-    plan.converters = next(converters) ~= nil and converters or false
-  end
-  return plan.converters
-end
+local function converters_of(plan) return require("perilune.requests.results").converters(plan) end
 
 --- Iterates over tuples with converted values.
 local function converted_tuples(converters, next_values, state, control, closing)

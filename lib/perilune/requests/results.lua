@@ -47,19 +47,28 @@ end
 
 request_results.convert_booleans = convert_booleans
 
+--- Returns the functions that convert the values of a plan by position; nil if none does.
+function request_results.converters(plan)
+  if plan.converters == nil then
+    local converters = {}
+    for _, position in ipairs(plan.booleans) do converters[position] = as_boolean end
+    for position, read in pairs(plan.segments and value_types.by_position(plan) or {}) do converters[position] = read end
+    plan.converters = next(converters) ~= nil and converters or false
+  end
+  return plan.converters or nil
+end
+
 --- Fetches all rows of a request.
 function request_results.fetch_all(self, db, plan)
   if plan.segments[2] or plan.prefetches[1] then
     return request.fetch_associated(self, db, plan)
   end
-  local rows
   local class = self.node.root.source.class
-  if plan.segments[1].whole and class then
-    rows = require("perilune.records.fetching").decode_all(record_class.info(class),
-      native_records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
-  else
-    rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))
+  if not (plan.segments[1].whole and class) then
+    return value_types.convert_rows(db:fetch_all(plan.sql, request_plans.arguments(self, plan)), request_results.converters(plan))
   end
+  local rows = require("perilune.records.fetching").decode_all(record_class.info(class),
+    native_records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   if plan.booleans[1] then convert_booleans(rows, plan) end
   return value_types.convert(rows, plan)
 end

@@ -120,11 +120,14 @@ value_types.nodes_of = nodes_of
 
 --- Returns the fields of a segment that are converted: pairs of a name and a function.
 local function fields_of(plan, index)
-  local segment, node, fields = plan.segments[index], nodes_of(plan)[index], {}
+  local segment, node, fields, has = plan.segments[index], nodes_of(plan)[index], {}, {}
   if not node then return fields end
   local selected, added = outputs(node)
   local function add(name, type)
-    local read = name and not name:find("^perilune_carried_") and reader_of(type)
+    -- Of several columns with a name, the field is the first.
+    if not name or has[name] then return end
+    has[name] = true
+    local read = not name:find("^perilune_carried_") and reader_of(type)
     if read then fields[#fields + 1] = { name, read } end
   end
   local is_chosen = not segment.whole or node.root.source and node.root.source.is_common_table
@@ -162,6 +165,42 @@ function value_types.convert(rows, plan, index)
   return rows
 end
 
+-- Rows --------------------------------------------------------------------------------------------------------------------------
+
+--- Returns the keys of a row's values by position: the name of the column, or the position if an earlier column has the name.
+local function keys_of(row)
+  local keys, has = {}, {}
+  for position, name in ipairs(native_rows.columns(row)) do
+    keys[position] = has[name] and position or name
+    has[name] = true
+  end
+  return keys
+end
+
+--- Returns a function that converts a row, and returns it. All rows must have the same columns.
+-- @tparam {[integer]=function} readers the functions that convert values, by position
+function value_types.row_converter(readers)
+  local keys
+  return function(row)
+    keys = keys or keys_of(row)
+    for position, read in pairs(readers) do
+      local key = keys[position]
+      local value = rawget(row, key)
+      if value ~= nil then row[key] = read(value) end
+    end
+    return row
+  end
+end
+
+--- Converts a list of rows.
+-- @tparam ?{[integer]=function} readers
+function value_types.convert_rows(rows, readers)
+  if not readers or next(readers) == nil then return rows end
+  local convert = value_types.row_converter(readers)
+  for _, row in ipairs(rows) do convert(row) end
+  return rows
+end
+
 --- Returns a function for the values of a column in RETURNING if it is declared REAL; nil for other expressions.
 local function float_reader(shape, schema)
   local column = shape.op == "as" and shape.operands[1] or shape
@@ -174,15 +213,9 @@ end
 -- @tparam {shape,...} terms the shapes of the columns
 -- @param ?schema the schema of the table as the class sees it
 function value_types.convert_returned(rows, terms, schema)
-  local names = rows[1] and native_rows.columns(rows[1])
-  for index, shape in ipairs(names and terms or {}) do
-    local read = reader_of(shapes.type_of(shape)) or float_reader(shape, schema)
-    for _, row in ipairs(read and rows or {}) do
-      local value = row[names[index]]
-      if value ~= nil then row[names[index]] = read(value) end
-    end
-  end
-  return rows
+  local readers = {}
+  for position, shape in ipairs(terms) do readers[position] = reader_of(shapes.type_of(shape)) or float_reader(shape, schema) end
+  return value_types.convert_rows(rows, readers)
 end
 
 return value_types
