@@ -550,3 +550,12 @@ test("a record whose write was rolled back is stale, with an explanation", funct
   local err = fails("stale", function() page:update_changes{ title = "c" } end)
   matches(err, "its row is older than the record, as after a transaction that was rolled back (version 8, now 7)")
 end)
+
+test("a failed soft deletion does not change the record", function()
+  local Book = perilune.record("book", { soft_delete = true, lock_version = true })
+  local book = Book{ title = "x" }:insert()
+  function Book:did_update() error("refused") end
+  fails(nil, book.delete, book)
+  equal({ book.deleted_at, book.lock_version, book:has_changes(), Book:fetch_count() }, { nil, 0, false, 1 })
+  matches(fails("argument", Book.delete, Book.draft(book)), "expected a record, got a draft")
+end)

@@ -286,6 +286,15 @@ end
 
 -- Soft deletion -----------------------------------------------------------------------------------------------------------------
 
+--- Calls a function that writes a record. If it fails, the record is not changed.
+local function unchanged_by_failure(target, write, ...)
+  local memory = native_records.copy_record(target)
+  local is_done, result = pcall(write, ...)
+  if is_done then return result end
+  native_records.restore_record(target, memory)
+  error(result, 0)
+end
+
 local function add_soft_delete(info)
   local column, class = info.soft_delete, info.class
   --- Returns whether a record's row exists and is not deleted.
@@ -300,7 +309,7 @@ local function add_soft_delete(info)
   -- @param ?db a database, options as for `update_changes`, or both
   function class.delete(target, db, options)
     if not native_records.is_database(db) then db, options = native_records.default_database(), options or db end
-    return databases.guarded(db, function(handle)
+    return unchanged_by_failure(target, databases.guarded, db, function(handle)
       return is_kept(target, handle) and target:update_changes(handle, { [column] = perilune.now() }, options)
     end)
   end
@@ -308,17 +317,14 @@ local function add_soft_delete(info)
   function class.delete_forever(target, db)
     return require("perilune.records.hooks").perform("delete", record_class.info_of(target), target, db or native_records.default_database()) and true or false
   end
-  --- Restores a softly deleted record. If that fails, the record is not changed.
+  --- Restores a softly deleted record.
   function class.restore(target, db)
-    local memory = native_records.copy_record(target)
-    local is_done, failure = pcall(function()
+    unchanged_by_failure(target, function()
       target[column] = nil
       target[column] = null
       target:update_changes(db)
     end)
-    if is_done then return target end
-    native_records.restore_record(target, memory)
-    error(failure, 0)
+    return target
   end
 end
 
