@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the Markdown of the repository: that links lead to files and headings.
+"""Checks the Markdown of the repository: that links lead to files and headings, and that code blocks fit the page.
 
 Links of DocC, such as <doc:Limits>, are checked when the pages are written.
 """
@@ -9,6 +9,7 @@ import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+WIDTH, LINES = 76, 20
 
 
 def files():
@@ -20,18 +21,18 @@ def files():
 
 
 def parts(path):
-    """Returns the lines outside of code blocks and the code blocks, both with line numbers."""
+    """Returns the lines outside of code blocks and the code blocks, with line numbers and languages."""
     prose, blocks, block = [], [], None
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file.read().split("\n"), 1):
-            fence = re.match(r"( *)```", line)
+            fence = re.match(r"( *)```(\w*)", line)
             if fence and block is None:
-                block = (number, len(fence[1]), [])
+                block = (number, len(fence[1]), fence[2], [])
             elif fence:
                 blocks.append(block)
                 block = None
             elif block is not None:
-                block[2].append(line[block[1]:])
+                block[3].append(line[block[1]:])
             else:
                 prose.append((number, line))
     return prose, blocks
@@ -49,7 +50,8 @@ def anchors(path):
 
 
 def problems(path):
-    for number, line in parts(path)[0]:
+    prose, blocks = parts(path)
+    for number, line in prose:
         line = re.sub(r"`[^`]*`", "", line)
         for target in re.findall(r"\]\(([^)\s]+)\)", line) + re.findall(r"(?:src|href)=\"([^\"]+)\"", line):
             if re.match(r"https?:|mailto:|doc:", target):
@@ -62,6 +64,14 @@ def problems(path):
                 yield number, f"{target}: no such file"
             elif anchor and file.endswith(".md") and anchor not in anchors(file):
                 yield number, f"{target}: no such heading"
+    # Complete files are longer, and programs print what they print. Tests have Swift code word for word, with its line breaks.
+    is_complete = os.path.basename(path).startswith(("Tutorial", "README"))
+    for start, _, language, lines in blocks:
+        if len(lines) > LINES and not is_complete:
+            yield start, f"expected a code block of at most {LINES} lines, got {len(lines)}"
+        for offset, line in enumerate(lines, 1):
+            if len(line) > WIDTH and language not in ("", "console", "swift"):
+                yield start + offset, f"expected code of at most {WIDTH} columns, got {len(line)}"
 
 
 def main():

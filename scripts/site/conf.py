@@ -9,7 +9,7 @@ project = "Perilune"
 copyright = "the authors of Perilune"
 language = "en"
 
-extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "swift_lexer"]
+extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "lexers"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 
