@@ -159,7 +159,7 @@ test("a unique key of a softly deleted row is refused with an explanation", func
   local Seat = perilune.record("seat", { soft_delete = "gone" })
   Seat{ hall = "a", number = 1, code = "x" }:insert():delete()
   local err = fails("constraint_unique", Seat.find_or_insert, Seat, { code = "x" }, { hall = "b", number = 2 })
-  matches(err, "a row that is deleted softly has the same code: restore it")
+  matches(err, "a softly deleted row has the same code: restore it")
   equal(err.deleted_key, { hall = "a", number = 1 })
   err = fails("constraint_primary_key", function() Seat{ hall = "a", number = 1 }:insert() end)
   matches(err, "has the same hall, number")

@@ -122,7 +122,7 @@ test("a change that a history cannot follow is refused and has no effect", funct
     matches(fails("definition", db.alter_table, db, name or "book", block), part)
     equal({ #db:triggers("book"), #db:columns("book"), #Book:find(1):history() }, { 4, 4, 1 })
   end
-  refused("tells rows apart by the primary key that `book` had so far; remove it first", function(t)
+  refused("identifies rows by the previous primary key of `book`; remove it first", function(t)
     t:drop_primary_key()
     t:change_column("title"):not_null()
     t:primary_key{ "title" }
@@ -162,7 +162,7 @@ test("a history with another key is not continued", function()
   make_books()
   history:remove(db, { keep_versions = true })
   db:execute("DROP TABLE book; CREATE TABLE book (title TEXT NOT NULL PRIMARY KEY COLLATE NOCASE)")
-  matches(fails("definition", history.install, history), "`book_history` tells rows apart by the primary key that `book` had so far")
+  matches(fails("definition", history.install, history), "`book_history` identifies rows by the previous primary key of `book`")
   db:rename_table("book_history", "old_books")
   history:install()
   history:remove(db, { keep_versions = true })

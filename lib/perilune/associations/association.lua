@@ -318,8 +318,8 @@ local function raise_not_fetched(self, use)
   local root = self.node.root
   local owner, name = root.owner_source.table, name_of(self)
   local include = root.kind == "has_many" and "including_all" or "including_optional"
-  raise("not_fetched", use .. ": the association `" .. name .. "` of this `" .. owner .. "` was not fetched; use "
-    .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
+  raise("not_fetched", ("the association `%s` of this `%s` was not fetched and has no `%s`; use %s(Class.%s) when fetching, or record:%s() for its request")
+    :format(name, owner, use, include, name, name))
 end
 
 --- The methods of associations, which check their receiver.
@@ -334,7 +334,7 @@ local function index_function(source)
     local named = source.requests[name]
     if named ~= nil then return named end
     if request.verbs[name] then raise_not_fetched(self, name) end
-    raise_not_fetched(self, type(name) == "string" and "`" .. name .. "`" or "[" .. tostring(name) .. "]")
+    raise_not_fetched(self, type(name) == "string" and name or "[" .. tostring(name) .. "]")
   end
 end
 

@@ -116,7 +116,7 @@ end
 --- Raises if the association has a limit, because the condition would be tested before the limit applies.
 local function check_is_unlimited(association, place)
   if not association.node.limit and not association.node.offset then return end
-  raise("argument", ("%s: `%s` is an association with a limit, on whose rows no condition can be put; use the association without a limit")
+  raise("argument", ("%s: `%s` is an association with a limit, and a condition cannot test its rows; use the association without a limit")
     :format(place, association.node.name or association.node.root.name or "it"))
 end
 

@@ -62,7 +62,7 @@ local read
 --- Reads the values of an association into a list of nodes. The value of a to-one association becomes a list of one node.
 local function read_association(context, association, name, value)
   local root = association.node.root
-  if not root.target then raise("argument", ("%s: `%s` leads to a common table, whose rows cannot be written"):format(verb, name)) end
+  if not root.target then raise("argument", ("%s: `%s` leads to a common table, and rows of a common table cannot be written"):format(verb, name)) end
   local is_plural = root.kind == "has_many"
   local list = is_plural and value or { value }
   if is_plural and (type(value) ~= "table" or native_records.class_of(value) or next(value) ~= nil and value[1] == nil) then
@@ -186,7 +186,7 @@ end
 local function set_link(context, class, fields, stored)
   for column, value in pairs(stored) do
     if fields[column] ~= nil and differs(context, class, column, value, fields[column]) then
-      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(verb, column))
+      raise("argument", ("%s: `%s` refers to the owner of the record and is already set"):format(verb, column))
     end
     fields[column] = association_records.field_of(class, column, value, context.db)
   end

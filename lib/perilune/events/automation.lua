@@ -891,7 +891,7 @@ local function check_known(name)
   for _, known in ipairs(names) do
     if known == name then return end
   end
-  if #names == 0 then errors.raise("unknown_automation", ("no automation `%s`; none of that name has run on this database"):format(name)) end
+  if #names == 0 then errors.raise("unknown_automation", ("no automation `%s` has run on this database"):format(name)) end
   errors.raise_unknown("automation", name, names)
 end
 

@@ -68,7 +68,7 @@ end
 local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
     if native_observation.is_own_table(name) then
-      checks.fail("perilune.automation", ("option `on.change`: `%s` is an internal table of Perilune, whose changes trigger nothing"):format(name))
+      checks.fail("perilune.automation", ("option `on.change`: `%s` is an internal table of Perilune, and its changes trigger nothing"):format(name))
     end
     if not db:table_exists(name) then errors.raise_unknown("table", name, tables_of_scripts(db)) end
   end

@@ -206,7 +206,7 @@ local function make_plan(db, place, change, names)
   local plan = { tables = {}, columns = {}, classes = {}, request = marks.is_request(change) and change or nil }
   for index, name in ipairs(plan.request and { table_of(plan.request) } or names) do
     if native_observation.is_own_table(name) then
-      checks.fail(place, ("option `on.change`: `%s` is an internal table of Perilune, whose changes trigger nothing"):format(name))
+      checks.fail(place, ("option `on.change`: `%s` is an internal table of Perilune, and its changes trigger nothing"):format(name))
     end
     if not db:table_exists(name) and not db:view_exists(name) then errors.raise_unknown("table", name, db:tables()) end
     local stored = db:fetch_value(own .. "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", name)

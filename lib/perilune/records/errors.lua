@@ -148,8 +148,8 @@ end
 local function explain_deleted(kind, columns, details, record, db)
   if kind ~= "constraint_unique" and kind ~= "constraint_primary_key" or type(columns) ~= "table" then return {} end
   local key = deleted_key(details, record, columns, db)
-  return { deleted_key = key, hint = key ~= nil and ("; a row that is deleted softly has the same %s: restore it (Class:unscoped():find(...):restore()), "
-    .. "or let an index be unique for other rows only"):format(table.concat(fields_of(details, columns), ", ")) or nil }
+  return { deleted_key = key, hint = key ~= nil and ("; a softly deleted row has the same %s: restore it by Class:unscoped():find(...):restore(), "
+    .. "or give the unique index a condition that excludes it"):format(table.concat(fields_of(details, columns), ", ")) or nil }
 end
 
 --- Describes the row of an error for users.

@@ -218,7 +218,7 @@ local function columns_of_key(verb, description, values)
     given[position] = value
   end
   if not is_unique(description, given) then
-    raise("argument", ("%s: the given columns are not a unique key of `%s`, whose unique keys are: %s; use Class:filter{ column = value }:%s()")
+    raise("argument", ("%s: the given columns are not a unique key of `%s`; its unique keys are: %s; use Class:filter{ column = value }:%s()")
       :format(verb, description.table, list_keys(description), verb == "delete_one" and "delete_all" or verb))
   end
   for position, column in ipairs(description.columns) do

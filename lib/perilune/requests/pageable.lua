@@ -15,7 +15,7 @@ local random_functions = { random = true, randomblob = true }
 --- Raises for a value in the order that depends on more than its row, because its value after a cursor would differ.
 function pageable.check_is_of_row(method, shape)
   if shape.op == "window" or shape.op == "over" then
-    raise("argument", method .. ": the order cannot contain window functions, whose values depend on the rows of the page; "
+    raise("argument", method .. ": the order cannot contain window functions, because their values depend on the rows of the page; "
       .. "use limit and offset, or a common table with the value as a column")
   elseif (shape.op == "call" or shape.op == "distinct call") and random_functions[shape.detail:lower()] then
     raise("argument", ("%s: the order cannot contain %s(), which gives another value each time"):format(method, shape.detail))

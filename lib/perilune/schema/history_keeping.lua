@@ -25,7 +25,7 @@ local function check_key(schema, place)
   end
   for _, column in ipairs(schema.columns) do
     if column.primary_key and not column.not_null and not schema.primary_key.rowid then
-      checks.refuse(place, ("the key column `%s` of `%s` may be NULL, and a history cannot tell rows without a key apart; "
+      checks.refuse(place, ("the key column `%s` of `%s` may be NULL, and a history cannot distinguish rows without a key; "
         .. "use t:change_column(\"%s\"):not_null() in db:alter_table first"):format(column.name, schema.name, column.name))
     end
   end
@@ -35,7 +35,7 @@ end
 local function schema_of(db, name, place)
   local schema = native_schema.table(db, name)
   if schema.kind ~= "table" then checks.refuse(place, "`" .. name .. "` is a " .. schema.kind .. " table or view, which cannot have a history") end
-  if schema.database ~= "main" then checks.refuse(place, "`" .. name .. "` is not in the main database, whose histories are kept") end
+  if schema.database ~= "main" then checks.refuse(place, "`" .. name .. "` is not in the main database, and only tables of that have histories") end
   check_key(schema, place)
   for _, column in ipairs(schema.columns) do
     for _, own in ipairs(history_tables.own_columns) do
@@ -75,8 +75,8 @@ local function check_same_key(db, history, schema, place)
     end
   end
   if not is_same then
-    checks.refuse(place, ("the history `%s` tells rows apart by the primary key that `%s` had so far; remove it first by "
-      .. "perilune.history(Class):remove(db), or keep what is in it by { keep_versions = true }, and another name by db:rename_table(\"%s\", ...)")
+    checks.refuse(place, ("the history `%s` identifies rows by the previous primary key of `%s`; remove it first by "
+      .. "perilune.history(Class):remove(db), or keep its versions by { keep_versions = true }, and rename it by db:rename_table(\"%s\", ...)")
       :format(history, schema.name, history))
   end
 end
@@ -149,7 +149,7 @@ local function bring_up_to_date(db, name, renames, run, place)
     convert_times(db, history, run, place)
     add_columns(db, schema, run, place)
   elseif db:table_exists(history) or db:view_exists(history) then
-    checks.refuse(place, ("`%s`, the name of the history of `%s`, is that of something else; rename or drop it first"):format(history, schema.name))
+    checks.refuse(place, ("`%s` already exists, and the history of `%s` needs this name; rename or drop it first"):format(history, schema.name))
   else
     run(history_versions.creation(schema))
   end

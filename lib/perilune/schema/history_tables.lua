@@ -67,7 +67,7 @@ end
 function history_tables.refuse_owner(db, name, place)
   local history = history_tables.find(db, name)
   if history then
-    checks.refuse(place, ("`%s` has a history, `%s`; remove that first by perilune.history(Class):remove(db), or with { keep_versions = true } to keep what is in it")
+    checks.refuse(place, ("`%s` has a history, `%s`; remove it first by perilune.history(Class):remove(db), or by remove(db, { keep_versions = true }) to keep its versions")
       :format(name, history))
   end
 end

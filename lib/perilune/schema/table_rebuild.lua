@@ -89,7 +89,7 @@ end
 local function check_new_key(rebuild, column, source)
   local null_count = rebuild.db:fetch_value(("SELECT COUNT(*) FROM %s WHERE (%s) IS NULL"):format(rebuild.old, source))
   if null_count > 0 then
-    checks.refuse(rebuild.place, ("%d row%s NULL in `%s`, which is to be the primary key"):format(
+    checks.refuse(rebuild.place, ("%d row%s NULL in `%s`, the new primary key"):format(
       null_count, null_count == 1 and " has" or "s have", column.name))
   end
 end

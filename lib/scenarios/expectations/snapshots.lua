@@ -30,7 +30,7 @@ end
 function scenario_snapshots.text(value)
   local kind, text = describe(value)
   if not utf8.len(text) then
-    errors.raise("argument", "snapshot: expected a value whose text is UTF-8, got " .. display.show(value))
+    errors.raise("argument", "snapshot: expected text in UTF-8, got " .. display.show(value))
   end
   return "-- " .. kind .. "\n" .. text
 end
