@@ -84,7 +84,7 @@ static int run_unenforced_block(lua_State *L) {
     pdb_state_of(L)->access->is_taken = true;
     if (is_enforced) {
         pdb_refuse_in_cluster(L, pdb_state_of(L)->access->database,
-                              "a cluster enforces foreign keys in this transaction, which a table that is made anew would break; do it in a migration, "
+                              "a cluster enforces foreign keys in this transaction, which recreating a table would break; do it in a migration, "
                               "or execute \"PRAGMA foreign_keys = OFF\" before");
     }
     lua_pushboolean(L, is_enforced);

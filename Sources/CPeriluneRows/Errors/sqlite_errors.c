@@ -94,7 +94,7 @@ const char *pdb_readonly_reason(int extended_code) {
         case SQLITE_READONLY_RECOVERY:
         case SQLITE_READONLY_CANTINIT:
         case SQLITE_READONLY_CANTLOCK:
-            return "the database has a write-ahead log, which can be read only with write access to the files beside it (-wal, "
+            return "the database has a write-ahead log, which can be read only with write access to the files next to it (-wal, "
                    "-shm); open it once for writing, or grant write access to its folder";
         default: return NULL;
     }

@@ -104,7 +104,7 @@ static int limited_set_any_metatable(lua_State *L) {
 
 /* Rejects debug.sethook, because the only hook of a state enforces the limits. [-n, +0, v] */
 static int limited_sethook(lua_State *L) {
-    return plua_raise(L, "limited", "debug.sethook is not available to a script with limits, which have the only hook");
+    return plua_raise(L, "limited", "debug.sethook is not available to a script with limits, because the limits use the only hook");
 }
 
 static int limited_setmetatable(lua_State *L) {

@@ -182,7 +182,7 @@ extension ChangesetConflict {
         return switch kind {
         case .data: "conflict: \(row) has other values than when the changes were recorded"
         case .notFound: "conflict: \(row) does not exist"
-        case .conflict: "conflict: \(row), which is to be inserted, already exists"
+        case .conflict: "conflict: cannot insert \(row): it already exists"
         case .constraint: "conflict: \(row) would violate a constraint, such as another row with the same unique value"
         }
     }

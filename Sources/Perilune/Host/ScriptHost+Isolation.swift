@@ -119,7 +119,7 @@ extension ScriptHost {
         }
     }
 
-    private static var unknownQuestion: LuaError { LuaError(.usage, "the process of the scripts asks what its host does not know") }
+    private static var unknownQuestion: LuaError { LuaError(.usage, "the host does not know this request of its worker process") }
 
     private func module(named name: String) throws -> [WireValue] {
         if let module = modules.module(required: name) {

@@ -113,12 +113,7 @@ public actor ScriptPool {
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
-        precondition(spares >= 0, "a pool cannot have fewer than no spares")
-        precondition(maximumWaiting ?? 0 >= 0, "fewer than no calls cannot wait for a host")
-        let reporter = RunReporter(observer: configuration.runObserver)
-        var configuration = configuration
-        configuration.runReporter = reporter
-        runReporter = reporter
+        precondition(spares >= 0, "the number of spares cannot be negative")
         let container = DependencyContainer.current
         let environment = try await ScriptEnvironment.resolve(in: container)
         if let isolation = configuration.isolation.process {

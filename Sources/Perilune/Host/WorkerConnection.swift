@@ -146,7 +146,7 @@ final class WorkerConnection: Sendable {
     }
 
     private static func failure(missing: Set<IsolationLayer>) -> LuaError {
-        LuaError(.usage, "the system does not give the process of scripts the layers it requires: \(IsolationLayer.names(of: missing))")
+        LuaError(.usage, "the system does not support the required layers of isolation: \(IsolationLayer.names(of: missing))")
     }
 
     private static func shakeHands(
@@ -165,7 +165,7 @@ final class WorkerConnection: Sendable {
                 try? process.answers.send(Frame(.answer, frame.request, answer))
             // A statement of the opening, not of a script.
             case .statement: break
-            default: throw LuaError(.crashed, "the process of the scripts answers what was not asked")
+            default: throw LuaError(.crashed, "the worker process answered without a request")
             }
         }
         // The process sent an invalid message, or closed the connection.
@@ -182,7 +182,7 @@ final class WorkerConnection: Sendable {
             while let frame = try process.channel.receive() {
                 guard let connection = connection() else { break }
                 guard connection.take(frame) else {
-                    violation = "it sent a message that it may not send"
+                    violation = "it sent a message that is not allowed"
                     break
                 }
             }

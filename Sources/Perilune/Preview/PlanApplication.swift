@@ -199,7 +199,7 @@ private struct ConflictReport {
         return switch kind {
         case PSQL_CHANGESET_DATA: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
         case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) no longer exists"
-        case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, already exists"
+        case PSQL_CHANGESET_CONFLICT: "conflict: cannot insert \(row): it already exists"
         default: "conflict: \(row) would violate a constraint, such as another row with the same unique value"
         }
     }

@@ -35,7 +35,7 @@ struct ChartCommand: ParsableCommand {
     @Option(help: "How numbers are drawn.")
     var type: ChartKind?
 
-    @Option(help: ArgumentHelp("What stands above the picture; the names of its columns if none is given.", valueName: "text"))
+    @Option(help: ArgumentHelp("The title of the picture. Defaults to the names of the columns.", valueName: "text"))
     var title: String?
 
     @Option(help: ArgumentHelp("Write a picture (SVG) to a file.", valueName: "file"), completion: .file(extensions: ["svg"]))

@@ -26,7 +26,7 @@ struct ConsoleCommand: AsyncParsableCommand {
 
             PREVIEW: With --preview all changes go to a private copy. `:changes` shows
             them, `:apply` applies exactly these changes to the database, and `:discard`
-            drops them. The database is not locked meanwhile.
+            drops them. The database is not locked.
 
             EXAMPLES:
               perilune console shop.sqlite

@@ -85,7 +85,7 @@ enum ConsoleHelp {
         (
             "preview",
             """
-            :preview    switch to a private copy of the database; the file is not locked meanwhile
+            :preview    switch to a private copy of the database, without locking the file
             :changes    show the changes made in the copy
             :apply      apply exactly these changes to the file, or none if a row has changed since
             :discard    drop the changes, and make a new copy

@@ -70,7 +70,9 @@ struct DatabaseExamination {
     /// Returns findings on unusable views and virtual tables and on undefined collations.
     private func schema(_ tables: [TableDescription]) throws -> [Finding] {
         let flaws = zip(tables.filter { $0.flaw != nil }, TableDescription.flaws(of: tables)).map { table, text in
-            let advice = table.kind == "view" ? "create what it refers to, or drop it: DROP VIEW \(table.name.quotedName)" : Self.extensionAdvice
+            let advice =
+                table.kind == "view"
+                ? "create the missing table or column, or drop the view: DROP VIEW \(table.name.quotedName)" : Self.extensionAdvice
             return Finding(verdict: .fault, text: text, cure: advice)
         }
         return try flaws + MissingCollations.names(in: db).map {

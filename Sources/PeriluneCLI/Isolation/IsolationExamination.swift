@@ -15,6 +15,6 @@ enum IsolationExamination {
     }
 
     private static func purpose(of layer: IsolationLayer) -> String {
-        layer == .landlock ? "files that are not theirs" : "programs and networks"
+        layer == .landlock ? "files of others" : "programs and networks"
     }
 }

@@ -26,7 +26,7 @@ struct IsolationOptions: ParsableArguments {
     @Sendable private static func layers(_ text: String) throws -> Set<IsolationLayer> {
         Set(
             try text.split(separator: ",").map { name in
-                guard let layer = IsolationLayer(String(name)) else { throw ValidationError("unknown layer '\(name)'; there are \(names)") }
+                guard let layer = IsolationLayer(String(name)) else { throw ValidationError("unknown layer `\(name)`; available: \(names)") }
                 return layer
             })
     }

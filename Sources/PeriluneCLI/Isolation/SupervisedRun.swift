@@ -100,7 +100,7 @@ enum SupervisedRun {
         let missing = command.isolating.requireLayers.subtracting(layers)
         guard missing.isEmpty else {
             let names = IsolationLayer.names(of: missing)
-            throw CommandFailure(ErrorReport("the system does not give the layers that --require-layers names: \(names)", kind: "isolation"))
+            throw CommandFailure(ErrorReport("the system does not support these layers of --require-layers: \(names)", kind: "isolation"))
         }
         let channel = WorkerEntry.openChannel()
         Thread.detachNewThread {

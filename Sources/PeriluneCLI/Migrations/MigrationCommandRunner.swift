@@ -47,7 +47,7 @@ struct MigrationCommandRunner {
     private func noteEdited(_ status: ScriptMigrations.Status) {
         guard !status.edited.isEmpty else { return }
         note(
-            "\(Self.count(status.edited)) no longer what was applied, because a file was edited: \(Self.list(status.edited)); "
+            "\(Self.count(status.edited)) not as applied, because a file was edited: \(Self.list(status.edited)); "
                 + "restore the file, and put the change in a new migration")
     }
 

@@ -67,7 +67,7 @@ struct DatabaseRestore {
                     case .rollback:
                         throw failure(
                             "it ends with ROLLBACK, since the database that was dumped is damaged: rows may be missing",
-                            help: "replace ROLLBACK by COMMIT at its end to restore what it holds")
+                            help: "replace ROLLBACK by COMMIT at its end to restore its rows")
                     case nil: break
                     }
                     var result: CInt

@@ -81,7 +81,7 @@ struct WatchedValues {
     }
 
     private static func failure(_ column: String, _ kind: Kind) -> ClusterFailure {
-        let expected = kind == .boolean ? "an integer or a boolean" : "a text that is no number, or an integer"
+        let expected = kind == .boolean ? "an integer or a boolean" : "a text that is not a number, or an integer"
         return ClusterFailure(
             .refused, "a node of a cluster ends when it meets this value in the column \(column), declared \(kind.rawValue.uppercased()): write "
                 + "\(expected), or declare the column as TEXT or REAL")

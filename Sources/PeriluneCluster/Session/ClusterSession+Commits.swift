@@ -109,8 +109,7 @@ extension ClusterSession {
         } catch {
             close()
             let failure = ClusterFailure(
-                .unknown, "\(reason), and whether it has happened could not be found out: look for what it should have written before running it "
-                    + "again")
+                .unknown, "\(reason), and the result of the commit is unknown; check whether its rows were written before you run it again")
             transaction = .lost(failure)
             throw failure
         }

@@ -12,7 +12,7 @@ extension ClusterDatabase {
             let hasTable = try !session.query("SELECT 1 FROM sqlite_schema WHERE name = '\(OwnTables.migrations)'").isEmpty
             let isApplied = try hasTable && !session.query("SELECT 1 FROM \(OwnTables.migrations) WHERE identifier = \(name.sqlLiteral)").isEmpty
             guard !isApplied, !isOutdated else {
-                throw ClusterFailure(.moved, "another client has migrated the database meanwhile; run the migrations again")
+                throw ClusterFailure(.moved, "another client has migrated the database in the meantime; run the migrations again")
             }
         }
     }

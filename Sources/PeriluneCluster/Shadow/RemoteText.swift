@@ -77,7 +77,7 @@ package enum RemoteText {
         guard pragma.onlyTells else {
             throw refused(
                 "PRAGMA \(pragma.name)\(pragma.hasValue ? " with a value" : ""): it would hold for one connection to one node; "
-                    + "PRAGMAs that tell something about the database work")
+                    + "only PRAGMAs that read are allowed")
         }
     }
 

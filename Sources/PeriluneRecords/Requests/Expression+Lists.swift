@@ -31,7 +31,7 @@ extension Expression {
 
     /// Returns an expression for the value in the first row of a one-column request; NULL without rows.
     package static func request(_ request: Request) throws -> Expression {
-        try request.checkColumnCount(1, for: "a request that stands for a value")
+        try request.checkColumnCount(1, for: "a request that is used as a value")
         return try .make(.request(request), cost: 8, overAll: [], requests: [request])
     }
 

@@ -51,7 +51,7 @@ extension Request {
             let names = values.map { "`\($0.column < 0 ? "rowid" : table.columns[$0.column].name)`" }.joined(separator: ", ")
             let keys = table.distinctKeys.map { "(" + $0.map { table.columns[$0].name }.joined(separator: ", ") + ")" }
             throw RequestError.argument(
-                "\(names) is not a unique key of `\(table.name)`, whose unique keys are: "
+                "\(names) is not a unique key of `\(table.name)`; its unique keys are: "
                     + (keys.isEmpty ? "none" : keys.joined(separator: ", ")) + "; use filter{...} for any other columns")
         }
         return try values.reduce(self) { request, pair in

@@ -41,7 +41,8 @@ final class HTMLReport: ScenarioReport {
 
     private func description(_ summary: ScenarioSummary) -> String {
         let statements = summary.results.reduce(0) { $0 + $1.queryCount }, checks = summary.results.reduce(0) { $0 + $1.checkCount }
-        return "\(TimeText.text(summary.duration)) · seed \(summary.seed) · \(checks) checks · \(statements) statements"
+        let counts = [(checks, "check"), (statements, "statement")].map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
+        return ([TimeText.text(summary.duration), "seed \(summary.seed)"] + counts).joined(separator: " · ")
     }
 
     // MARK: - Scenarios

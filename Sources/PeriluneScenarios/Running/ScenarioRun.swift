@@ -220,7 +220,7 @@ public final class ScenarioRun: Sendable {
         }
         guard let first, let details = trace.parting(from: first.trace, rounds: (first.round, round)) else { return }
         var failure = ScenarioFailure(
-            "it went another way than in round \(first.round), with the same seed", kind: "diverged", file: result.scenario.file,
+            "it took another path than in round \(first.round), with the same seed", kind: "diverged", file: result.scenario.file,
             line: result.scenario.line)
         failure.details = details
         result.add(failure)

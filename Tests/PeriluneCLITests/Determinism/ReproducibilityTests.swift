@@ -98,7 +98,7 @@ import Testing
             let run = try CommandProcess(
                 TestFolder.binary, ["test", "--repeat", "4", "--order", "file", "--jobs", "1"] + options, in: folder).wait()
             #expect(run.status == 1, "\(run)")
-            #expect(run.output.contains("it went another way than in round 1, with the same seed"), "\(run.output)")
+            #expect(run.output.contains("it took another path than in round 1, with the same seed"), "\(run.output)")
             #expect(run.output.contains("they part after count.lua:7, which was line"))
             #expect(run.output.contains("round 1  went to count.lua:10") && run.output.contains("round 3  went to count.lua:8"))
             #expect(run.output.contains("6 passed, 2 failed"))

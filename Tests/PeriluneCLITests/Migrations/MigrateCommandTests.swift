@@ -594,7 +594,7 @@ import Testing
         result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
         #expect(result.status == 1)
         #expect(result.errors == """
-            1 migration is no longer what was applied, because a file was edited: 1_a; restore the file, and put the change in a new migration
+            1 migration is not as applied, because a file was edited: 1_a; restore the file, and put the change in a new migration
 
             """)
         result = try folder.perilune("migrate", "--database", "x.sqlite")

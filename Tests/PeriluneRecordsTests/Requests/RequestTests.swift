@@ -168,7 +168,7 @@ import Testing
             == "the key of `book_tag` is `book_id`, `tag_id`: expected 2 values, got 1")
         #expect(requestError { _ = try authors.filterKey([.null]) }?.message == "a key of `author` cannot be null")
         #expect(requestError { _ = try books.filterUniqueKey([(2, .text("Typee"))]) }?.message
-            .contains("whose unique keys are: (id), (author_id, title)") == true)
+            .contains("its unique keys are: (id), (author_id, title)") == true)
     }
 
     @Test func `mistakes are errors when the request is built`() throws {

@@ -101,7 +101,7 @@ import Testing
                 #expect(await eventually { host.hasCrashed })
                 let error = await #expect(throws: LuaError.self) { try await host.run(source: "") }
                 #expect(error?.code == .crashed)
-                #expect(error?.message.contains("it sent a message that it may not send") == true, "\(String(describing: error))")
+                #expect(error?.message.contains("it sent a message that is not allowed") == true, "\(String(describing: error))")
             }
         }
     }

@@ -39,7 +39,7 @@ import Testing
         ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 no longer exists"),
         (
             "INSERT INTO book VALUES (9, 'y', 1)",
-            "conflict: the row of book with id = 9, which the plan inserts, already exists"
+            "conflict: cannot insert the row of book with id = 9: it already exists"
         ),
         (
             "INSERT INTO book VALUES (10, 'x', 1)",

@@ -232,7 +232,7 @@ extension ScriptHost {
         case .takeFailure:
             guard let failure = await takeCallbackFailure() else { return [] }
             return [WireValue(failure as? LuaError ?? LuaError(.host, "\(failure)"))]
-        default: throw LuaError(.usage, "the process of the script was asked for what it does not know")
+        default: throw LuaError(.usage, "the worker process does not know this request")
         }
     }
 
