@@ -4,7 +4,9 @@ extension DependencyContainer {
     ///
     /// ```swift
     /// enum MailerKey: DependencyContainer.Key {
-    ///     static func defaultSource(in context: Context) -> DependencyContainer.Default<Mailer> {
+    ///     static func defaultSource(
+    ///         in context: Context
+    ///     ) -> DependencyContainer.Default<Mailer> {
     ///         context == .live ? .value(.smtp) : .value(.discarding)
     ///     }
     /// }
@@ -17,7 +19,9 @@ extension DependencyContainer {
     /// }
     ///
     /// extension DependencyContainer {
-    ///     static var mailer: Mailer { get async throws { try await value(for: MailerKey.self) } }
+    ///     static var mailer: Mailer {
+    ///         get async throws { try await value(for: MailerKey.self) }
+    ///     }
     /// }
     /// ```
     public protocol Key: Sendable {

@@ -3,7 +3,9 @@
 /// A program sets its dependencies once, at its start. In a test or a preview the same code gets other values:
 ///
 /// ```swift
-/// try await DependencyContainer.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
+/// try await DependencyContainer.prepare {
+///     $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations")
+/// }
 /// let database = try await DependencyContainer.defaultDatabase
 /// ```
 ///

@@ -6,8 +6,11 @@ public import Perilune
 /// ```swift
 /// let mail = CallRecorder()
 /// let host = try await ScriptHost.forTest(migrations: schema)
-/// try await host.register(module: "mail") { $0.record("count", in: mail, returning: 3) }
-/// let count: Int = try await host.run(source: "return require('mail').count('inbox')")
+/// try await host.register(module: "mail") {
+///     $0.record("count", in: mail, returning: 3)
+/// }
+/// let count: Int = try await host.run(
+///     source: "return require('mail').count('inbox')")
 /// #expect(count == 3)
 /// #expect(mail.calls.first?.description == "count(\"inbox\")")
 /// ```

@@ -10,7 +10,8 @@ public import Testing
 /// func `closing a month sends a letter for each sale`() async throws {
 ///     let mail = CallRecorder(), host = try await ScriptHost()
 ///     try await host.register(module: "mail") { $0.record("send", in: mail) }
-///     try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
+///     try await host.run(
+///         file: "close_month.lua", arguments: Month(year: 2026, month: 3))
 ///     #expect(mail.calls.map(\.function) == ["send", "send"])
 /// }
 /// ```
@@ -53,7 +54,8 @@ extension Trait where Self == DependencyTrait {
     /// Gives the test its own default database.
     ///
     /// ```swift
-    /// @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
+    /// @Test(.defaultDatabase(
+    ///     .pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
     /// ```
     ///
     /// - Parameter source: The database, evaluated for each case. The default is an empty one in memory. Paths in it are not opened.

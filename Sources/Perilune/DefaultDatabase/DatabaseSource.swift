@@ -4,7 +4,8 @@ public import GRDB
 /// A database for hosts, pools, previews and the dependency container, and how to open, configure and migrate it.
 ///
 /// ```swift
-/// let host = try await ScriptHost(database: .pool("shop.sqlite", migrations: "migrations"))
+/// let host = try await ScriptHost(
+///     database: .pool("shop.sqlite", migrations: "migrations"))
 /// ```
 ///
 /// The context determines what is opened. In the context `live`, the file itself is opened. A test uses a copy in memory of a

@@ -9,7 +9,8 @@ extension ScriptHost {
     ///
     /// ```swift
     /// try await host.register(module: "mail") { mail in
-    ///     mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
+    ///     mail.function("send", "Queues a letter.", effect: .external) {
+    ///         (to: String, body: String) async throws in
     ///         try await mailer.send(to, body)
     ///     }
     /// }

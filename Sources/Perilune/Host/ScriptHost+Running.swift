@@ -7,7 +7,8 @@ extension ScriptHost {
     /// Runs a file and decodes its result.
     ///
     /// ```swift
-    /// let report: MonthReport = try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
+    /// let report: MonthReport = try await host.run(
+    ///     file: "close_month.lua", arguments: Month(year: 2026, month: 3))
     /// ```
     ///
     /// - Parameters:

@@ -7,7 +7,9 @@ internal import Synchronization
 /// Several hosts over one database, which serve calls in parallel.
 ///
 /// ```swift
-/// let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "orders.lua") }
+/// let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) {
+///     host in try await host.run(file: "orders.lua")
+/// }
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///

@@ -8,7 +8,8 @@ internal import PeriluneDependencies
 ///
 /// ```swift
 /// let preview = try await ScriptPreview(of: .pool("shop.sqlite"))
-/// try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
+/// try await preview.host.run(
+///     source: "db:execute('DELETE FROM sale WHERE total < 5')")
 /// let (report, plan) = try await preview.finish()
 /// print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
 /// try await plan?.apply(to: "shop.sqlite")

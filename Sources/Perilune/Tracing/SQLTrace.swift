@@ -6,7 +6,8 @@ internal import PeriluneCluster
 ///
 /// ```swift
 /// try await DependencyContainer.prepare {
-///     $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
+///     $0.defaultDatabase = .pool(
+///         "shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
 /// }
 /// ```
 public struct SQLTrace: Sendable {

@@ -7,9 +7,11 @@ public import Foundation
 /// A plain value of a script, for results, arguments and parameters whose type is not known in advance.
 ///
 /// ```swift
-/// let report: ScriptValue = try await host.run(source: "return { total = 12.5, lines = { 'tea', 2 } }")
+/// let report: ScriptValue = try await host.run(
+///     source: "return { total = 12.5, lines = { 'tea', 2 } }")
 /// let article = report["lines"]?[0]
-/// let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
+/// let copy: ScriptValue = try await host.run(
+///     source: "return ...", arguments: report)
 /// ```
 ///
 /// The value is a copy, independent of its state, and `Sendable`. Tables with the keys 1, 2, 3, ... and empty tables are lists;

@@ -7,7 +7,9 @@ import Testing
 
 // example
 enum MailerKey: DependencyContainer.Key {
-    static func defaultSource(in context: Context) -> DependencyContainer.Default<Mailer> {
+    static func defaultSource(
+        in context: Context
+    ) -> DependencyContainer.Default<Mailer> {
         context == .live ? .value(.smtp) : .value(.discarding)
     }
 }
@@ -20,20 +22,25 @@ extension DependencyContainer.Values {
 }
 
 extension DependencyContainer {
-    static var mailer: Mailer { get async throws { try await value(for: MailerKey.self) } }
+    static var mailer: Mailer {
+        get async throws { try await value(for: MailerKey.self) }
+    }
 }
 // end
 
 @Suite struct ContextExamples {
     // example
     let schema = Migrations.inTransaction { db in
-        try db.execute(sql: "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, text TEXT)")
+        try db.execute(
+            sql: "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, text TEXT)")
     }
     // end
 
     @Test func preparing() async throws {
         // example
-        try await DependencyContainer.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
+        try await DependencyContainer.prepare {
+            $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations")
+        }
         let database = try await DependencyContainer.defaultDatabase
         // end
         #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 2)
@@ -94,7 +101,8 @@ extension DependencyContainer {
         try await DependencyContainer.prepare { $0.logger = records.logger }
         // example
         try await DependencyContainer.prepare {
-            $0.defaultDatabase = .pool("shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
+            $0.defaultDatabase = .pool(
+                "shop.sqlite", trace: .log(.profile, slow: .milliseconds(100)))
         }
         // end
         try await ScriptHost().run(source: "db:execute('CREATE TABLE a (b)')")
@@ -111,7 +119,8 @@ extension DependencyContainer {
                 let database = try await DependencyContainer.defaultDatabase
                 // example
                 let preview = try await ScriptPreview(of: .pool("\(folder)/shop.sqlite"))
-                try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
+                try await preview.host.run(
+                    source: "db:execute('DELETE FROM sale WHERE total < 5')")
                 let (report, plan) = try await preview.finish()
                 print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
                 try await plan?.apply(to: "\(folder)/shop.sqlite")
@@ -128,7 +137,8 @@ extension DependencyContainer {
         }
         // example
         var configuration = ScriptHost.Configuration(database: .inMemory())
-        configuration.limits = LuaLimits(memoryInBytes: 16 << 20, time: .seconds(1), instructions: 100_000_000)
+        configuration.limits = LuaLimits(
+            memoryInBytes: 16 << 20, time: .seconds(1), instructions: 100_000_000)
         let host = try await ScriptHost(configuration)
         let error = try await failure(of: "while true do end", in: host)
         assert(error.code == .timeout || error.code == .budget)

@@ -21,7 +21,8 @@ struct EmbeddingExamples {
     @Test func `a host`() async throws {
         try await DependencyContainer.with { $0.logger = LogRecords().logger } operation: {
             // example
-            var configuration = ScriptHost.Configuration(database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
+            var configuration = ScriptHost.Configuration(
+                database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
             configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
             configuration.moduleSources = [.folder("\(folder)/scripts")]
             configuration.output = .log
@@ -33,7 +34,8 @@ struct EmbeddingExamples {
 
     @Test func `a deterministic host`() async throws {
         // example
-        let host = try await ScriptHost(ScriptHost.Configuration(deterministic: true))
+        let host = try await ScriptHost(
+            ScriptHost.Configuration(deterministic: true))
         // end
         let keys: String = try await host.run(source: "local keys = '' for key in pairs{ b = 1, a = 2 } do keys = keys .. key end return keys")
         #expect(keys == "ab")
@@ -45,7 +47,8 @@ struct EmbeddingExamples {
         try await host.run(file: "\(folder)/orders.lua")
         let total: Double = try await host.call("orders.total", 42)
         let label: String = try await host.call("Sale:label_of", 1)
-        let answer: Int = try await host.run(source: "local a, b = ... return a * b", arguments: 6, 7)
+        let answer: Int = try await host.run(
+            source: "local a, b = ... return a * b", arguments: 6, 7)
         // end
         #expect((total, label, answer) == (105, "Verne: 12.5", 42))
     }
@@ -53,9 +56,11 @@ struct EmbeddingExamples {
     @Test func values() async throws {
         let host = try await ScriptHost()
         // example
-        let report: ScriptValue = try await host.run(source: "return { total = 12.5, lines = { 'tea', 2 } }")
+        let report: ScriptValue = try await host.run(
+            source: "return { total = 12.5, lines = { 'tea', 2 } }")
         let article = report["lines"]?[0]
-        let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
+        let copy: ScriptValue = try await host.run(
+            source: "return ...", arguments: report)
         // end
         #expect(article == "tea")
         #expect(copy == report && copy == ["total": 12.5, "lines": ["tea", 2]])
@@ -94,11 +99,13 @@ struct EmbeddingExamples {
         let warehouse = ["tea": 7], prices = Prices()
         let host = try await ScriptHost()
         // example
-        try await host.register(module: "stock", "What is in the warehouse.") { stock in
-            stock.function("count", "How many there are.", parameters: ["article"]) { (article: String) -> Int in
+        try await host.register(module: "stock", "The warehouse.") { stock in
+            stock.function("count", "The number in stock.", parameters: ["article"]) {
+                (article: String) -> Int in
                 warehouse[article] ?? 0
             }
-            stock.function("price", parameters: ["article", "currency"]) { (article: String, currency: String?) async throws -> Double in
+            stock.function("price", parameters: ["article", "currency"]) {
+                (article: String, currency: String?) async throws -> Double in
                 try await prices.price(of: article, in: currency ?? "EUR")
             }
         }
@@ -119,7 +126,11 @@ struct EmbeddingExamples {
 
         static func describe(_ letter: ScriptObjectType<Letter>) {
             letter.property("to", "The recipient.") { $0.to }
-            letter.method("greeting", "The first line.", parameters: ["title"], effect: .none) { (letter, title: String) in "Dear \(title) \(letter.to)" }
+            letter.method(
+                "greeting", "The first line.", parameters: ["title"], effect: .none
+            ) { (letter, title: String) in
+                "Dear \(title) \(letter.to)"
+            }
         }
     }
     // end
@@ -204,8 +215,13 @@ struct EmbeddingExamples {
             function orders.late_customers(db) return db:fetch_values("SELECT customer FROM sale WHERE day < '2026-04' ORDER BY customer") end
             """)
         // example
-        let observation = host.observation(of: "orders.customers", as: [String].self)
-        let showing = Task { for try await customers in observation.values { await display.show(customers) } }
+        let observation = host.observation(
+            of: "orders.customers", as: [String].self)
+        let showing = Task {
+            for try await customers in observation.values {
+                await display.show(customers)
+            }
+        }
         try await observation.pause()
         try await observation.resume()
         try await observation.change(to: "orders.late_customers")
@@ -259,7 +275,9 @@ struct EmbeddingExamples {
             }
             // example
             try await pool.write { db in
-                _ = try changes.inverted().apply(to: db) { conflict in conflict.kind == .data ? .replace : .abort }
+                _ = try changes.inverted().apply(to: db) { conflict in
+                    conflict.kind == .data ? .replace : .abort
+                }
             }
             // end
             #expect(try await pool.read(totals) == [12.5, 3])
@@ -293,7 +311,8 @@ struct EmbeddingExamples {
             // example
             configuration.sqliteExtensions = ["\(folder)/extensions/thrice.so"]
             let host = try await ScriptHost(configuration)
-            let product: Int = try await host.run(source: "return db:fetch_value('SELECT thrice(5)')")
+            let product: Int = try await host.run(
+                source: "return db:fetch_value('SELECT thrice(5)')")
             // end
             #expect(product == 15)
         }
@@ -304,7 +323,9 @@ struct EmbeddingExamples {
         func log(_ text: String) { logged.withLock { $0.append(text) } }
         // example
         do {
-            try await host.run(source: "db:execute('INSERT INTO sale (id) VALUES (1)')", named: "import.lua")
+            try await host.run(
+                source: "db:execute('INSERT INTO sale (id) VALUES (1)')",
+                named: "import.lua")
         } catch let error as LuaError where error.kind == .notNullConstraint {
             log(error.report.text)
         }
@@ -314,9 +335,13 @@ struct EmbeddingExamples {
 
     @Test func pools() async throws {
         // example
-        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "\(folder)/orders.lua") }
+        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) {
+            host in try await host.run(file: "\(folder)/orders.lua")
+        }
         let totals = try await withThrowingTaskGroup(of: Double.self) { group in
-            for customer in 1...100 { group.addTask { try await pool.call("orders.total", customer) } }
+            for customer in 1...100 {
+                group.addTask { try await pool.call("orders.total", customer) }
+            }
             var sum = 0.0
             for try await total in group { sum += total }
             return sum
@@ -327,7 +352,9 @@ struct EmbeddingExamples {
 
     @Test func `a pool`() async throws {
         // example
-        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) { host in try await host.run(file: "\(folder)/orders.lua") }
+        let pool = try await ScriptPool(size: 4, database: .pool("shop.sqlite")) {
+            host in try await host.run(file: "\(folder)/orders.lua")
+        }
         let total: Double = try await pool.call("orders.total", 42)
         // end
         #expect(total == 105)

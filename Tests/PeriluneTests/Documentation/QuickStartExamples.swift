@@ -44,13 +44,16 @@ final class Outbox: Sendable {
     @Test func `the quick start`() async throws {
         let outbox = Outbox(), mailer = outbox.mailer
         // example
-        let host = try await ScriptHost(database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
+        let host = try await ScriptHost(
+            database: .pool("shop.sqlite", migrations: "\(folder)/migrations"))
         try await host.register(module: "mail") { mail in
-            mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
+            mail.function("send", "Queues a letter.", effect: .external) {
+                (to: String, body: String) async throws in
                 try await mailer.send(to, body)
             }
         }
-        let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+        let report: MonthReport = try await host.run(
+            file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
         // end
         #expect(report == MonthReport(title: "2026-03", lines: [.init(customer: "Verne", total: 12.5)]))
         #expect(outbox.letters == ["Verne: You owe 12.50."])
@@ -75,7 +78,8 @@ final class Outbox: Sendable {
     func `closing a month sends a letter for each sale`() async throws {
         let mail = CallRecorder(), host = try await ScriptHost()
         try await host.register(module: "mail") { $0.record("send", in: mail) }
-        try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+        try await host.run(
+            file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
         #expect(mail.calls.map(\.function) == ["send", "send"])
     }
     // end

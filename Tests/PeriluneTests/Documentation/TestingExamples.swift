@@ -12,17 +12,23 @@ enum TestingExamples {
     // example
     @Suite(.defaultDatabase(migrations: "\(folder)/migrations"))
     struct MonthTests {
-        @Test(.script(file: "\(folder)/seed.lua")) func `closing a month sends a letter for each sale`() async throws {
+        @Test(.script(file: "\(folder)/seed.lua"))
+        func `closing a month sends a letter for each sale`() async throws {
             let mail = CallRecorder()
             let host = try await ScriptHost()
             try await host.register(module: "mail") { $0.record("send", in: mail) }
-            let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+            let report: MonthReport = try await host.run(
+                file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
             #expect(report.lines.count == 2)
-            #expect(mail.calls.map(\.arguments) == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
+            #expect(mail.calls.map(\.arguments) == [
+                ["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."],
+            ])
         }
 
-        @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0)))) func `notes are dated`() async throws {
-            let day: String = try await ScriptHost().run(source: "return db:fetch_value('SELECT CURRENT_DATE')")
+        @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0))))
+        func `notes are dated`() async throws {
+            let day: String = try await ScriptHost().run(
+                source: "return db:fetch_value('SELECT CURRENT_DATE')")
             #expect(day == "1970-01-01")
         }
     }
@@ -30,7 +36,8 @@ enum TestingExamples {
 
     @Suite struct Others {
         // example
-        @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
+        @Test(.defaultDatabase(
+            .pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
         // end
         func `a file`() async throws {
             #expect(try await DependencyContainer.defaultDatabase.value("PRAGMA journal_mode", as: String.self) == "wal")
@@ -59,8 +66,11 @@ enum TestingExamples {
             // example
             let mail = CallRecorder()
             let host = try await ScriptHost.forTest(migrations: schema)
-            try await host.register(module: "mail") { $0.record("count", in: mail, returning: 3) }
-            let count: Int = try await host.run(source: "return require('mail').count('inbox')")
+            try await host.register(module: "mail") {
+                $0.record("count", in: mail, returning: 3)
+            }
+            let count: Int = try await host.run(
+                source: "return require('mail').count('inbox')")
             #expect(count == 3)
             #expect(mail.calls.first?.description == "count(\"inbox\")")
             // end

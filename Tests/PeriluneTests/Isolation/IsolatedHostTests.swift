@@ -60,11 +60,13 @@ func makeIsolatedHost(
             try await queue.write { db in try db.execute(sql: "CREATE TABLE sale AS SELECT 2.5 AS total UNION ALL SELECT 3.0") }
             try await DependencyContainer.inProcess(.live) {
                 // example
-                var configuration = ScriptHost.Configuration(database: .queue("\(folder)/shop.sqlite"))
+                var configuration = ScriptHost.Configuration(
+                    database: .queue("\(folder)/shop.sqlite"))
                 configuration.isolation = .process()
                 configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(2))
                 let host = try await ScriptHost(configuration)
-                let total: Double = try await host.run(source: "return db:fetch_value('SELECT sum(total) FROM sale')")
+                let total: Double = try await host.run(
+                    source: "return db:fetch_value('SELECT sum(total) FROM sale')")
                 // end
                 #expect(total == 5.5)
             }
