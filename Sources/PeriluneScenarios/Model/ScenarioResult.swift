@@ -54,6 +54,12 @@ public struct ScenarioResult: Codable, Sendable {
     init(_ scenario: Scenario, _ outcome: ScenarioOutcome, seed: RunSeed) {
         (self.scenario, self.outcome, self.seed) = (scenario, outcome, seed)
     }
+
+    /// The error that kept the scenario from running, such as an error in a migration, which other scenarios may share.
+    var commonError: String? {
+        guard outcome == .errored, failures.count == 1, output.isEmpty else { return nil }
+        return (failures[0].place.map { $0 + ": " } ?? "") + failures[0].message
+    }
 }
 
 /// The result of one attempt at a scenario that was retried.

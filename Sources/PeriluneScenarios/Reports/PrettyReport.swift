@@ -42,8 +42,7 @@ final class PrettyReport: ScenarioReport {
 
     /// Returns whether an earlier scenario could not be run for the same reason.
     private func isRepeated(_ result: ScenarioResult) -> Bool {
-        guard !style.isVerbose, result.failures.count == 1, result.output.isEmpty else { return false }
-        let failure = result.failures[0], error = (failure.place.map { $0 + ": " } ?? "") + failure.message
+        guard !style.isVerbose, let error = result.commonError else { return false }
         let former = errors[error]
         errors[error] = former.map { $0 + 1 } ?? 0
         return former != nil

@@ -30,15 +30,23 @@ struct SummaryText {
         return lines
     }
 
-    /// The failures, each on a line, if there are several: the full descriptions may have scrolled away.
+    /// The failures, each on a line, if there are several: the full descriptions may have scrolled away. Scenarios that could not be
+    /// run for the same reason share a line.
     var failures: [String] {
         let failures = summary.failures
         guard failures.count > 1 else { return [] }
-        let lines = failures.prefix(Self.mostFailures).map { result in
-            let message = result.failures.first.map { "   " + style.dim(Self.shortened($0.message)) } ?? ""
+        var shared: [String: Int] = [:]
+        let listed = failures.filter { result in
+            guard let error = result.commonError else { return true }
+            shared[error, default: 0] += 1
+            return shared[error] == 1
+        }
+        let lines = listed.prefix(Self.mostFailures).map { result in
+            var message = result.failures.first.map { "   " + style.dim(Self.shortened($0.message)) } ?? ""
+            if let error = result.commonError, let count = shared[error], count > 1 { message += "   and \(count - 1) more" }
             return "  \(style.red(FailureText.label(result)))  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(message)"
         }
-        let more = failures.count > Self.mostFailures ? ["  ... and \(failures.count - Self.mostFailures) more"] : []
+        let more = listed.count > Self.mostFailures ? ["  ... and \(listed.count - Self.mostFailures) more"] : []
         return ["\(failures.count) failures"] + lines + more + [""]
     }
 

@@ -69,8 +69,15 @@ final class CoverageCollector: Sendable {
     /// Adds the lines that have run in another process, by file and line.
     func add(_ files: [String: [Int: Int]]) {
         coverage.withLock { coverage in
-            for (file, counts) in files { coverage.files[file, default: [:]].merge(counts) { $0 + $1 } }
+            for (file, counts) in files { coverage.files[Self.path(file), default: [:]].merge(counts) { $0 + $1 } }
         }
+    }
+
+    /// Returns the path of a file without `./` at its start, as modules in the current folder have it.
+    private static func path(_ file: String) -> String {
+        var path = file[...]
+        while path.hasPrefix("./") { path = path.dropFirst(2) }
+        return String(path)
     }
 
     /// Removes and returns the lines that have run since the last call.

@@ -32,6 +32,7 @@ import Testing
         let text = try await project.run(.pretty)[.pretty]
         #expect(text.matches(of: #/ERROR  scenarios/a_scenario.lua:\d  s\d   \(/#).count == 1, "\(text)")
         #expect(text.contains("ERROR  4 more scenarios could not be run, with the same error: migrations/1.sql:1: near \"TABEL\""))
+        #expect(text.contains("5 failures\n  ERROR  scenarios/a_scenario.lua:") && text.matches(of: /syntax error   and 4 more\n/).count == 1, "\(text)")
         let verbose = try await project.run(.pretty, isVerbose: true)[.pretty]
         #expect(verbose.matches(of: #/ERROR  scenarios/a_scenario.lua:\d  s\d   \(/#).count == 5)
     }
@@ -79,6 +80,12 @@ import Testing
         #expect(seeds.map(\.value) == (0..<UInt64(seeds.count)).map { 0x7f3a + $0 })
         let again = try await project.run { $0.seed = result.seed }.result("random")
         #expect(again.outcome == .passed && again.attempts == 1)
+    }
+
+    @Test func `coverage counts a module of the current folder once`() {
+        let collector = CoverageCollector()
+        collector.add(["./lib/a.lua": [1: 1], "lib/a.lua": [1: 2, 3: 1]])
+        #expect(collector.take() == ["lib/a.lua": [1: 3, 3: 1]])
     }
 
     @Test func `coverage includes files that were never loaded`() async throws {
