@@ -68,7 +68,9 @@ struct ChartCommand: ParsableCommand {
         let kind = type ?? (data.isContinuous ? .line : .bar)
         if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }
         let destination = OutputDestination.standardOutput
-        try destination.writing(pager) { try destination.write(Array(text(data, kind).utf8)) }
+        // Drawn before a pager replaces the terminal, whose width and colors count.
+        let text = text(data, kind)
+        try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }
 
     private func text(_ data: ChartData, _ kind: ChartKind) -> String {

@@ -46,7 +46,7 @@ struct DoctorCommand: AsyncParsableCommand {
             }
             findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings() }
         }
-        let text = format == .json ? Self.json(findings) : Self.text(findings, common.outputColors)
+        let text = format == .json ? Self.json(findings) : WordWrap.wrapped(Self.text(findings, common.outputColors), to: TerminalSize.outputColumns)
         try StandardStreams.write(Array(text.utf8))
         try StandardStreams.flush()
         if findings.contains(where: { $0.verdict == .fault }) { throw ExitCode(ExitStatus.failure) }

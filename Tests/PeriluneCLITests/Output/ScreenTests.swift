@@ -75,6 +75,19 @@ import Testing
         #expect(process.text.contains("value 9 → 日本語"), "\(process.text)")
     }
 
+    @Test(arguments: widths) func `charts and the findings of doctor fill the terminal, even through a pager`(_ width: UInt16) throws {
+        let folder = try TestFolder()
+        _ = try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute'CREATE TABLE t (a)'")
+        let line = ["chart", "SELECT 1, 1 UNION SELECT 900, 3"], bar = ["chart", "SELECT '日本語', 3 UNION SELECT 'b', -7"]
+        for arguments in [line, bar, ["doctor", "--database", "a.sqlite"]] {
+            let process = try TerminalProcess(arguments + ["--color", "always"], in: folder, columns: width)
+            _ = process.wait()
+            let lines = process.text.components(separatedBy: "\r\n")
+            check(lines, width)
+            if arguments == line { #expect(lines.contains { $0.count >= Int(width) - 8 }, "\(process.text)") }
+        }
+    }
+
     private func check(_ lines: [String], _ width: UInt16?) {
         for line in lines {
             let plain = line.replacing(/\u{1B}\[[0-9;?]*[a-zA-Z]/, with: "").replacing("\r", with: "")
