@@ -46,21 +46,41 @@ struct DatabaseExamination {
 
     func findings() throws -> [Finding] {
         let tables = try TableDescription.readAll(in: db)
-        let contents = try integrity() + schema(tables) + foreignKeys(tables) + keysWithoutIndex(tables)
-            + DurableExamination(path: path, db: db).findings()
-        return isCopy ? contents : try contents + journal() + pages() + processes()
+        var findings = try integrity()
+        findings += try despiteDamage("the schema") { try schema(tables) }
+        findings += try despiteDamage("foreign keys") { try foreignKeys(tables) }
+        findings += keysWithoutIndex(tables)
+        findings += try despiteDamage("jobs and runs of automations") { try DurableExamination(path: path, db: db).findings() }
+        return isCopy ? findings : try findings + journal() + pages() + processes()
     }
 
-    private func integrity() throws -> [Finding] {
-        let flaws: [String]
+    /// Returns findings, or the finding that a damaged file prevents them.
+    private func despiteDamage(_ subject: String, _ findings: () throws -> [Finding]) throws -> [Finding] {
         do {
-            flaws = try String.fetchAll(db, sql: "PRAGMA integrity_check(20)")
+            return try findings()
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            return [Finding(verdict: .fault, text: "\(subject) cannot be checked: \(error.message ?? "the file is damaged")", cure: damageAdvice)]
+        }
+    }
+
+    private var damageAdvice: String { "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql" }
+
+    private func integrity() throws -> [Finding] {
+        var reports: [String] = []
+        do {
+            let rows = try String.fetchCursor(db, sql: "PRAGMA integrity_check(20)")
+            while let report = try rows.next() { reports.append(report) }
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+            // The check ends with an error at some kinds of damage, but has reported it before.
+            if reports.isEmpty { reports = [error.message ?? "the file is damaged"] }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             return [Finding(verdict: .warning, text: "integrity_check cannot run: \(error.message ?? "")", cure: Self.extensionAdvice)]
         }
-        if flaws == ["ok"] { return [Finding(verdict: .ok, text: "the file passes integrity_check")] }
-        return flaws.prefix(5).map {
-            Finding(verdict: .fault, text: $0, cure: "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql")
+        if reports == ["ok"] { return [Finding(verdict: .ok, text: "the file passes integrity_check")] }
+        let flaws = reports.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("*** in database") }
+        return flaws.prefix(5).map { flaw in
+            let isIndex = flaw.contains(" missing from index ") || flaw.hasPrefix("wrong # of entries in index")
+            return Finding(verdict: .fault, text: String(flaw), cure: isIndex ? "rebuild the indexes: REINDEX" : damageAdvice)
         }
     }
 

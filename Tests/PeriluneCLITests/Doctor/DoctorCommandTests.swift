@@ -13,6 +13,20 @@ import Testing
         #expect(try folder.perilune("doctor", "--database", "library.sqlite").output.contains("ok       every foreign key has an index\n"))
     }
 
+    @Test func `damage is a fault, and the other checks still run`() throws {
+        let folder = try TestFolder()
+        let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT printf('%.*c', 200, 'x') FROM n"
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e", "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, r REFERENCES t); INSERT INTO t (v) \(rows)]]")
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try folder.shell("printf '%4096s' x | dd of=a.sqlite bs=4096 seek=10 count=1 conv=notrunc").status == 0)
+        let result = try folder.perilune("doctor", "--database", "a.sqlite")
+        #expect(result.status == 1 && result.output.contains("fault    "), "\(result.output)\(result.errors)")
+        for text in ["perilune dump --database a.sqlite", "t(r) refers to t without an index", "% free"] {
+            #expect(result.output.contains(text), "\(result.output)")
+        }
+    }
+
     @Test func `a foreign key that refers to a missing row is a fault`() throws {
         let folder = try ConsoleProcess.makeFolder()
         _ = try folder.perilune(
