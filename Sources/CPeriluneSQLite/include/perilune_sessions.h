@@ -73,6 +73,12 @@ static inline int psql_accept_double_quoted_strings(sqlite3 *db, int is_accepted
     return former;
 }
 
+/* Makes a connection read unknown names in double quotes as strings everywhere, as SQLite's shell does. */
+static inline void psql_accept_double_quoted_definitions(sqlite3 *db) {
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DDL, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 1, NULL);
+}
+
 /* Sets whether triggers run on a connection and returns the previous setting. */
 static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
     int former = 1;

@@ -31,9 +31,10 @@ struct DatabaseRestore {
     }
 
     /// Disables triggers and checks: a dump already contains rows written by triggers, and may contain rows that violate a CHECK or
-    /// foreign key.
+    /// foreign key. Accepts strings in double quotes, which the definitions of an old schema may contain.
     private func prepareConnection() {
         let connection = db.sqliteConnection
+        psql_accept_double_quoted_definitions(connection)
         _ = psql_enable_triggers(connection, 0)
         for pragma in ["foreign_keys = OFF", "ignore_check_constraints = ON"] { sqlite3_exec(connection, "PRAGMA \(pragma)", nil, nil, nil) }
     }
