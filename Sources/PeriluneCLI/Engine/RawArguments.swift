@@ -9,22 +9,11 @@ enum RawArguments {
         }
     }
 
-    /// Returns the bytes after the first equals sign of an argument if they are not UTF-8.
-    ///
-    /// - Parameter text: The argument or its end.
-    static func bytes(ofValueAfterEqualsIn text: String, among arguments: [[UInt8]] = all) -> [UInt8]? {
-        guard text.unicodeScalars.contains("\u{FFFD}"), let equals = text.firstIndex(of: "=") else { return nil }
-        let valueCount = text[text.index(after: equals)...].utf8.count
-        for bytes in arguments {
-            let decoded = String(decoding: bytes, as: UTF8.self)
-            // The part before the value is text, with the same length in both forms.
-            guard decoded.utf8.count != bytes.count || Array(decoded.utf8) != bytes, decoded.hasSuffix(text) else { continue }
-            let start = decoded.utf8.count - valueCount
-            guard start <= bytes.count else { continue }
-            let value = Array(bytes[start...])
-            if String(decoding: value, as: UTF8.self).utf8.count == valueCount { return value }
-        }
-        return nil
+    /// Returns whether an argument or its end has exactly the bytes of a text. If it has not, bytes that are not UTF-8 were replaced.
+    static func contain(_ text: String, among arguments: [[UInt8]] = all) -> Bool {
+        guard text.unicodeScalars.contains("\u{FFFD}") else { return true }
+        let bytes = Array(text.utf8)
+        return arguments.contains { $0.suffix(bytes.count).elementsEqual(bytes) }
     }
 
     /// Returns the bytes of the last process arguments, which are given as strings, in order.

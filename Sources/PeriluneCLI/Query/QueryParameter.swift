@@ -8,13 +8,9 @@ struct QueryParameter: Equatable {
 
     /// Parses `name=value` or `name:type=value` as a command-line option.
     init(_ text: String) throws {
-        try self.init(text, bytes: RawArguments.bytes(ofValueAfterEqualsIn: text))
-    }
-
-    /// Parses `name=value` or `name:type=value`.
-    ///
-    /// - Parameter bytes: The bytes of the value if they are not UTF-8.
-    init(_ text: String, bytes: [UInt8]?) throws {
+        guard RawArguments.contain(text) else {
+            throw ValidationError("the value is not UTF-8; pass its bytes with name:blob=HEX, and write CAST(:name AS TEXT) in the statement")
+        }
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ValidationError("expected name=value")
         }
@@ -23,10 +19,10 @@ struct QueryParameter: Equatable {
         if let sign = name.first, ":@$?".contains(sign) { name = name.dropFirst() }
         if let colon = name.lastIndex(of: ":") {
             let type = String(name[name.index(after: colon)...])
-            self.value = type == "text" ? .text(bytes ?? Array(value.utf8)) : try Self.read(value, as: type)
+            self.value = try Self.read(value, as: type)
             name = name[..<colon]
         } else {
-            self.value = bytes.map { .text($0) } ?? Self.guess(value)
+            self.value = Self.guess(value)
         }
         guard !name.isEmpty else { throw ValidationError("expected name=value") }
         self.name = String(name)

@@ -136,16 +136,15 @@ import Testing
 
     // MARK: - Exit status
 
-    @Test func `a parameter keeps bytes that are not UTF-8`() throws {
-        func value(_ argument: [UInt8], _ text: String) throws -> Cell {
-            try QueryParameter(text, bytes: RawArguments.bytes(ofValueAfterEqualsIn: text, among: [Array("query".utf8), argument])).value
-        }
-        let bytes = Array("1=a=".utf8) + [0xFF, 0xC3] + Array("b".utf8)
-        let text = String(decoding: bytes, as: UTF8.self)
-        #expect(try value(bytes, text) == .text(Array("a=".utf8) + [0xFF, 0xC3] + Array("b".utf8)))
-        #expect(try value(Array("-p".utf8) + bytes, text) == .text(Array(bytes.dropFirst(2))))
+    @Test func `a parameter that is not UTF-8 is refused`() throws {
+        let bytes = Array("1=".utf8) + [0xFF], text = String(decoding: bytes, as: UTF8.self)
+        #expect(!RawArguments.contain(text, among: [Array("query".utf8), bytes]))
         // The replacement character itself is ordinary text.
-        #expect(try value(Array("1=\u{FFFD}".utf8), "1=\u{FFFD}") == .text(Array("\u{FFFD}".utf8)))
+        #expect(RawArguments.contain(text, among: [Array("query".utf8), Array("--parameter=\(text)".utf8)]))
+        let folder = try TestFolder()
+        let result = try folder.shell(#"$PERILUNE query -p "$(printf 'a=x\377')" 'SELECT hex(:a)'"#)
+        #expect(result.status == 64 && result.errors.contains("name:blob=HEX"), "\(result.output)\(result.errors)")
+        #expect(try folder.shell(#"$PERILUNE query -p "$(printf 'a=\357\277\275')" 'SELECT hex(:a) AS h'"#).output == "{\"h\":\"EFBFBD\"}\n")
     }
 
     @Test(arguments: [
