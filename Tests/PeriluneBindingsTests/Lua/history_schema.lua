@@ -139,7 +139,7 @@ test("a change that a history cannot follow is refused and has no effect", funct
   refused("which writes `title`", function(t) t:change_column("title", "integer") end, "book_history")
   matches(fails("definition", db.rename_table, db, "book_history", "x"), "`book_history` is the history of `book`; rename that table")
   matches(fails("definition", db.drop_table, db, "book_history"), "`book_history` is the history of `book`; remove it")
-  matches(fails("definition", db.drop_table, db, "book"), "`book` has a history, `book_history`; remove that first")
+  matches(fails("definition", db.drop_table, db, "book"), "`book` has a history, `book_history`; remove it first")
   equal(history:is_installed(), true)
   db:alter_table("book", function(t) t:drop_column("price") end)
   db:alter_table("book_history", function(t) t:rename_column("price", "former_price") end)

@@ -130,7 +130,7 @@ test("rows of others are not taken away", function()
   Author:insert{ name = "Camus" }
   local err = refused("nested_owner", { id = 2, books = { { id = 1, title = "mine" } } }, "belongs to another record", "books[1]")
   equal(err.column, "author_id")
-  refused("argument", { id = 1, books = { { title = "a", author_id = 2 } } }, "is set already", "books[1]")
+  refused("argument", { id = 1, books = { { title = "a", author_id = 2 } } }, "is already set", "books[1]")
   refused("argument", { id = 1, country_id = 1, country = { name = "x" } }, "is set by `country`")
 end)
 
