@@ -61,7 +61,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     perilune.history(Volume)
     check(Volume:find(2):history()[1].record.page_count == 635)
     expect_error(function() t.db:alter_table("volume", function(table) table:add_column("history_day", "real") end) end, "a name that histories use")
-    expect_error(function() t.db:drop_table("volume") end, "`volume` has a history, `volume_history`; remove that first")
+    expect_error(function() t.db:drop_table("volume") end, "`volume` has a history, `volume_history`; remove it first")
   end)
 
   scenario("two writers, one of them another program", function(t)
