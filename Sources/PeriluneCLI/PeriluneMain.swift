@@ -19,7 +19,10 @@ enum Main {
             try ProcessResources.check()
             let plain = PlainRun(arguments)
             if plain == nil {
-                if try HelpTopic.write(for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commands) { return }
+                let isWritten = try HelpTopic.write(
+                    for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commands,
+                    help: { PeriluneCommand.helpMessage(for: $0) })
+                if isWritten { return }
                 try requireKnownCommand(arguments)
             }
             if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }

@@ -14,10 +14,15 @@ struct HelpTopic {
 
     /// Prints the reference text if the arguments request it.
     ///
-    /// - Parameter commands: The subcommands by name. A command with a page of the same name shows both.
+    /// - Parameters:
+    ///   - commands: The subcommands by name. A command with a page of the same name shows both.
+    ///   - help: Returns the help of a subcommand.
     /// - Returns: Whether text was printed. The argument parser handles help on other commands and help without a name.
     /// - Throws: ``CommandFailure`` with the nearest name if the name is unknown.
-    static func write(for arguments: [String], isPaged: Bool, commands: [String: any ParsableCommand.Type]) throws -> Bool {
+    static func write(
+        for arguments: [String], isPaged: Bool, commands: [String: any ParsableCommand.Type],
+        help: (any ParsableCommand.Type) -> String
+    ) throws -> Bool {
         guard arguments.count == 2, arguments[0] == "help" else { return false }
         let name = arguments[1]
         if name == "--json" {
@@ -30,7 +35,7 @@ struct HelpTopic {
         if let command = commands[name] {
             let page = try answer("page", name)
             guard !page.isEmpty else { return false }
-            text = Array((PeriluneCommand.helpMessage(for: command) + "\n\n").utf8) + page
+            text = Array((help(command) + "\n\n").utf8) + page
         } else {
             text = try HelpTopic(name: name).text(commands: Array(commands.keys))
         }

@@ -120,7 +120,7 @@ extension KnownNames {
         names.lua.formUnion(reference.globals)
         names.lua.formUnion(reference.kinds)
         for function in reference.functions { names.lua.formUnion([function.member] + function.parameters) }
-        for (path, text) in reference.made where path.hasSuffix(".lua") {
+        for text in reference.types + reference.made.filter({ $0.key.hasSuffix(".lua") }).map(\.value) {
             // The values of options, and the fields of tables that are described at their use.
             Words.forEach(in: text) { word, before in
                 if [UInt8(ascii: "\""), UInt8(ascii: "{"), UInt8(ascii: "(")].contains(before) { names.lua.insert(word) }

@@ -120,7 +120,8 @@ struct KnownNames: Sendable {
 
     /// Names from Swift, Foundation and other systems that no source of this project declares.
     static let foreign: Set<String> = [
-        "prepareDatabase", "schemaSource", "withDependencies", "CancellationError",
+        "prepareDatabase", "schemaSource", "withDependencies", "CancellationError", "LocalizedError", "CocoaError",
+        "Synchronization", "cancelWhenGracefulShutdown", "cancelOnGracefulShutdown",
         "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
         "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for", "try", "swift",
         "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq", "Array", "perilune.toml",

@@ -104,6 +104,7 @@
 ---| "script" # a script that `t.run` has run has failed
 ---| "sql" # SQLite refuses the statement, or executing it has failed
 ---| "stale" # another writer has changed the row since the record was read
+---| "superseded" # a newer version of the program has migrated the database
 ---| "syntax" # a text is not valid Lua. It appears only in reports: `load` returns the message, and `pcall` the text
 ---| "timeout" # the script or the scenario has run longer than it may. It appears only in reports: no script can catch it
 ---| "transaction_control" # BEGIN, COMMIT, ROLLBACK or SAVEPOINT was used although the library runs the transaction
