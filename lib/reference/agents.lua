@@ -23,6 +23,7 @@ local preamble = [[
 - Preview a change with `perilune run FILE --database DB --sandbox --preview --save PLAN`, make it with `perilune apply PLAN --yes`, and
   revert it with `perilune apply PLAN --undo --yes`.
 - `perilune help NAME` explains a function, and `perilune help --json` prints the whole reference as JSON.
+- The paths below are files of the repository.
 ]]
 
 --- Returns the first sentence of a text.
