@@ -37,6 +37,8 @@ extension ScriptHost {
         var reader = ScriptReader(text, surroundings)
         let finding = reader.read(defining: []).findings.first { $0.line == line && [.module, .function, .global].contains($0.kind) }
         guard let finding else { return nil }
+        // The error itself says that the variable is nil.
+        if finding.kind == .global, !ScriptReader.isStandard(finding) { return finding.suggestion.map { "did you mean `\($0)`?" } }
         return finding.message + (finding.suggestion.map { "; did you mean `\($0)`?" } ?? "")
     }
 

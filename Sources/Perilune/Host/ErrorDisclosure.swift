@@ -46,7 +46,9 @@ extension LuaError {
 
     /// The same error without errors of this package's internal types, which programs cannot name.
     var withoutInternalErrors: LuaError {
-        guard underlying is BindingError else { return self }
+        guard let underlying else { return self }
+        let type = String(reflecting: Swift.type(of: underlying))
+        guard ["PeriluneBindings.", "PeriluneRecords."].contains(where: type.hasPrefix) else { return self }
         var error = self
         error.underlying = nil
         return error

@@ -62,7 +62,7 @@ struct HelpTopic {
         return (try? [String].fromLua(names)) ?? []
     }()
 
-    /// Returns the text of an answer, which is empty if there is no text.
+    /// Returns the text of an answer, which may be empty.
     private static func answer(_ kind: String, _ name: String = "") throws -> [UInt8] {
         let state = try LibraryModules.referenceState()
         defer { state.close() }

@@ -6,7 +6,7 @@ internal import PeriluneIsolation
 enum ShellProcess {
     /// Starts a command.
     ///
-    /// - Parameter input: The descriptor of its standard input; by default that of this process.
+    /// - Parameter input: The descriptor of its standard input; by default standard input.
     static func spawn(_ command: String, _ variables: [String: String], input: CInt = STDIN_FILENO) -> pid_t? {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

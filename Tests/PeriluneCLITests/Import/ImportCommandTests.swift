@@ -62,7 +62,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("the name of column 1 holds a NUL"), "\(result.errors)")
     }
 
-    @Test func `numbers of JSON keep all digits in a column of text, and must follow the grammar`() throws {
+    @Test func `JSON numbers keep all digits in a text column, and must follow the grammar`() throws {
         let folder = try TestFolder(["a.json": #"[{"a": 2696.9955669515954}, {"a": "x"}, {"a": "\ud83d\u0041"}]"#, "bad.json": #"{"a": 1.}"#])
         #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
         #expect(try rows(folder, "SELECT group_concat(a) AS a FROM t") == "{\"a\":\"2696.9955669515954,x,\u{FFFD}A\"}\n")
@@ -70,7 +70,7 @@ import Testing
         #expect(result.status == 65 && result.errors.contains("expected a digit after the decimal point"), "\(result.errors)")
     }
 
-    @Test func `separators and quotes that cannot be told apart are refused`() throws {
+    @Test func `equal separators and quotes are refused`() throws {
         let folder = try TestFolder(["a.csv": "a,b\n1,2\n"])
         for (separator, quote) in [("\"", "\""), (",", ","), (",", "\n"), ("\r", "none")] {
             let result = try folder.perilune(

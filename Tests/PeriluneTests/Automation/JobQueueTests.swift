@@ -1,3 +1,4 @@
+import Foundation
 import Perilune
 import PeriluneDependencies
 import PeriluneLua
@@ -126,7 +127,9 @@ import Testing
     }
 }
 
-private struct Refusal: Error {}
+private struct Refusal: LocalizedError {
+    var errorDescription: String? { "Refusal" }
+}
 
 /// Keeps the mail that a handler sends.
 private final class RecordingMailer: Sendable {

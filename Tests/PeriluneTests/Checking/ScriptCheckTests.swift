@@ -109,7 +109,8 @@ import Testing
         let host = try await Self.host(place)
         for (source, help) in [
             ("local m = require 'mail'\nm.sned('x')", "the module `mail` has no function `sned`; did you mean `send`?"),
-            ("\nio.open('x')", "this host does not give scripts `io`"),
+            ("\nio.open('x')", "sandboxed scripts do not have it"),
+            ("local total = 1\ntotl()", "did you mean `total`?"),
         ] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: source) }
             #expect(error?.report.help == help)

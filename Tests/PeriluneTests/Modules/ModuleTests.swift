@@ -315,8 +315,8 @@ struct ModuleTests {
         return host
     }
 
-    private struct PreviewFailure: Error, CustomStringConvertible {
-        var description: String { "there is nobody" }
+    private struct PreviewFailure: LocalizedError {
+        var errorDescription: String? { "there is nobody" }
     }
 
     @Test func `in a preview, functions with external effects return the results of their preview closures`() async throws {

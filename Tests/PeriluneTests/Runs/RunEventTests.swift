@@ -91,8 +91,13 @@ import Testing
         await #expect(throws: LuaError.self) { try await host.run(source: "error('x')") }
         await #expect(throws: LuaError.self) { try await host.run(source: "while true do end") }
         let begun = Tally()
-        try await host.register(module: "m") { $0.function("begin") { begun.add() } }
-        let task = Task { try await host.run(source: "require('m').begin() perilune.sleep('1h')") }
+        try await host.register(module: "m") {
+            $0.function("wait") {
+                begun.add()
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        let task = Task { try await host.run(source: "require('m').wait()") }
         await begun.wait()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
@@ -138,11 +143,15 @@ import Testing
         let collector = Collector()
         let host = try await Self.host(.isolated, collector)
         let reached = Tally()
-        try await host.register(module: "m") { $0.function("reach") { reached.add() } }
-        try await host.run(source: "perilune.spawn(function() perilune.sleep('1h') end)")
-        #expect(await eventually { collector.all.contains { $0.kind == .task } })
-        let task = Task { try await host.run(source: "require('m').reach() perilune.sleep('1h')") }
-        await reached.wait()
+        try await host.register(module: "m") {
+            $0.function("wait") {
+                reached.add()
+                try await Task.sleep(for: .seconds(3600))
+            }
+        }
+        try await host.run(source: "perilune.spawn(function() require('m').wait() end)")
+        let task = Task { try await host.run(source: "require('m').wait()") }
+        await reached.wait(for: 2)
         kill(try #require(host.workerProcessID), SIGKILL)
         await #expect(throws: LuaError.self) { try await task.value }
         #expect(await collector.ended(.script, count: 2).last?.end?.outcome == .crashed)

@@ -85,7 +85,7 @@ local function reader(list, plan, segment_index, column)
   local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
-  -- A column behind those of the segment belongs to a table in between. It may have the name of a column of the class, but not its type.
+  -- A column after the segment's own belongs to a table in between. It may have the name of a column of the class, but not its type.
   local is_own = column < segment.first + segment.count
   list[#list + 1] = {
     class = raw_class(segment.class), first = column, count = 1, names = not is_own and { key_name } or nil, parent = segment_index, field = field,

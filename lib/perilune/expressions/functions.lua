@@ -10,7 +10,7 @@ local operators = require "perilune.expressions.operators"
 local binary, unary, list_operation = operators.binary, operators.unary, operators.list_operation
 local join, shape_with_shape = operators.join, operators.shape_with_shape
 
---- The methods that expression.lua adds to those of expressions.
+--- The methods that expression.lua adds to expressions.
 local methods = {}
 
 --- Returns a call of an SQL function.

@@ -343,7 +343,7 @@ end
 --- Returns whether RETURNING may yield a whole number of the column as an integer, although the column is REAL.
 function fields.is_returned_as_integer(column) return column.affinity == "real" end
 
---- Returns a value of such a column as it is stored.
+--- Returns a value of such a column in its stored form.
 function fields.float_of(value) return math.type(value) == "integer" and value + 0.0 or value end
 
 --- Returns the columns of a RETURNING clause in SQL, named after their fields.
