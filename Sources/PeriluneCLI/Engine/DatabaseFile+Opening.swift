@@ -60,10 +60,22 @@ extension DatabaseFile {
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             if isReadonly, let queue = try UnwritableFolder.open(path, configuration) { return queue }
-            return try DatabaseQueue(path: path, configuration: configuration)
+            do {
+                return try DatabaseQueue(path: path, configuration: configuration)
+            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+                try rollBackInterruptedWrite(to: path)
+                return try DatabaseQueue(path: path, configuration: configuration)
+            }
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))
         }
+    }
+
+    /// Restores the last commit after a program ended during a write. A read-only connection can only refuse such a database.
+    private static func rollBackInterruptedWrite(to path: String) throws {
+        let queue = try DatabaseQueue(path: path)
+        defer { try? queue.close() }
+        try queue.read { db in _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") }
     }
 
     /// Removes a database that a command created and left empty, following symbolic links. The file stays if another process uses
