@@ -9,6 +9,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
     static let configuration = CommandConfiguration(
         commandName: "apply",
         abstract: "Apply a plan file saved by run --preview --save.",
+        usage: "perilune apply <file> [<options>]",
         discussion: """
             Applies exactly the row changes that were previewed, or none of them if a row
             has changed since in any column, or the schema has changed. For updated rows,

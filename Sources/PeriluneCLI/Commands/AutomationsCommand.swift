@@ -95,6 +95,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         static let configuration = CommandConfiguration(
             commandName: "status",
             abstract: "Show which automations run, when they are due, and what is wrong; status 1 if something is.",
+            usage: "perilune automations status [<options>]",
             discussion: """
                 Reads the tables that a service keeps in the database, so it needs no file of
                 automations, and the service may run or not. Something is wrong if no process
@@ -133,7 +134,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     }
 
     struct Trace: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "trace", abstract: "Show the last runs recorded in the database, newest last.")
+        static let configuration = CommandConfiguration(
+            commandName: "trace", abstract: "Show the last runs recorded in the database, newest last.",
+            usage: "perilune automations trace [<name>] [<options>]")
 
         @Argument(help: "Show only the runs of this automation.")
         var name: String?

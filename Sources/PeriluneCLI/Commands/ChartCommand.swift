@@ -11,6 +11,7 @@ struct ChartCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "chart",
         abstract: "Draw the rows of a query as bars or lines.",
+        usage: "perilune chart <sql> [<options>]",
         discussion: """
             The first column has the labels, the others that hold numbers are drawn; a
             single column is drawn row by row. Numbers and dates in order make lines,

@@ -8,6 +8,7 @@ struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check the libraries and a database for problems.",
+        usage: "perilune doctor [<options>]",
         discussion: """
             Reports the versions of the libraries and their known bugs, and the layers of
             isolation that the system has for sandboxed scripts. For a database, it

@@ -8,6 +8,7 @@ struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "dump",
         abstract: "Write a database as SQL that recreates it.",
+        usage: "perilune dump [<table>] [<options>]",
         discussion: """
             Writes tables first, then their rows, then indexes, views and triggers, in one
             transaction. The dump is a consistent snapshot of the database; `perilune

@@ -7,6 +7,7 @@ struct InitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
         abstract: "Create a new project: migrations, a script, scenarios and editor settings.",
+        usage: "perilune init [<folder>] [<options>]",
         discussion: """
             Existing files are left unchanged.
 

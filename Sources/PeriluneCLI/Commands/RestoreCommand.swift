@@ -8,6 +8,7 @@ struct RestoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Restore a database from a dump.",
+        usage: "perilune restore [<file>] [<options>]",
         discussion: """
             Runs the SQL that `perilune dump` or .dump of sqlite3 has written, in one
             transaction: all of it, or nothing. The database is created if it does not

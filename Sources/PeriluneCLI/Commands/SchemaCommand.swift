@@ -23,6 +23,7 @@ struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract: "Show the schema of a database.",
+        usage: "perilune schema [<table>] [<options>]",
         discussion: """
             Writes the SQL that recreates the schema: tables, indexes, views and triggers.
             --format lua writes a Lua migration: it uses the schema builder for each table

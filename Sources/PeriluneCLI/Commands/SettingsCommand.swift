@@ -6,6 +6,7 @@ struct SettingsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "settings",
         abstract: "List the settings of the project, and where each comes from.",
+        usage: "perilune settings [<options>]",
         discussion: """
             A project has its settings in perilune.toml, in the current folder or in the
             nearest one above. Paths are relative to that file. Options have precedence,
