@@ -20,11 +20,9 @@ enum TestingExamples {
             let report: MonthReport = try await host.run(
                 file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
             #expect(report.lines.count == 2)
-            #expect(mail.calls.map(\.arguments) == [
-                ["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."],
-            ])
+            #expect(mail.calls.map(\.arguments)
+                == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
         }
-
         @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0))))
         func `notes are dated`() async throws {
             let day: String = try await ScriptHost().run(
