@@ -114,7 +114,7 @@ local function check_order(place, first, list, options)
   elseif type(options) == "string" then
     checks.fail(place, ("several columns are a list: db:create_index(%q, { %q, %q })"):format(tostring(first), tostring(list), options))
   elseif type(options) == "boolean" then
-    checks.fail(place, "expected a table of options, such as { unique = true }, got " .. tostring(options))
+    checks.fail(place, "expected a table of options, such as { unique = true }, got " .. errors.describe(options))
   end
 end
 
