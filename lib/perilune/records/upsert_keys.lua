@@ -70,8 +70,9 @@ local function named_target(details, options)
   for _, key in ipairs(upsert_keys.all(schema)) do
     if #key == #columns and has_all(set_of(key), columns) then return columns end
   end
-  raise_no_key(schema, ("(%s) is not a unique key; available: %s; for a partial index, give its condition as `target_where`")
-    :format(table.concat(columns, ", "), table.concat(list_keys(schema), ", ")))
+  local keys = list_keys(schema)
+  raise_no_key(schema, ("(%s) is not a unique key; %sfor a partial index, give its condition as `target_where`")
+    :format(table.concat(columns, ", "), #keys > 0 and "available: " .. table.concat(keys, ", ") .. "; " or ""))
 end
 
 --- Raises unless columns form a unique key, for statements that cannot name the condition of a partial index.
