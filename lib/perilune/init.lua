@@ -28,10 +28,16 @@ perilune.excluded = setmetatable({}, { __index = function(_, name)
   require "perilune.requests.inserting"
   return perilune.excluded[name]
 end })
-perilune.fn = setmetatable({}, { __index = function(_, name)
-  require "perilune.expressions.expression"
-  return perilune.fn[name]
-end })
+perilune.fn = setmetatable({}, {
+  __index = function(_, name)
+    require "perilune.expressions.expression"
+    return perilune.fn[name]
+  end,
+  __call = function()
+    require "perilune.expressions.expression"
+    perilune.fn()
+  end,
+})
 
 -- Values after the block are its arguments. A table of options there would be taken for one of them.
 local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }
@@ -53,6 +59,8 @@ for _, name in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write
         name == "write" and ", as in db:write({ note = \"import\" }, function(db) ... end)" or "; this function has none"))
     elseif name == "in_transaction" and type(block) == "function" and more == nil and type(options) == "string" and no_options[options] then
       require("perilune.native.errors").raise("argument", ("db:in_transaction: the kind comes before the block; use db:in_transaction(%q, f)"):format(options))
+    elseif type(block) == "table" and options == nil and type(block[1]) == "function" then
+      require("perilune.native.errors").raise("argument", ("db:%s: argument 1: expected a function, got a table; use db:%s(function(db) ... end)"):format(name, name))
     elseif type(block) == "string" and options == nil and not (name == "in_transaction" and no_options[block]) then
       require("perilune.native.errors").raise("argument", ("%s: argument 1: expected a function, got a string; use db:execute(sql, ...) or "
         .. "db:fetch_all(sql, ...) for SQL"):format(name))
@@ -72,6 +80,9 @@ unknown_methods(perilune, "perilune", "member")
 unknown_methods(perilune.log, "log", "function")
 getmetatable(perilune.log).__call = function()
   require("perilune.native.errors").raise("argument", "perilune.log is a table of functions; use perilune.log.info(message, fields)")
+end
+getmetatable(perilune.json).__call = function()
+  require("perilune.native.errors").raise("argument", "perilune.json is a table of functions; use perilune.json.encode(value), or perilune.json.decode(text)")
 end
 for _, name in ipairs{ "date", "date_components" } do
   local metatable = getmetatable(perilune[name])

@@ -12,6 +12,12 @@ local failures = lazily "scenarios.reports.failures"
 
 local scenarios = {}
 
+--- Raises for a word of another test library, such as `describe`; other undefined globals stay nil.
+local function other_word(_, name)
+  local use = require("perilune.runtime.other_names").find("scenario_global", name)
+  if use then errors.raise("unknown_function", ("no function `%s`; %s"):format(name, use), { name = name, advice = use }) end
+end
+
 --- Defines the words of the language as globals.
 function scenarios.install()
   for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
@@ -22,6 +28,7 @@ function scenarios.install()
   function _G.matrix(...) return require("scenarios.defining.cases").matrix(...) end
   spawning.watch = function(...) return require("scenarios.base.tasks").watch(...) end
   for name in next, _G do state.words[name] = true end
+  if getmetatable(_G) == nil then setmetatable(_G, { __index = other_word }) end
   setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.data.database").member(name) end })
 end
 

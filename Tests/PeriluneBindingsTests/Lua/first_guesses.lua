@@ -894,7 +894,7 @@ Customer:aggregate{ _sum = { total = true } }  --! select
 Customer:groupBy("country")  --! group
 Customer:orderBy("name")  --! order
 Customer:orderBy{ name = "asc" }  --! order
-Customer:include{ invoices = true }  --! Class:exists
+Customer:include{ invoices = true }  --! including_all
 Customer:filter{ where = { name = "Ada" } }  --! filter
 Customer:fetch_all{ where = { name = "Ada" } }  --! Class:filter
 Customer:fetch_all{ order = "name", limit = 2 }  --! Class:filter

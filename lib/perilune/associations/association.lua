@@ -56,9 +56,10 @@ end
 local function check_options(method, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
-    raise("argument", method .. ": argument 2: expected a table of options, got " .. errors.describe(options))
+    raise("argument", method .. ": argument 2: expected a table of options, got " .. errors.describe(options)
+      .. (type(options) == "function" and "; order and filter the association itself: has_many(Target):order(\"column\")" or checks.option_cure(options, known_options)))
   end
-  checks.option_names(method, options, known_options)
+  checks.option_names(method, options, known_options, "association_option")
   for _, name in ipairs{ "name", "singular" } do
     if options[name] ~= nil and (type(options[name]) ~= "string" or options[name] == "") then
       raise("argument", method .. ": `" .. name .. "` must be a name, got " .. errors.describe(options[name]))
@@ -314,12 +315,26 @@ arity.limit(members, "association:", {
 -- Members ---------------------------------------------------------------------------------------------------------------------
 
 --- Raises an error if a script uses an association as if its rows had been fetched; explains what to write instead.
-local function raise_not_fetched(self, use)
+-- @tparam ?string advice what to write in place of a name of another library
+local function raise_not_fetched(self, use, advice)
   local root = self.node.root
   local owner, name = root.owner_source.table, name_of(self)
   local include = root.kind == "has_many" and "including_all" or "including_optional"
-  raise("not_fetched", ("the association `%s` of this `%s` was not fetched and has no `%s`; use %s(Class.%s) when fetching, or record:%s() for its request")
-    :format(name, owner, use, include, name, name))
+  raise("not_fetched", ("the association `%s` of this `%s` was not fetched and has no `%s`; use %s(Class.%s) when fetching, or record:%s() for its request%s")
+    :format(name, owner, use, include, name, name, advice and "; in place of `" .. use .. "` " .. advice or ""))
+end
+
+--- Raises for a name of another library, and for an association of the associated class. The association may come from its class or from a
+-- record, so that the message names both forms.
+local function raise_other_name(self, source, name)
+  local own = name_of(self)
+  if type(name) ~= "string" then return end
+  if source.class and class_properties.association(source.class, name) then
+    raise("not_fetched", ("`%s`: associations nest by including: Class.%s:including_all(Target.%s), or :including_optional for a single record; record:%s() is a request"):format(
+      name, own, name, own))
+  end
+  local advice = require("perilune.runtime.other_names").find("association", name)
+  if advice then raise_not_fetched(self, name, advice) end
 end
 
 --- The methods of associations, which check their receiver.
@@ -334,6 +349,7 @@ local function index_function(source)
     local named = source.requests[name]
     if named ~= nil then return named end
     if request.verbs[name] then raise_not_fetched(self, name) end
+    raise_other_name(self, source, name)
     raise_not_fetched(self, type(name) == "string" and name or "[" .. tostring(name) .. "]")
   end
 end

@@ -684,7 +684,7 @@ end
 
 local function read_definition(options)
   local place = "perilune.automation"
-  options = checks.options(place, options == nil and checks.fail(place, "expected a table of options, got nil") or options, option_kinds)
+  options = checks.options(place, options == nil and checks.fail(place, "expected a table of options, got nil") or options, option_kinds, "automation_option")
   if options.name == nil or options.name == "" then checks.fail(place, "option `name`: expected a name, got none") end
   place = ('perilune.automation "%s"'):format(options.name)
   if not options.run then checks.fail(place, "option `run`: expected a function, got nil") end

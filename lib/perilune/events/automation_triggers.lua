@@ -203,6 +203,9 @@ function triggers.read(place, on, is_durable)
     checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "
       .. errors.describe(on))
   end
+  if getmetatable(on) ~= nil then
+    checks.fail(place, "option `on`: expected a table of options, got " .. errors.describe(on) .. "; use on = { change = Class }, or a request")
+  end
   local found
   for _, kind in ipairs(kinds) do
     if on[kind] ~= nil then
@@ -213,7 +216,7 @@ function triggers.read(place, on, is_durable)
   checks.options(place .. ": option `on`", on, {
     change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any", catch_up = "string", max_late = "any",
     zone = "string", jitter = "any",
-  })
+  }, "trigger_option")
   if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` applies only to changes") end
   for index, name in ipairs(options_of_times) do
     if on[name] ~= nil and found ~= "schedule" and not (index <= 2 and found == "every") then

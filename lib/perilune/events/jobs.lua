@@ -57,9 +57,11 @@ local function read_rate(place, value)
 end
 
 local function read_queue(name, options)
-  if type(name) ~= "string" or name == "" then checks.fail("perilune.jobs: argument 1", "expected the name of a queue, got " .. errors.describe(name)) end
+  if type(name) ~= "string" or name == "" then checks.fail("perilune.jobs: argument 1", "expected the name of a queue, got " .. errors.describe(name)
+    .. "; use perilune.jobs(\"mail\"), with :handle(f) for the function") end
   if #name > longest_key then checks.fail("perilune.jobs: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #name)) end
   local place = ('perilune.jobs "%s"'):format(name)
+  if type(options) == "function" then checks.fail(place, "a queue has no function; use perilune.jobs(name):handle(f) for its jobs") end
   options = checks.options(place, options, queue_options)
   if options.db ~= nil and not native_records.is_database(options.db) then
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))

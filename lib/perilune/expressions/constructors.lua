@@ -156,6 +156,7 @@ end
 
 --- SQL functions by name, including functions added by the script: `perilune.fn.substr(column, 1, 3)`.
 perilune.fn = setmetatable({}, {
+  __call = function() raise("argument", "perilune.fn is a table of functions; use perilune.fn.name(...) with the name of an SQL function") end,
   __name = "SQL functions",
   __index = function(functions, name)
     check_string("perilune.fn", name, "the name of a function")

@@ -5,6 +5,7 @@
 -- Values that are not dates, and other expressions, are compared without conversion.
 
 local date = require("perilune").date
+local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
 local operators = require "perilune.expressions.operators"
 local shapes = require "perilune.expressions.shapes"
@@ -34,6 +35,9 @@ local function texts_of(column_type, value)
   end
   if value == nil or marks.is_request(value) then return nil end
   if column_type.convert then value = column_type.convert(value) end
+  if type(value) == "string" and value:find("^%a") then
+    errors.raise("argument", ("`%s` is a column of dates, and %q is no date; use perilune.now(), or perilune.date(text)"):format(column_type.name or "column", value))
+  end
   local texts = stored_dates.read(column_type.form, value)
   return texts and function(name) return operators.of_value(texts[name]) end, texts
 end

@@ -3,6 +3,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
+local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
@@ -45,6 +46,7 @@ end
 local plain_types = { string = true, number = true, boolean = true }
 
 local lists_cure = "; use `column:is_in(list)` to match one of several values"
+local records_cure = "; use its key, as in record.id, or filter{ association = record }"
 
 --- Raises for a value that cannot be an operand.
 local function raise_operand(place, value)
@@ -54,7 +56,7 @@ local function raise_operand(place, value)
     raise("argument", place .. ": a request used as a value must select one column; use request:select(\"column\")")
   end
   raise("argument", place .. ": expected a value or an expression, got " .. errors.describe(value)
-    .. (type(value) == "table" and getmetatable(value) == nil and lists_cure or ""))
+    .. (type(value) == "table" and (getmetatable(value) == nil and lists_cure or native_records.class_of(value) and records_cure) or ""))
 end
 
 --- Returns whether SQLite can store a value: a date, a blob, a case of an enum, ...

@@ -347,7 +347,12 @@ function public.migrator(options)
   if options ~= nil and type(options) ~= "table" then
     errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
   end
-  checks.option_names("perilune.migrator", options or {}, { folder = true })
+  for name, value in pairs(options or {}) do
+    if type(value) == "function" then
+      errors.raise("argument", ("perilune.migrator: takes no migrations; use migrator:register(%q, function(db) ... end)"):format(tostring(name)))
+    end
+  end
+  checks.option_names("perilune.migrator", options or {}, { folder = true }, "migrator_option")
   local self = setmetatable({}, metatable)
   local register, migrate, differences = functions.make()
   states[self] = { list = {}, register = register, migrate = migrate, differences = differences, erase_on_schema_change = false }

@@ -341,7 +341,8 @@ function record_class.call(target, owner, ...)
       if rawequal(rawget(owner, name), target) then return association(owner, ...) end
     end
   end
-  raise("argument", ("attempt to call %s; use Class.name(record) for the request of an association"):format(errors.describe(target)))
+  raise("argument", ("attempt to call %s; use %s"):format(errors.describe(target), owner == nil and "pcall(Class.insert, Class, { ... }) to catch an error of a call"
+    or "Class.name(record) for the request of an association"))
 end
 
 -- Classes
@@ -354,9 +355,28 @@ end
 local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
 local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
 
+--- Hooks of other libraries that have no counterpart, with the call that takes their place.
+local other_hooks = {
+  after_commit = "use db:after_next_transaction(on_commit) in did_save", after_rollback = "use db:after_next_transaction(nil, on_rollback) in will_save",
+  before_validation = "use will_save, which runs before validate", after_validation = "use validate", after_find = "use did_fetch", after_fetch = "use did_fetch",
+  after_load = "use did_fetch", after_initialize = "use did_fetch", before_commit = "use did_save, which runs inside the transaction",
+}
+
+--- Members of classes in other libraries that are tables of definitions.
+local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", rules = "validates",
+  scopes = "scope", relations = "relationship", relationships = "relationship", associations = "relationship" }
+
+--- Raises for a table that would define something in another library, and nothing here.
+local function check_definitions(name, value)
+  if type(value) ~= "table" or getmetatable(value) ~= nil or not other_definitions[name] then return end
+  local use = require("perilune.runtime.other_names").find("class", other_definitions[name])
+  raise("unknown_member", ("a record class has no `%s`; %s"):format(name, use), { name = name, advice = use })
+end
+
 --- Raises for a method whose name resembles a hook's, here or in other libraries, because it would never be called.
 local function check_hook(name)
   if record_class.hooks[name] or name == "did_fetch" then return end
+  if other_hooks[name] then raise("unknown_hook", ("no hook `%s`; %s"):format(name, other_hooks[name]), { name = name }) end
   local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
   local moment = moments[own_moment]
   if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record_class.hooks["will_" .. verb]) then return end
@@ -410,7 +430,10 @@ local function define(class, name, value)
     raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
       :format(name, info.name, errors.describe(value)))
   end
-  if value ~= nil then check_hook(name) end
+  if value ~= nil then
+    check_hook(name)
+    check_definitions(name, value)
+  end
   rawset(info.members, name, value)
   rawset(info.lookup, name, record_class.overridable[name] and may_be_called(value) and record_class.override(info, name, value) or value)
   forget_found(info)
@@ -508,9 +531,9 @@ end
 local function read_options(info, options)
   if options == nil then return end
   if type(options) ~= "table" then
-    raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options))
+    raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options) .. checks.option_cure(options, record_class.class_options))
   end
-  checks.option_names("perilune.record", options, record_class.class_options)
+  checks.option_names("perilune.record", options, record_class.class_options, "class_option")
   local names = {}
   for name in pairs(options) do names[#names + 1] = name end
   table.sort(names)

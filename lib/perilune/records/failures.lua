@@ -5,13 +5,23 @@ local native_values = require "perilune.native.values"
 local native_records = require "perilune.native.records"
 local raise = errors.raise
 
+local marks = require "perilune.runtime.marks"
+
 local failures = {}
+
+--- Returns the end of a message about a value that is not stored: what to write instead.
+local function value_cure(value, column)
+  if marks.is_expression(value) then return ("; use Class:filter_key(key):update_all{ %s = expression } for computed values"):format(column) end
+  if type(value) ~= "table" then return "" end
+  if native_records.class_of(value) then return "; use its key, as in record.id, or the field of the association" end
+  return getmetatable(value) == nil and ("; the class option types = { %s = \"json\" } stores tables as JSON"):format(column) or ""
+end
 
 --- Raises for a value that the row path cannot store.
 function failures.raise_value(description, target, position, expected, value)
   local key = target and require("perilune.records.values").key(description.schema, target)
   require("perilune.records.column_types").fail(description.schema, description.columns[position].name,
-    "expected " .. expected .. ", got " .. errors.describe(value), key)
+    "expected " .. expected .. ", got " .. errors.describe(value) .. value_cure(value, description.columns[position].name), key)
 end
 
 --- Raises for a value that does not fit the declared type of its column, unless the record's row already has this value.

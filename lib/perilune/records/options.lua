@@ -35,7 +35,7 @@ advise("insert insert_all", "ignore or_ignore ignore_duplicates skip_duplicates 
 advise("insert insert_all", "replace or_replace", "use on_conflict = \"replace\"")
 advise("insert insert_all", "unique_by conflict_target update_on_duplicate", "use upsert or upsert_all")
 advise("upsert upsert_all", "set", "use update = { column = perilune.sql(\"...\") }")
-advise("upsert upsert_all", "on_conflict", "the option `update` decides what happens to a conflicting row")
+advise("upsert upsert_all", "on_conflict", "the option `update` decides what happens to a conflicting row, and `target` is its unique key")
 advise("upsert upsert_all", "unique_by conflict_target conflict_columns conflict_fields conflict index_elements on by key keys",
   "use target = \"column\", or target = { ... } for a key of several columns")
 advise("upsert upsert_all", "update_only update_columns update_fields update_on_duplicate do_update columns only", "use update = { \"column\", ... }")
@@ -63,7 +63,7 @@ local cures = {
 
 --- Raises for names that are not options of a verb. Without a similar option, the table is taken for columns.
 local function check_are_options(verb, options, known)
-  local is_known, err = pcall(checks.option_names, verb, options, known)
+  local is_known, err = pcall(checks.option_names, verb, options, known, verb:find("_all$") and "list_option" or nil)
   if is_known then return end
   if err.kind ~= "unknown_option" or err.suggestion or err.advice or not cures[verb] then error(err, 0) end
   errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, err.name, cures[verb]), { name = err.name, advice = cures[verb] })
@@ -75,7 +75,8 @@ function record_options.read(verb, options)
   if carried[options] then return carried[options] end
   if native_records.is_database(options) then arity.refuse_database(verb) end
   if type(options) ~= "table" or native_records.class_of(options) then
-    errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
+    errors.raise("argument", ("%s: expected a table of options, got %s%s"):format(verb, errors.describe(options),
+      checks.option_cure(options, record_options.by_verb[verb])))
   end
   local known, parsed = record_options.by_verb[verb], {}
   for name, text in next, advice[verb] or {} do

@@ -58,9 +58,14 @@ function validation.errors(info, target, db)
   if not validate then return mistakes end
   local former = collecting[target]
   collecting[target] = mistakes
-  local is_done, failure = pcall(validate, target, db)
+  local is_done, result = pcall(validate, target, db)
   collecting[target] = former
-  if not is_done then error(failure, 0) end
+  if not is_done then error(result, 0) end
+  -- In other libraries the result tells whether the record is valid, or what is wrong.
+  if result ~= nil and result ~= true then
+    errors.raise("argument", ("validate of `%s` returned %s, which is ignored; use self:invalid(\"column\", \"message\") for each error"):format(info.table,
+      errors.describe(result)))
+  end
   return mistakes
 end
 

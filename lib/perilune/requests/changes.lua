@@ -38,8 +38,11 @@ function changing.check_policy(method, policy)
   end
 end
 
-local function read_options(method, options)
+local function read_options(method, options, assignments)
   if options == nil then return {} end
+  if type(assignments) == "string" then
+    raise("argument", ("%s: expected { column = value, ... }, got the string %q; use update_all{ %s = value }"):format(method, assignments, assignments))
+  end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
@@ -253,7 +256,7 @@ local changes = {}
 function changes.update_all(self, ...)
   local db, assignments, options = database_argument.take("update_all", 2, ...)
   db = request_plans.database_for(db, "update_all")
-  options = read_options("update_all", options)
+  options = read_options("update_all", options, assignments)
   local values = read_assignments(self, db, assignments)
   local returning = read_returning(self, "update_all", options.returning)
   local change = statement("update", options.on_conflict, returning, values)

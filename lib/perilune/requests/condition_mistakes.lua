@@ -93,6 +93,16 @@ end
 -- @tparam function check_column raises for a name that is not a column
 function mistakes.text(method, text, values, check_column)
   local name = text:match("^%s*([%a_][%w_]*)%s*$")
+  local list = values.n == 1 and values[1]
+  if type(list) == "table" and getmetatable(list) == nil and #list > 0 then
+    local column = text:match("([%a_][%w_]*)%s+[iI][nN]%s*%(?%s*%?%s*%)?%s*$")
+    if column then
+      raise("argument", ("%s: one placeholder stands for one value, not for a list; use filter{ %s = { 1, 2 } }, or filter(Class.c.%s:is_in{ 1, 2 })"):format(
+        method, column, column))
+    end
+  elseif values.n > 0 and text:find("%$%d") and not text:find("?", 1, true) then
+    raise("argument", ("%s: `%s` has no placeholder `?`; use `?`, or `?1` for the first value"):format(method, text))
+  end
   if values.n == 0 and is_literal(text) then
     raise("argument", ("%s(%q): a literal is the same for all rows, so it is not a condition; use filter_key(%q) for the row with this key, all() or "
       .. "none()"):format(method, text, text))

@@ -103,8 +103,17 @@ local function column_or_raise(self, name)
   end
   local names = source.class and column.kind == "unknown_column" and class_properties.association_names(source.class) or {}
   if #names == 0 then error(column, 0) end
-  local first = name:match("^([^.]+)%.")
-  if first then errors.raise_unknown("association", first, names) end
+  local first, rest = name:match("^([^.]+)%.(.+)$")
+  local document = first and source:column_named(first)
+  if document and document.shape.is_json then
+    raise("argument", ("filter: `%s` is not a column; use filter(Class.c.%s:json(%q):eq(value)) for a member of a JSON document"):format(name, first, rest))
+  elseif first then
+    errors.raise_unknown("association", first, names)
+  end
+  local associated, column_of_it = name:match("^([%w_]-)__([%w_]+)$")
+  if associated and class_properties.association(source.class, associated) then
+    raise("unknown_column", ("filter: no column `%s`; use filter{ [\"%s.%s\"] = value }"):format(name, associated, column_of_it), { name = name })
+  end
   require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   for _, other in ipairs(require("perilune.requests.named_expressions").names(source)) do names[#names + 1] = other end
   local schema = source.class and source:schema()
@@ -150,7 +159,7 @@ end
 local function of_table(self, method, condition)
   local first = next(condition)
   if first == nil then
-    raise("argument", method .. "{}: an empty table is not a condition; omit it, or use all()")
+    raise("argument", method .. "{}: an empty table is not a condition; omit it, or use all(); a field that is nil does not exist, so use perilune.null for NULL")
   elseif next(condition, first) == nil then
     check_key(first, method)
     return of_field(self, first, condition, {})

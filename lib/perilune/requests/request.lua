@@ -186,6 +186,15 @@ end
 
 local orders = { order = true, then_order = true }
 
+--- Raises for a text with several columns, which SQL would read as one term.
+local function check_is_one_column(method, text)
+  if not text:find(",", 1, true) then return end
+  local rest = text:gsub("'[^']*'", ""):gsub('"[^"]*"', ""):gsub("%b()", "")
+  if rest:find(",", 1, true) then
+    raise("argument", ("%s: %q names several columns; each is an argument of its own, as in %s(\"name\", \"SUM(total) AS sum\")"):format(method, text, method))
+  end
+end
+
 --- Returns a name or SQL text as an expression: a column of the request's table if one has that name.
 function request.term(self, text, method)
   if orders[method] and selects_name(self.node, text) then return expression.name(text) end
@@ -199,6 +208,7 @@ function request.term(self, text, method)
   elseif orders[method] and (text:lower() == "desc" or text:lower() == "asc") then
     raise("argument", ("%s: `%s` is not a column; use %s(Class.c.name:%s()), or %s(\"name %s\")"):format(method, text, method, text:lower(), method, text:upper()))
   end
+  if method == "select" or method == "annotated_with" then check_is_one_column(method, text) end
   if text:match("^[%a_][%w_]*$") then
     if not self.node.is_result then self.node.root.source:check_is_column(text) end
     return expression.name(text)
@@ -382,6 +392,6 @@ arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
 arity.limit(derivations, "", {
   filter_key = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
   aliased = 1,
-})
+}, { distinct = "use select(\"column\"):distinct()" })
 
 return request

@@ -37,11 +37,35 @@ function checks.database(place, db)
   return db
 end
 
+--- Options that a text may stand for, most likely first.
+local options_of_texts = { "target", "columns", "column", "name" }
+--- Options that `true` may stand for.
+local options_of_flags = { "if_exists", "if_not_exists", "unique" }
+local reference_actions = { cascade = true, restrict = true, ["set null"] = true, ["set default"] = true, ["no action"] = true, set_null = true, set_default = true }
+
+--- Returns the end of a message about a value in place of options: the option that it may stand for.
+-- @tparam {[string]=any} known the valid options
+function checks.option_cure(value, known)
+  if type(value) == "string" then
+    if known.on_delete ~= nil and reference_actions[value:lower()] then return ("; use { on_delete = %q }"):format(value) end
+    for _, name in ipairs(options_of_texts) do
+      if known[name] ~= nil then return ("; use { %s = %q }"):format(name, value) end
+    end
+  elseif value == true then
+    for _, name in ipairs(options_of_flags) do
+      if known[name] ~= nil then return ("; use { %s = true }"):format(name) end
+    end
+  end
+  return ""
+end
+
 --- Raises for the first unknown option, in alphabetical order.
 local function raise_unknown_option(place, options, known, section)
   local unknown = {}
   for name in pairs(options) do
-    if type(name) ~= "string" then checks.fail(place, "expected options with names, got " .. errors.describe(name)) end
+    if type(name) ~= "string" then
+      checks.fail(place, "expected options with names, got " .. errors.describe(name) .. (known.columns ~= nil and "; use { columns = { ... } }" or ""))
+    end
     if known[name] == nil then unknown[#unknown + 1] = name end
   end
   table.sort(unknown)
@@ -73,15 +97,16 @@ end
 --- Reads a table of options, nil for none. All options of the library are read with this function.
 -- @tparam {[string]=string|table} kinds the valid options. For each, the required type, "any" for an option checked elsewhere,
 -- or { read, expected }: a function that returns the stored value, nil for an invalid one, and the expectation for messages.
+-- @tparam ?string section see checks.option_names
 -- @treturn table the stored values
-function checks.options(place, options, kinds)
+function checks.options(place, options, kinds, section)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
   if type(options) ~= "table" then
     if native_records.is_database(options) then arity.refuse_database(place) end
-    checks.fail(place, "expected a table of options, got " .. errors.describe(options))
+    checks.fail(place, "expected a table of options, got " .. errors.describe(options) .. checks.option_cure(options, kinds))
   end
-  checks.option_names(place, options, kinds)
+  checks.option_names(place, options, kinds, section)
   local read = {}
   for _, name in ipairs(sorted_keys(options)) do read[name] = read_option(place, name, kinds[name], options[name]) end
   return read

@@ -81,6 +81,9 @@ end
 local function make_objects(raws)
   local case_metatable = {
     __name = "enum case",
+    __index = function(case, name)
+      errors.raise("unknown_member", ("the case `%s` has no field `%s` (available: name, raw)"):format(rawget(case, "name"), tostring(name)))
+    end,
     __tostring = function(case) return case.name end,
     __to_database = function(case) return case.raw end,
   }
@@ -153,9 +156,14 @@ function public.enum(definition)
     __name = "enum",
     __metatable = false,
     __newindex = function() errors.raise("argument", "an enum cannot be changed") end,
+    __call = function() errors.raise("argument", "cannot call an enum; use Enum:from(value) for the case with a value") end,
+    __pairs = function() return next, by_name end,
     __index = function(_, name)
       local member = members[name]
       if member ~= nil then return member end
+      if name == "values" or name == "all" or name == "names" or name == "keys" or name == "list" then
+        errors.raise("unknown_member", ("the enum has no case `%s`; use Enum:cases() for a list of all"):format(name))
+      end
       local available = strings and table.concat(strings, ", ") or list_cases(cases)
       errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: " .. available .. ")")
     end,

@@ -5,7 +5,7 @@
 
 local errors = require "perilune.native.errors"
 
-local transactions = "use db:write(function(db) ... end), which commits at its end and rolls back if the function raises or returns \"rollback\""
+local transactions = "use db:write(function(db) ... end), which commits at its end and rolls back if the function raises an error"
 local failures = "a failure raises an error object with the fields `message`, `kind`, `code` and `sql`; catch it with pcall(f)"
 local own_rows = "use filter{ column = value }; a condition may also be an expression, filter(Class.c.total:gt(5)), or SQL with arguments, "
   .. "filter(\"total > ?\", 5)"
@@ -92,6 +92,9 @@ sections.request = {
   ["includes include including with with_ eager eager_load eager_load_all prefetch prefetch_related select_related joinedload selectinload "
     .. "subqueryload load_with options populate preload_all fetch_with with_related related include_all with_relations contains_eager "
     .. "includes_all joined_load select_in_load including_associations"] = including,
+  ["insert_or_ignore insert_ignore create_or_ignore insert_if_missing insert_unless_exists"] = "use Class:insert({ column = value }, { on_conflict = \"ignore\" })",
+  ["full_text match_against"] = "use matching(pattern) on the class of a full-text table (db:create_fts5)",
+  ["callback callbacks add_callback"] = hooks,
   ["joins inner_join joined join_table joining join_related"] = joining,
   ["left_joins left_outer_join left_outer_joins outer_join outerjoin leftjoin"] = joining .. "; left_join(Other, condition)",
   ["create_with new_record initialize"] = "use Class{ column = value }:insert(), or Class:insert{ column = value }",
@@ -156,7 +159,7 @@ sections.class = {
     "a class is itself a request: Class:filter{ column = value }:order(\"column\"):fetch_all()",
   ["destroy delete_by_id remove_by_id delete_by_pk delete_key delete_row erase"] = "use Class:delete_one(key), or filter{ column = value }:delete_all()",
   ["update_by_id update_one modify_one update_row update_where_id"] = "use Class:find(key):update_changes{ column = value }, or filter_key(key):update_all{ column = value }",
-  ["exists_by has contains has_key include"] = "use Class:exists(key), or filter{ column = value }:exists()",
+  ["exists_by has contains has_key"] = "use Class:exists(key), or filter{ column = value }:exists()",
   ["transaction begin atomic in_transaction write"] = transactions,
   ["has_and_belongs_to_many many_to_many many_many has_many_through belongs_to_many manytomany many2many through"] =
     "use Class:has_many(Target, { through = Class.links, using = Link.target })",
@@ -260,6 +263,7 @@ local patterns = {
     { "^add_(.+)$", "use record:%s():add(other) for the association, or :insert{ column = value }", true },
     { "^remove_(.+)$", "use record:%s():remove(other) for the association", true },
     { "^before_(.+)$", hooks, true }, { "^after_(.+)$", hooks, true },
+    { "^(history)$", "the class has no history; use perilune.history(Class):install(db) to keep one", true },
   },
   request = {
     { "^find_by_(.+)$", "use filter{ %s = value }:fetch_one()", true },
@@ -306,8 +310,8 @@ sections.column = {
   ["endswith ends iendswith has_suffix suffix end_with"] = "use column:ends_with(text)",
   ["has includes include containing contains_text substring_of find"] = "use column:contains(text)",
   ["not_like unlike not_ilike does_not_match not_contains"] = "use ~column:like(pattern)",
-  ["matches regex rlike regexp_match pattern similar_to matching"] = "use column:regexp(pattern), column:glob(pattern) or column:like(pattern); "
-    .. "column:match(pattern) is for full-text tables",
+  ["matches regex rlike regexp_match pattern similar_to matching"] = "use column:glob(pattern) or column:like(pattern); column:regexp(pattern) calls "
+    .. "the function `regexp` of db:add_function, and column:match(pattern) is for full-text tables",
   ["descending reverse reversed order_desc desc_"] = "use column:desc()",
   ["ascending asc_ order_asc ordered"] = "use column:asc()",
   ["nullsfirst"] = "use column:nulls_first()", ["nullslast"] = "use column:nulls_last()",
@@ -334,7 +338,7 @@ sections.column = {
     "use column:cast(\"integer\"), with \"integer\", \"real\", \"text\", \"blob\" or \"numeric\"",
   ["year"] = "use column:strftime(\"%Y\")", ["month"] = "use column:strftime(\"%m\")", ["day"] = "use column:strftime(\"%d\")",
   ["hour"] = "use column:strftime(\"%H\")", ["minute"] = "use column:strftime(\"%M\")", ["weekday dow day_of_week"] = "use column:strftime(\"%w\")",
-  ["extract date_part date_trunc trunc_date format date_format to_char"] = "use column:strftime(format), as in column:strftime(\"%Y-%m\")",
+  ["extract"] = "use column:json(\"name\") for a member of a JSON document, column:strftime(\"%Y\") for a part of a date", ["date_part date_trunc trunc_date format date_format to_char"] = "use column:strftime(format), as in column:strftime(\"%Y-%m\")",
   ["timestamp unix epoch"] = "use column:unixepoch()",
   ["now"] = "use perilune.now() as a value",
   ["get path at key member get_path json_get json_value json_field extract_json json_text jsonb element get_json_object"] = "use column:json(\"name\"), or column:json(\"$.a.b\")",
@@ -402,7 +406,7 @@ sections.database = {
   ["async_write async_write_without_transaction begin commit rollback setautocommit begin_transaction commit_transaction rollback_transaction start_transaction set_autocommit autocommit "
     .. "transaction with_transaction atomic in_transaction_ tx immediate_transaction begin_immediate run_in_transaction write_transaction do_transaction "
     .. "writer update_in_transaction unsafe_reentrant_write end_transaction"] =
-    transactions .. "; db:in_transaction takes the kind of transaction, db:in_savepoint nests",
+    transactions .. "; a function of db:in_transaction or db:in_savepoint may also return \"rollback\"",
   ["savepoint with_savepoint nested begin_nested release rollback_to release_savepoint rollback_to_savepoint"] = "use db:in_savepoint(function() ... end)",
   ["async_read read_transaction reader unsafe_read read_only with_read read_lock snapshot_read"] = "use db:read(function(db) ... end)",
   ["write_in_transaction"] = "use db:write(function(db) ... end)",
@@ -452,13 +456,20 @@ sections.database = {
   ["after_commit_once on_next_commit after_next_commit after_transaction"] = "use db:after_next_transaction(on_commit, on_rollback)",
   ["last_error_message"] = failures, ["drop_all reset erase clear"] = "use db:drop_table(name) for each of db:tables()",
   ["attach attach_database detach"] = "use db:execute(\"ATTACH DATABASE ? AS name\", path)",
+  ["history versions_of_table audit undo redo track_history enable_history"] = "use perilune.history(Class), whose history:undo(transaction) undoes changes",
+  ["preview dry_run simulate"] = "use db:record_changes(function(db) ... end), which returns a changeset, or `perilune run --preview FILE`",
+  ["push enqueue add_job perform_later jobs dispatch schedule_job work process"] = "a queue of jobs is perilune.jobs(name), as in perilune.jobs(name):enqueue(payload)",
+  ["import import_csv export export_csv load_csv csv from_csv to_csv copy_from import_file"] = "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output",
+  ["transform_table rebuild_table recreate_table alter_table_rebuild"] = "use db:alter_table(name, function(t) ... end), which rebuilds the table if SQLite requires it",
+  ["copy_table clone_table duplicate_table"] = "use db:execute(\"CREATE TABLE copy AS SELECT * FROM name\")",
+  ["create_join_table add_join_table create_link_table many_to_many"] = "use db:create_table(name, function(t) t:belongs_to(\"first\") t:belongs_to(\"second\") end)",
   ["sleep wait"] = "use perilune.sleep(duration)", ["now"] = "use perilune.now(), or db:transaction_date()",
   ["foreign_keys_enabled enable_foreign_keys"] = "foreign keys are enforced; db:foreign_key_violations() finds broken references",
   ["rename alter_table_rename"] = "use db:rename_table(name, new_name)",
   ["interrupt_all abort cancel stop"] = "use db:interrupt()",
   ["blob open_blob_handle blob_open"] = "use db:open_blob(table, column, rowid)",
   ["parameter bind bind_values bind_names"] = "pass values as arguments: db:fetch_all(\"... WHERE name = :name\", { name = \"Ada\" })",
-  ["add_tokenizer register_tokenizer create_virtual_table create_fts create_full_text create_fts4"] = "use db:create_fts5(name, options)",
+  ["add_tokenizer register_tokenizer create_virtual_table create_fts create_full_text create_fts4 create_fts_table create_fts5_table create_search_index create_full_text_index fulltext full_text_index"] = "use db:create_fts5(name, options)",
 }
 
 sections.statement = {
@@ -492,7 +503,8 @@ sections.table = {
   ["float real double number_ decimal_ floating"] = typed:format("real"),
   ["decimal numeric money"] = typed:format("numeric"), ["boolean bool"] = typed:format("boolean"), ["blob binary bytes bytea"] = typed:format("blob"),
   ["date"] = typed:format("date"), ["datetime timestamp time timestamptz date_time"] = typed:format("datetime"),
-  ["json"] = typed:format("json_text"), ["jsonb"] = typed:format("jsonb"), ["uuid guid"] = typed:format("text"), ["enum"] = typed:format("text"),
+  ["json"] = typed:format("json_text"), ["jsonb"] = typed:format("jsonb"), ["uuid guid"] = typed:format("text"),
+  ["enum"] = typed:format("text") .. ", and the class option types = { column = perilune.enum{ \"a\", \"b\" } }",
   ["any"] = typed:format("any"),
   ["timestamps created_at updated_at use_timestamps timestamp_columns add_timestamps"] = timestamps,
   ["autoincrement auto_increment increments id primary pk big_increments serial_primary_key autoincremented_primary_key auto_incrementing_primary_key "
@@ -504,6 +516,7 @@ sections.table = {
   ["index add_index indexes key create_index indexed"] = "use t:column(name, type):indexed(), or db:create_index(\"table\", { \"column\" }) after db:create_table",
   ["col field add_column column_of new_column define_column"] = columns,
   ["check_constraint add_check checks"] = "use t:check(condition)",
+  ["many_to_many has_and_belongs_to_many join_table"] = "use a table of its own with t:belongs_to(\"first\") and t:belongs_to(\"second\")",
   ["not_null nullable default null required"] = columns,
   ["remove remove_column drop_column drop rename rename_column change change_column modify alter_column"] = "use db:alter_table(\"table\", function(t) ... end) with t:rename_column, "
     .. "t:drop_column and t:change_column",
@@ -554,6 +567,7 @@ sections.column_definition = {
   ["on_update cascade_on_update"] = "use the option of the reference: :references(\"table\", { on_update = \"cascade\" })",
   ["collation nocase case_insensitive"] = "use :collate(\"nocase\")", ["checks constraint check_constraint between min max"] = "use :check(condition)",
   ["generated computed virtual stored generated_always_as"] = "use :generated_as(expression)", ["comment"] = "SQLite has no comments on columns",
+  ["precision scale limit length size max_length digits"] = "give the size with the type, as in t:column(\"price\", \"decimal(10, 2)\")",
   ["unsigned"] = "SQLite has no unsigned integers; use :check(\"column >= 0\")", ["type cast"] = "the type is the second argument of t:column(name, type)",
   ["column text integer string"] = "begin a new statement: t:column(name, type)",
 }
@@ -673,15 +687,16 @@ sections.perilune = {
   ["wait pause delay_for usleep sleep_for"] = "use perilune.sleep(duration)",
   ["go async task thread coroutine fork start run_async parallel launch detach"] = "use perilune.spawn(f, ...)", ["await join gather"] = "use task:wait() on the result of perilune.spawn",
   ["signal_handler on_interrupt trap"] = "use perilune.on_signal(name, f)", ["error_handler catch set_error_handler"] = "use perilune.on_error(f)",
-  ["time today datetime timestamp utcnow current_time current_date clock"] = "use perilune.now(), perilune.now().unix for seconds",
-  ["parse_date to_date from_iso date_from datetime_from new_date make_date"] = "use perilune.date(\"2026-03-01\")",
+  ["time timestamp utcnow current_time clock unix_time"] = "use perilune.now(), perilune.now().unix for seconds", ["today current_date"] = "use perilune.now():start_of(\"day\")",
+  ["datetime local_date parse_date to_date from_iso date_from datetime_from new_date make_date"] = "use perilune.date(\"2026-03-01\")",
   ["dates date_time"] = "use perilune.date",
   ["uuid4 new_uuid guid uuid_v4 generate_uuid id new_id"] = "use perilune.uuid()", ["rand randint random_number rand_int"] = "use perilune.random(m, n)",
   ["NULL none nil_ none_ null_value db_null"] = "use perilune.null",
   ["binary bytes buffer"] = "use perilune.blob(bytes)", ["print debug logger info warn error warning notice trace"] = "use perilune.log.info(message, fields), and likewise debug, warning and error",
   ["to_json json_encode encode stringify"] = "use perilune.json.encode(value)", ["from_json json_decode decode parse"] = "use perilune.json.decode(text)",
   ["on on_event trigger rule workflow job_ automate on_change listen when_changed"] = "use perilune.automation{ name = ..., on = ..., run = function ... end }",
-  ["queue_job job enqueue worker job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
+  ["queue_job job enqueue job_queue background perform_later"] = "use perilune.jobs(name):enqueue(payload)",
+  ["worker workers job_handler process_jobs handle_jobs work"] = "use perilune.jobs(name):handle(function(payload) ... end)",
   ["send publish dispatch fire emit_event raise trigger_event"] = "use perilune.emit(name, data)",
   ["observe watch subscribe"] = "use db:observe(fetch, callback), or request:observe(callback)",
   ["cte with_cte recursive with_recursive common_table_expression"] = "use perilune.common_table(name, request)",
@@ -695,6 +710,18 @@ sections.perilune = {
   ["func_count count_all count_star"] = "use perilune.count()", ["exists_"] = "use perilune.exists(request)",
   ["relationship has_many belongs_to"] = "use Class:has_many(Target) and Class:belongs_to(Target)",
   ["import require load_module"] = "use require(\"module\")", ["version"] = "the command `perilune --version` shows it", ["args argv arguments"] = "use the global `arg`",
+  ["retry retrying with_retry retries"] = "use the option `retry` of automations, `attempts` of jobs, or pcall in a loop",
+  ["undo redo audit versions versioning paper_trail"] = "use perilune.history(Class), which keeps all versions and undoes transactions",
+  ["preview dry_run simulate plan"] = "use `perilune run --preview FILE`, or db:record_changes(function(db) ... end), which returns a changeset",
+  ["freeze travel travel_to set_now mock_time freeze_time fake_clock"] = "use t.clock:set(instant) in a scenario", ["exit quit stop"] = "use os.exit(code)",
+  ["help docs man reference"] = "use the command `perilune help NAME`", ["argument parameters_ option options get_arg"] = "use the global `arg`, or the values of `...`",
+  ["inspect dump pp pretty print_table pretty_print show"] = "use print(value), or perilune.json.encode(value)",
+  ["duration seconds minutes hours days interval_of timedelta period"] = "durations are texts, as in perilune.sleep(\"1h30m\"), or tables for dates: date:add{ days = 1 }",
+  ["read_file open_file write_file readfile file_read fs read_lines"] = "use io.open(path), or io.lines(path)",
+  ["load load_file dofile run_file run_script include_file"] = "use dofile(path), or require(\"module\")",
+  ["csv import_csv read_csv export_csv export from_csv import_file export_json xlsx to_csv"] = "use the command `perilune import FILE --table NAME`, and `perilune query --format csv` for output",
+  ["hash sha256 md5 sha1 hmac encrypt digest crypto base64"] = "modules of the host provide such functions",
+  ["model_of record_of repository_ insert update delete find_ save"] = "use a class: local Class = perilune.record(\"table\"); Class:insert{ column = value }",
   ["diff inverse"] = "use db:record_changes(function(db) ... end), which returns a changeset", ["fetch_url http request"] = "modules of the host give access to other programs",
 }
 
@@ -725,14 +752,53 @@ sections.option = {
   ["kinds kind_of_change"] = "use the option `operations`", ["action handler callback f function_ do_ body"] = "use the option `run`", ["through_ join_table pivot"] = "use the options through = Class.links, using = Link.target",
 }
 
+sections.class_option = {
+  ["table_name tablename table"] = "the first argument names the table", ["hidden hide exclude private"] = "use the option `fields`, or select(...) in a request",
+  ["relations relationships associations has_many belongs_to has_one"] = "define associations after the class: Class.children = Class:has_many(Child)",
+  ["json json_columns jsonb"] = "use the option types = { column = \"json\" }", ["scopes scope"] = "define function Class.requests:name(...) return self:filter{ ... } end",
+  ["columns schema"] = "the columns come from the table; use the option `types` for their types, `fields` for their names",
+}
+sections.association_option = {
+  ["dependent delete_dependent cascade_delete on_delete"] = "rows are deleted by the reference: t:belongs_to(\"table\", { on_delete = \"cascade\" })",
+  ["as alias_"] = "use the option `name`", ["key"] = "use the option `columns`, the columns of the foreign key",
+  ["order_by sort scope"] = "use a request: Class:has_many(Target):order(\"column\"), or :filter{ ... }",
+}
+sections.table_option = {
+  ["virtual using module fts fts5"] = "use db:create_fts5(name, { columns = { ... } })", ["columns fields"] = "use db:create_table(name, function(t) t:column(\"title\", \"text\") end)",
+}
+sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
+sections.migrator_option = { ["migrations"] = "use migrator:register(name, function(db) ... end)" }
+sections.automation_option = {
+  ["every schedule event change"] = "use the option `on`, as in on = { every = \"1h\" }, on = { schedule = \"0 9 * * mon-fri\" } or on = { change = \"table\" }",
+  ["cron interval trigger triggers table tables"] = "use the option `on`, as in on = { every = \"1h\" }, on = { schedule = \"0 9 * * mon-fri\" } or on = { change = \"table\" }",
+  ["then do_"] = "use the option `run`", ["retries backoff attempts max_retries max_attempts"] = "use the option `retry`",
+  ["timeout"] = "the function has no time limit of its own; the host limits scripts (perilune run --timeout)", ["condition if_ only_if"] = "use the option `when`",
+}
+sections.trigger_option = {
+  ["insert update delete table tables operation operations row record class on_insert on_update on_delete changes changed"] =
+    "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
+  ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
+}
+sections.scenario = {
+  ["each cases table parametrize with_cases"] = "use the option `cases`: scenario(name, { cases = { { a = 1 } } }, function(t, case) ... end)", ["pending xit xscenario disabled"] = "use scenario.skip(reason, name, f)",
+  ["focus fit"] = "use scenario.only(name, f)",
+}
+sections.scenario_option = {
+  ["skip ignored disabled pending"] = "use scenario.skip(reason, name, function(t) ... end)", ["only focus"] = "use scenario.only(name, function(t) ... end)",
+  ["before before_each setup"] = "use before_each(function(t) ... end)", ["after after_each teardown"] = "use after_each(function(t) ... end)",
+  ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
+  ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
+}
+for _, name in ipairs{ "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario" } do continued[name .. "_option"] = { "option" } end
+
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 
 sections.expectation = {
   ["to_equal to_be equal eq is_equal equal_to same toequal tobe to_eq should_equal deep_equals to_be_equal are_equal to_equal_to are_same to_deep_equal "
     .. "same_as be equals_to to_strict_equal"] = "use expect(value):equals(other)",
   ["not_equals not_equal not_ to_not_equal ne not_to_equal is_not differs are_not_equal not_to_be isnt"] = "use expect.no(value):equals(other)",
-  ["to_contain includes include has to_include contain to_have contains_text to_match_substring"] = "use expect(value):contains(part)",
-  ["to_match match like regex to_match_pattern"] = "use expect(value):matches(pattern)",
+  ["to_contain includes include has to_include contain to_have contains_text to_match_substring"] = "use expect(value):contains(part), or expect(value):covers{ field = value } for some fields of a table",
+  ["to_match match like regex to_match_pattern starts_with ends_with begins_with to_start_with to_end_with"] = "use expect(value):matches(pattern), with a Lua pattern such as \"^text\"",
   ["to_be_nil nil_ be_nil to_be_null is_null to_be_none null is_none to_be_undefined to_be_falsy"] = "use expect(value):is_nil()",
   ["is_not_nil to_exist exists not_nil to_be_defined is_some to_be_truthy present to_not_be_nil"] = "use expect.no(value):is_nil()",
   ["is_true to_be_true true_ be_true truthy is_truthy ok"] = "use check(value), or expect(value):equals(true)", ["is_false to_be_false false_ falsy be_false"] = "use expect(value):equals(false)",
@@ -742,7 +808,7 @@ sections.expectation = {
   ["greater_than gt to_be_greater_than less_than lt at_least ge le above below to_be_less_than"] = "use check(value > 5)",
   ["has_row contains_row has_rows_like include_rows"] = "use expect(rows):has_rows[[ ... ]]", ["to_equal_rows rows_equal table equals_rows same_rows"] = "use expect(rows):rows[[ ... ]]",
   ["to_match_snapshot matches_snapshot"] = "use expect(value):snapshot(name)", ["is_a type is_type a an instance_of to_be_a"] = "use check(type(value) == \"string\")",
-  ["to no_ never"] = "use expect.no(value)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
+  ["to have been is_ and_"] = "matchers are methods: expect(value):equals(other)", ["no never no_"] = "use expect.no(value):equals(other)", ["subset to_match_object has_fields like_table matches_table contains_fields"] = "use expect(value):covers{ field = value }",
 }
 sections.aspect = {
   ["code error_code type error_kind class"] = "use kind = \"constraint_unique\"", ["pattern text matches msg match"] = "use message = \"a Lua pattern\"",
@@ -756,6 +822,21 @@ sections.effects = {
   ["called was_called have_been_called called_with received invocations call_count count to_have_been_called"] = "use t.effects.module:calls(name), or :once(), :times(count) and :never() on it",
 }
 
+sections.scenario_global = {
+  ["describe context suite insulate expose feature"] = "use group(name, function() ... end)",
+  ["it test specify example should test_case def_test"] = "use scenario(name, function(t) ... end)",
+  ["assert_equal assert_equals assert_eq assert_same assert_is assert_match assert_nil assert_not_equal assert_table_equals lu luaunit eq equals should_equal is"] =
+    "use expect(value):equals(other), or check(a == b)",
+  ["assert_true assert_false assert_not_nil assert_that ensure must verify ok"] = "use check(value)",
+  ["assert_error assert_raises assert_throws expect_errors expect_to_fail raises throws"] = "use expect_error(function() ... end, message)",
+  ["before before_each before_all setup set_up setup_all lazy_setup strict_setup"] = "use before_each(function(t) ... end)",
+  ["after after_each after_all teardown tear_down lazy_teardown strict_teardown"] = "use after_each(function(t) ... end)",
+  ["spy stub mock fake"] = "use t.effects.module:stub(name, value) and t.effects.module:calls(name)",
+  ["skip pending xit xdescribe xtest todo"] = "use scenario.skip(reason, name, function(t) ... end)", ["fit fdescribe only"] = "use scenario.only(name, function(t) ... end)",
+  ["fail flunk"] = "use error(message), or check(false, message)", ["finally defer cleanup"] = "use t.defer(f)", ["given make run clock effects"] = "use the context of the scenario: t.given, t.make, t.run, t.clock, t.effects",
+  ["parametrize each test_each cases"] = "use the option `cases` of scenario", ["sleep wait"] = "use t.clock:advance(duration)",
+}
+
 sections.scenario_t = {
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
@@ -765,6 +846,7 @@ sections.scenario_t = {
   ["wait sleep wait_for settle"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
   ["throws fails expect_error run_failing try pcall"] = "use expect_error(function() ... end, message), or t.run_protected(path)", ["pending"] = "use t.skip(reason)",
   ["describe context it test"] = "use scenario(name, body) and group(name, body) at the top of the file", ["snapshot"] = "use expect(value):snapshot(name)",
+  ["fail error_ flunk abort"] = "use error(message), or check(false, message)",
 }
 
 -- Words -------------------------------------------------------------------------------------------------------------------------------
@@ -788,7 +870,7 @@ for section, text in pairs{
     .. "insert=new_and_save create=new_and_save",
   database = "transaction=transaction commit=transaction rollback=transaction begin=transaction savepoint=savepoint lock=transaction "
     .. "index=add_index indexes=add_index column=table_info columns=table_info constraint=add_foreign_key unique=add_index tables=table_names "
-    .. "table=table_names journal=pragma wal=pragma cache=pragma encoding=pragma timeout=busy_timeout backup=backup restore=backup dump=backup "
+    .. "table=table_names transform=alter rebuild=alter recreate=alter journal=pragma wal=pragma cache=pragma encoding=pragma timeout=busy_timeout backup=backup restore=backup dump=backup "
     .. "attach=attach detach=attach count=scalar find=first insert=insert upsert=update update=update delete=delete truncate=delete "
     .. "empty=delete function=create_function aggregate=create_aggregate collation=create_collation trace=trace log=trace on=update_hook "
     .. "before=update_hook after=update_hook watch=watch observe=watch live=watch listen=watch subscribe=watch plan=explain_query_plan "
@@ -888,7 +970,7 @@ function other_names.raise(section, what, name, names, is_column)
     if not use then error(err, 0) end
   end
   -- The options of a function are few, so that a similar one is more likely to be meant.
-  if section == "option" then
+  if what == "option" then
     local _, err = pcall(errors.raise_unknown, what, name, names)
     local option, is_known = use:match("^use the option `?([%w_]+)"), false
     for _, known in ipairs(names) do is_known = is_known or known == option end

@@ -99,11 +99,25 @@ function modifiers:check(condition)
   return self
 end
 
+--- SQL expressions that a default value in text would not run.
+local sql_functions = { now = true, date = true, time = true, datetime = true, strftime = true, julianday = true, unixepoch = true, random = true, randomblob = true, uuid = true,
+  gen_random_uuid = true, uuid_generate_v4 = true, getdate = true, lower = true, hex = true }
+local current_words = { current_timestamp = true, current_date = true, current_time = true }
+
+--- Raises for the text of an SQL expression, which would be stored as it is.
+local function check_is_no_sql(place, value)
+  local word = sql_names.fold(value)
+  if current_words[word] or sql_functions[word:match("^%(*(%a[%w_]*)%(.*%)$") or ""] then
+    checks.fail(place, ("%q would be stored as text; use :default_sql(%q)"):format(value, word:find("^now%(") and "CURRENT_TIMESTAMP" or value))
+  end
+end
+
 --- Sets the value of rows that are inserted without one.
 -- @param value any value that can be bound; perilune.null for NULL
 function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
+  if type(value) == "string" then check_is_no_sql(place, value) end
   if self.declared and declared_types.date_form(self.declared) == "day" and perilune.date.is(value) then value = value:format("YMD") end
   local literal = sql_text.literal(value, place)
   return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))
@@ -143,6 +157,7 @@ end
 -- @tparam ?string kind "virtual" (the default): computed on reading; "stored": computed on writing
 function modifiers:generated_as(expression, kind)
   local place = check_open(self, "generated_as")
+  if type(kind) == "table" then checks.fail(place, "argument 2: expected \"virtual\" or \"stored\", got a table; use :generated_as(expression, \"stored\")") end
   local word = checks.choice(place, "kind", kind, { "virtual", "stored" }) or "VIRTUAL"
   if self.changed and not self.changed:has("generated_as") then
     checks.refuse(place, "the values of column `" .. self.name .. "` would be lost; drop it, and add a generated column")
@@ -192,7 +207,6 @@ for name, kind in pairs(table_reference.options) do reference_options[name] = ki
 --   "set null", "set default"; `deferred`: checked at the end of the transaction
 function modifiers:references(name, options)
   local place = check_open(self, "references")
-  if type(options) == "string" then checks.fail(place, ("expected a table of options, got the string %q; use { column = %q }"):format(options, options)) end
   options = checks.options(place, options, reference_options)
   if self.clauses.references then
     checks.refuse(place, "column `" .. self.name .. "` already refers to a table; use t:foreign_key for a second reference")

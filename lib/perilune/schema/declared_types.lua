@@ -46,7 +46,8 @@ local function check_words(declared, place)
   local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$")
     or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$") or declared
   if not words:find("^[%a_\x80-\xff][%w_ \x80-\xff]*$") or not utf8.len(words) then
-    checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. errors.describe(declared))
+    checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. errors.describe(declared)
+      .. (sql_names.fold(declared):find("^enum") and "; use \"text\", and the class option types = { column = perilune.enum{ \"a\", \"b\" } }" or ""))
   end
   for word in words:gmatch("[^ ]+") do
     if constraints[sql_names.fold(word)] then

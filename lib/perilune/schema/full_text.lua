@@ -101,6 +101,7 @@ end
 function public:create_fts5(name, options)
   local place = "db:create_fts5"
   local quoted = sql_text.name(name, place .. ": argument 1")
+  if type(options) == "function" then checks.fail(place, "takes no function; use db:create_fts5(name, { columns = { \"title\", \"body\" } })") end
   options = checks.options(place, options, option_kinds)
   local arguments, columns = read_columns(name, options.columns, place)
   if options.tokenizer ~= nil then

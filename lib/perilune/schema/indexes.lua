@@ -27,7 +27,13 @@ local function columns_of(db, table_name, place)
 end
 
 local function check_column(columns, name)
-  if columns and not columns.by_key[sql_names.fold(name)] then errors.raise_unknown("column", name, columns.names) end
+  if columns and not columns.by_key[sql_names.fold(name)] then
+    local column, direction = name:match("^%s*([%w_]+)%s+(%a+)%s*$")
+    if column and (direction:lower() == "desc" or direction:lower() == "asc") then
+      errors.raise("unknown_column", ("no column `%s`; use { %q, desc = %s } in the list of columns"):format(name, column, tostring(direction:lower() == "desc")), { name = name })
+    end
+    errors.raise_unknown("column", name, columns.names)
+  end
   return name
 end
 

@@ -98,7 +98,7 @@ function public:create_table(name, options, block)
     checks.fail(place, "expected a function, got nil; use db:create_table(name, function(t) t:column(\"title\", \"text\") end)")
   end
   options = checks.options(place, options,
-    { if_not_exists = "boolean", temporary = "boolean", without_rowid = "boolean", strict = "boolean" })
+    { if_not_exists = "boolean", temporary = "boolean", without_rowid = "boolean", strict = "boolean" }, "table_option")
   checks.block(place, block)
   local definition = table_definition.make(self, name, options)
   local _ <close> = setmetatable({}, { __close = function() definition.is_open = false end })

@@ -13,6 +13,9 @@ local sql_names = require "perilune.runtime.names"
 local table_definition = {}
 local methods = {}
 local Methods = checks.class("table definition", "t", methods, "table")
+function Methods.__newindex(_, name)
+  checks.refuse("db:create_table", ("`t.%s` cannot be set; use t:column(%q, type)"):format(tostring(name), tostring(name)))
+end
 
 --- A definition, with the methods that columns and references call on it.
 local Definition = {}
@@ -224,7 +227,6 @@ end
 -- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
-  if type(options) == "string" then checks.fail(place, ("expected a table of options, got the string %q; use { columns = %q }"):format(options, options)) end
   names = checks.names(place, names)
   local kinds = { columns = "any" }
   for key, kind in pairs(table_reference.options) do kinds[key] = kind end
@@ -257,6 +259,9 @@ end
 --- Adds a constraint as SQL.
 function methods:constraint(sql)
   local definition, place = open(self, "constraint")
+  if type(sql) == "string" and not sql:find("^%s*[cCuUfFpP]%a+") then
+    checks.fail(place, ("expected SQL such as \"CONSTRAINT positive CHECK (total > 0)\", got %q; use t:check(condition) for a condition"):format(sql))
+  end
   table.insert(definition.constraints, sql_fragment.text(sql, place))
   definition.has_raw_parts = true
 end

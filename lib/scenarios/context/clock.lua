@@ -58,11 +58,23 @@ function clock:now()
   return perilune.now()
 end
 
-return setmetatable({}, {
-  __index = function(_, name)
-    if clock[name] then return clock[name] end
-    require("perilune.runtime.other_names").raise("clock", "method", name, display.keys(clock))
-  end,
-  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set; use t.clock:set", tostring(name)) end,
-  __tostring = function() return "t.clock" end,
-})
+local metatable = { __name = "t.clock" }
+
+--- The methods, which check that they are called with a colon.
+local methods = {}
+for name, method in pairs(clock) do
+  methods[name] = function(self, ...)
+    if type(self) ~= "table" or getmetatable(self) ~= metatable then state.mistake("t.clock.%s: call it with a colon, as in t.clock:%s(...)", name, name) end
+    return method(self, ...)
+  end
+end
+
+function metatable.__index(_, name)
+  if methods[name] then return methods[name] end
+  require("perilune.runtime.other_names").raise("clock", "method", name, display.keys(clock))
+end
+
+function metatable.__newindex(_, name) state.mistake("t.clock.%s cannot be set; use t.clock:set", tostring(name)) end
+function metatable.__tostring() return "t.clock" end
+
+return setmetatable({}, metatable)

@@ -277,7 +277,9 @@ function scenario_context.new(current)
       made[name] = values[name](current)
       return made[name]
     end,
-    __newindex = function(_, name) state.mistake("t.%s cannot be set", tostring(name)) end,
+    __newindex = function(_, name)
+      state.mistake("t.%s cannot be set%s", tostring(name), name == "clock" and "; use t.clock:set(instant), or the option `clock`" or "")
+    end,
     __tostring = function() return "t" end,
     __name = "t", __described = "the context of the scenario",
   })

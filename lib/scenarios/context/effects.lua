@@ -71,7 +71,14 @@ return state.proxy("t.effects", function(module)
   return setmetatable({}, {
     __index = function(_, name)
       local method = methods[name]
-      if not method then require("perilune.runtime.other_names").raise("effects", "method", name, display.keys(methods)) end
+      if not method then
+        local other_names = require "perilune.runtime.other_names"
+        if other_names.find("effects", name) then other_names.raise("effects", "method", name, display.keys(methods)) end
+        local _, err = pcall(errors.raise_unknown, "method", name, display.keys(methods))
+        if err.suggestion then error(err, 0) end
+        errors.raise("unknown_method", ("no method `%s`; use t.effects.%s:stub(%q, value) to set its result, t.effects.%s:calls(%q) for its calls"):format(tostring(name),
+          tostring(module), tostring(name), tostring(module), tostring(name)), { name = name })
+      end
       return function(self, ...) return method(module, self, ...) end
     end,
     __tostring = function() return "t.effects." .. tostring(module) end,

@@ -55,7 +55,7 @@ end
 -- @tparam string what the caller, for messages
 function scenario_definitions.check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
-    state.mistake("%s: argument 1: expected a name, got %s", what, errors.describe(name))
+    state.mistake("%s: argument 1: expected a name, got %s; use %s(name, function ... end)", what, errors.describe(name), what)
   elseif not utf8.len(name) then
     state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
   end
@@ -132,7 +132,7 @@ end
 
 local scenario = setmetatable({}, {
   __call = function(_, ...) define_scenario("scenario", {}, ...) end,
-  __index = function(_, name) errors.raise_unknown("member", name, { "only", "skip", "todo" }) end,
+  __index = function(_, name) require("perilune.runtime.other_names").raise("scenario", "member", name, { "only", "skip", "todo" }) end,
   __newindex = function(_, name) state.mistake("scenario.%s cannot be set", tostring(name)) end,
   __tostring = function() return "scenario" end,
 })

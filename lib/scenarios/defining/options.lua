@@ -135,7 +135,7 @@ end
 -- @tparam string kind "scenario" or "group"
 -- @tparam string what the definition, for messages: `scenario "closing the month"`
 function scenario_options.read(kind, what, options)
-  return checks.options(what, options, readers[kind])
+  return checks.options(what, options, readers[kind], "scenario_option")
 end
 
 --- Combines the options of a group with the options of a definition inside it. The inner options win; tags are merged.

@@ -36,6 +36,12 @@ local function fail(source, message, details)
   failures.raise(text, details, true)
 end
 
+--- Raises for a second argument that is not a message, as in `check(total, 5)`.
+local function check_message(source, message)
+  if message == nil or type(message) == "string" then return end
+  errors.raise("argument", ("check(%s, ...): argument 2: expected a message, got %s; use check(a == b) to compare two values"):format(source, errors.describe(message)))
+end
+
 local check = {}
 
 --- Adds the operands of a failed comparison.
@@ -54,6 +60,7 @@ end
 --- Checks a comparison.
 function check.compare(operator, left_source, right_source, left, right, message)
   count()
+  check_message(left_source .. " " .. operator .. " " .. right_source, message)
   local is_possible, holds = pcall(comparisons[operator], left, right)
   if is_possible and holds then return holds end
   local details = {}
@@ -92,6 +99,7 @@ end
 -- @tparam function evaluate evaluates the condition; receives a function to which it passes each operand
 function check.logic(source, evaluate, message)
   count()
+  check_message(source, message)
   local operands = {}
   local operand = {}
   function operand.value(operand_source, value)
@@ -121,6 +129,7 @@ end
 --- Checks that a value is neither nil nor false.
 function check.value(source, value, message)
   count()
+  check_message(source, message)
   if value then return value end
   fail(source, message, { "it is " .. display.show(value) })
 end
@@ -131,8 +140,12 @@ return setmetatable(check, {
     if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
     count()
     local value, message = ...
+    check_message("...", message)
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
+  end,
+  __index = function(_, name)
+    errors.raise("unknown_member", ("no member `%s` of check; use check(a == b), check(value), or a matcher such as expect(value):equals(other)"):format(tostring(name)), { name = name })
   end,
   __tostring = function() return "check" end,
   __newindex = function() errors.raise("argument", "check cannot be changed") end,

@@ -135,8 +135,12 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
---- A line that names the nearest table or view for an error about one that does not exist; nil for other errors.
+--- A line that names the nearest table or view for an error about one that does not exist, or the matcher in place of `assert.equal`;
+-- nil for other errors.
 function scenario_failures.suggestion(value)
+  if type(value) == "string" and value:find("attempt to index a function value (global 'assert')", 1, true) then
+    return "help  use check(value), or expect(value):equals(other)"
+  end
   local name = is_error_object(value) and value.suggestion == nil and tostring(value.message):match("no such table: (.+)$")
   if not name then return nil end
   local names = state.has("table_names") and state.host("table_names")() or {}
@@ -147,7 +151,7 @@ end
 
 --- Returns lines with the other fields of an error object.
 local function details_of(value)
-  if not is_error_object(value) then return {} end
+  if not is_error_object(value) then return { scenario_failures.suggestion(value) } end
   if value.details then
     local details = {}
     for index, line in ipairs(value.details) do details[index] = shortened(tostring(line)) end

@@ -103,7 +103,8 @@ end
 -- @return { names, rows }: the headings, and for each row a list of cells, which is shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
-    state.mistake("%s: expected a text table, got %s", what, errors.describe(text))
+    state.mistake("%s: expected a text table, got %s%s", what, errors.describe(text),
+      type(text) == "table" and "; use expect(rows):equals{ { column = value } } for a list" or "")
   end
   local names, rows, number = nil, {}, 0
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do
