@@ -345,7 +345,7 @@ test("defaults and alternatives of dates have the texts that columns store", fun
   local c = D.c
   equal(D:select(c.due:coalesce(date "2026-04-01 08:00"):as("due")):fetch_value(), "2026-04-01")
   equal(D:select(c.day:nullif(date "2026-03-31 08:00")):fetch_optional_values(), { perilune.null })
-  equal(D:select(c.due:ifnull(c.day):as("due")):fetch_value(), "2026-03-31")
+  equal(D:select(c.due:coalesce(c.day):as("due")):fetch_value(), "2026-03-31")
 end)
 
 test("records of a request with a date get that date", function()

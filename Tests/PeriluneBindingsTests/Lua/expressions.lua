@@ -178,7 +178,7 @@ end)
 test("aggregates can be used in expressions", function()
   equal(Author:select(perilune.count()):fetch_value(), 4)
   equal(Author:select(c.country:count()):fetch_value(), 3)
-  equal(Author:select(c.country:collating("nocase"):count_distinct()):fetch_value(), 2)
+  equal(Author:select(c.country:collating("nocase"):count():distinct()):fetch_value(), 2)
   local sums = Author:select(c.born:sum():as("sum"), c.born:min():as("least"), c.born:max():as("most")):fetch_one()
   equal({ sums.sum, sums.least, sums.most }, { 5632, 1819, 1913 })
   for sum, least, most in Author:select(c.born:sum(), c.born:min(), c.born:max()):tuples() do

@@ -411,7 +411,7 @@ c.name:is_empty()  --! column:eq
 c.name:exists()  --! perilune.exists
 i.total:sum("x")  --! no arguments
 i.total:count()  --> COUNT("total")
-i.total:count_distinct()  --> COUNT(DISTINCT "total")
+i.total:count_distinct()  --! column:count():distinct()
 i.total:distinct():count()  --! column:sum
 i.total:max()  --> MAX("total")
 i.total:maximum()  --! column:max

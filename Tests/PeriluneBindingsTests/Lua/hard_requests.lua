@@ -92,7 +92,7 @@ test("groups work with expressions, counts and joined columns", function()
 end)
 
 test("aggregates of some rows, distinct values and limited rows have the right values", function()
-  same(Book:select(perilune.count():where(B.year:gt(1955)), B.price:sum():where(B.price:lt(6)), B.year:count_distinct()),
+  same(Book:select(perilune.count():where(B.year:gt(1955)), B.price:sum():where(B.price:lt(6)), B.year:count():distinct()),
     "SELECT COUNT(*) FILTER (WHERE year > 1955), SUM(price) FILTER (WHERE price < 6), COUNT(DISTINCT year) FROM book")
   equal(Book:order(B.price:desc()):limit(2):sum("price"), 17.75)
   equal(Book:select("year"):distinct():limit(3):fetch_count(), 3)

@@ -61,7 +61,7 @@ test("expressions refuse extra arguments", function()
     between = { 1, 2 }, like = { "a", "x" }, glob = { "a" }, regexp = { "a" }, match = { "a" }, contains = { "a" },
     starts_with = { "a" }, ends_with = { "a" }, is_in = { { 1 } }, is_not_in = { { 1 } }, collating = { "nocase" }, as = { "x" },
     asc = {}, desc = {}, nulls_first = {}, nulls_last = {}, cast = { "text" }, json = { "a" }, count = {}, sum = {}, total = {},
-    average = {}, min = {}, max = {}, json_group_array = {}, count_distinct = {}, sum_distinct = {}, group_concat = { "," },
+    average = {}, min = {}, max = {}, json_group_array = {}, group_concat = { "," },
     over = { "" },
   }
   for name, arguments in pairs(methods) do refuses("expression", Author.c.id, name, arguments) end

@@ -254,7 +254,7 @@ test("meaningless window expressions are refused when they are built", function(
   matches(fails("unknown_column", function() Book:select(c.id:sum():over{ order_by = "yaer" }:as("x")) end), "year")
   matches(fails("argument", function() c.id:over{} end), "aggregate")
   matches(fails("argument", function() Book:select(c.title:lower():over{}:as("x")) end), "ordinary function")
-  matches(fails("argument", function() Book:select(c.id:count_distinct():over{}:as("x")) end), "distinct")
+  matches(fails("argument", function() Book:select(c.id:count():distinct():over{}:as("x")) end), "distinct")
   matches(fails("argument", function() c.id:sum():over{ frame = { rows = { 1, -1 } } } end), "the end comes before the start")
   matches(fails("argument", function() c.id:sum():over{ frame = { rows = { -1 } } } end), "two bounds")
   matches(fails("argument", function() c.id:sum():over{ frame = { rows = { 0.5, 1 } } } end), "integer")

@@ -21,7 +21,7 @@ end
 --- Methods with the name of the SQL function, whose first argument is the expression.
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
-  "abs", "round", "sign", "iif", "likely", "unlikely", "date", "time", "datetime", "julianday",
+  "abs", "round", "sign", "likely", "unlikely", "date", "time", "datetime", "julianday",
   "unixepoch", "json_extract", "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove",
   "json_patch", "json_valid", "ceil", "floor", "sqrt", "pow", "exp", "ln", "log10", "log2", "mod", "trunc",
 } do
@@ -31,7 +31,7 @@ for _, name in ipairs{
 end
 
 --- Functions that return one of their arguments, or compare them: dates among them become the texts that a column of dates stores.
-for _, name in ipairs{ "coalesce", "ifnull", "nullif" } do
+for _, name in ipairs{ "coalesce", "nullif" } do
   methods[name] = function(self, ...)
     local values = { self, n = select("#", ...) + 1, ... }
     if self.shape.type and self.shape.type.form then
@@ -103,8 +103,6 @@ for name, sql_name in pairs{
   methods[name] = function(self) return call(sql_name, { self, n = 1 }, "column:" .. name) end
 end
 
-function methods:count_distinct() return unary(self, "distinct call", "count") end
-function methods:sum_distinct() return unary(self, "distinct call", "sum") end
 
 --- Concatenates all values.
 -- @tparam ?string separator a comma by default
@@ -121,8 +119,8 @@ function methods:where(condition)
 end
 
 require("perilune.runtime.arity").limit(methods, "column:", {
-  json = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0, count_distinct = 0,
-  sum_distinct = 0, group_concat = 1, where = 1,
+  json = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0,
+  group_concat = 1, where = 1,
 }, { count = "use column:count():where(condition) to count some rows" })
 
 return methods

@@ -376,26 +376,12 @@ function column:where(condition) end
 ---@return perilune.expression
 function column:count() end
 
----The number of distinct values.
----```lua
----print(Book:select(Book.c.author_id:count_distinct()):fetch_value())  --> 2
----```
----@return perilune.expression
-function column:count_distinct() end
-
 ---The sum of the values.
 ---```lua
 ---print(Book:select(Book.c.pages:sum()):fetch_value())  --> 961
 ---```
 ---@return perilune.expression
 function column:sum() end
-
----The sum of the distinct values.
----```lua
----print(Book:select(Book.c.author_id:sum_distinct()):fetch_value())  --> 3
----```
----@return perilune.expression
-function column:sum_distinct() end
 
 ---The sum of the values as a float.
 ---```lua
@@ -711,17 +697,6 @@ function column:mod(divisor) end
 ---@return perilune.expression
 function column:coalesce(...) end
 
----SQL's `ifnull`: the value instead of NULL.
----```lua
----print(
----  Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3]
----)
------> ?
----```
----@param value any
----@return perilune.expression
-function column:ifnull(value) end
-
 ---SQL's `nullif`: NULL instead of the value.
 ---```lua
 ---print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())
@@ -730,18 +705,6 @@ function column:ifnull(value) end
 ---@param value any
 ---@return perilune.expression
 function column:nullif(value) end
-
----SQL's `iif`: the first value if the condition is true, else the second.
----```lua
----print(Book:select(Book.c.year:gt(1850):iif("new", "old"))
----  :order("id")
----  :fetch_value())
------> old
----```
----@param value any
----@param otherwise any
----@return perilune.expression
-function column:iif(value, otherwise) end
 
 ---SQL's `likely`: a hint for the planner that the condition is usually true.
 ---```lua

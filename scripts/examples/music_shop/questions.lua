@@ -100,7 +100,7 @@ question("What was sold in each year?", [[
 function()
   local year = Line.invoice.c.issued_at:substr(1, 4)
   return Line:joining_required(Line.invoice)
-      :select(year:as("year"), Line.c.invoice_id:count_distinct():as("invoices"), Line.price():sum():as("cents"))
+      :select(year:as("year"), Line.c.invoice_id:count():distinct():as("invoices"), Line.price():sum():as("cents"))
       :group(year):order(year):fetch_all(),
     function(row) return { row.year, row.invoices, row.cents } end
 end)
@@ -111,7 +111,7 @@ question("What do customers of each country spend on an invoice, on average?", [
     FROM invoice JOIN customer ON customer.id = customer_id JOIN invoice_line ON invoice_id = invoice.id GROUP BY invoice.id)
   GROUP BY country ORDER BY country]],
 function()
-  local cents, invoices = Line.price():sum(), Line.c.invoice_id:count_distinct()
+  local cents, invoices = Line.price():sum(), Line.c.invoice_id:count():distinct()
   local country = Invoice.customer.c.country
   return Line:joining_required(Line.invoice:joining_required(Invoice.customer))
       :select(country:as("country"), (cents * 1.0 / invoices):round(2):as("average")):group(country):order(country):fetch_all(),
@@ -235,7 +235,7 @@ question("Which composers wrote for more than one genre?", [[
   SELECT composer, COUNT(DISTINCT genre_id) AS genres FROM track WHERE composer IS NOT NULL
   GROUP BY composer HAVING genres > 1 ORDER BY genres DESC, composer LIMIT 10]],
 function()
-  local genres = Track.c.genre_id:count_distinct()
+  local genres = Track.c.genre_id:count():distinct()
   return Track:filter(Track.c.composer:is_not_null()):select("composer", genres:as("genres")):group("composer")
       :having(genres:gt(1)):order(genres:desc(), "composer"):limit(10):fetch_all(),
     function(row) return { row.composer, row.genres } end
