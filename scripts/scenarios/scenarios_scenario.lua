@@ -77,6 +77,22 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(t.db:fetch_all("SELECT '1' AS bytes")):rows "| bytes |\n| x'31' |"
   end)
 
+  scenario("words of other test libraries lead to the ones of scenarios", function(t)
+    for word, call in pairs{
+      describe = "group(name", it = "scenario(name", beforeEach = "before_each(", assert_equal = "expect(value):equals", spy = "t.effects",
+      skip = "scenario.skip(", fail = "error(message)",
+    } do
+      check(expect_error(function() return _G[word] end, { kind = "unknown_function" }).message:find(call, 1, true))
+    end
+    check(_G.no_such_global == nil)
+    expect_error(function() return check.equals end, "check%(a == b%)")
+    expect_error(function() check(1, 2) end, "check%(a == b%)")
+    expect_error(function() return scenario.each end, "option `cases`")
+    expect_error(function() t.clock.advance(1) end, "call it with a colon")
+    expect_error(function() t.clock = "2026-01-01" end, "t.clock:set")
+    expect_error(function() return t.effects.mail.send end, "t.effects.mail:stub")
+  end)
+
   scenario("a scenario may declare that it checks nothing", { no_checks = "allow" }, function(t)
     t.db.author:fetch_all()
   end)

@@ -1029,3 +1029,105 @@ c.name:is_in("a", "b")  --! column:is_in
 c.name:asc("x")  --! column:asc
 ]==])
 end)
+
+test("first guesses of shapes, texts for options and SQL in texts work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+db:create_table("a", function(t) t:belongs_to("customer", "cascade") end)  --! on_delete = "cascade"
+db:create_table("a", function(t) t:column("c", "integer"):references("customer", "set null") end)  --! on_delete = "set null"
+db:create_table("a", function(t) t:foreign_key("c", "customer", "id") end)  --! columns = "id"
+db:create_table("a", function(t) t:column("c", "datetime"):default("CURRENT_TIMESTAMP") end)  --! default_sql("CURRENT_TIMESTAMP")
+db:create_table("a", function(t) t:column("c", "datetime"):default("datetime('now')") end)  --! default_sql
+db:create_table("a", function(t) t:column("c", "text"):default("(none)") end)  --> nil
+db:create_table("a", function(t) t:column("c", "text") t.d = "text" end)  --! t:column("d", type)
+db:create_table("a", function(t) t:column("c", "integer") t:constraint("c > 0") end)  --! t:check
+db:create_table("a", function(t) t:column("c", "decimal"):precision(10, 2) end)  --! decimal(10, 2)
+db:create_table("a", function(t) t:column("c", "enum('a','b')") end)  --! perilune.enum
+db:create_table("a", function(t) t:column("c", "text"):generated_as("upper(d)", { stored = true }) end)  --! "stored"
+db:create_table("a", function(t) t:many_to_many("product") end)  --! t:belongs_to
+db:create_table("a", { virtual = "fts5" }, function(t) t:column("c") end)  --! db:create_fts5
+db:create_join_table("customer", "product")  --! t:belongs_to
+db:create_fts5("doc", { "title", "body" })  --! columns = { ... }
+db:create_fts5("doc", function(t) t:column("title") end)  --! columns = { "title"
+db:create_fts_table("doc", { "title" })  --! db:create_fts5
+db:create_index("invoice", { "status", "due DESC" })  --! desc = true
+db:drop_table("nothing", true)  --! if_exists = true
+db:transform_table("customer", print)  --! db:alter_table
+db:copy_table("customer", "copy")  --! CREATE TABLE copy
+db:import_csv("x.csv")  --! perilune import
+db:undo()  --! perilune.history
+db:preview(print)  --! db:record_changes
+db:observe("customer", print)  --! Class:observe
+db:write{ function() end }  --! db:write(function
+perilune.migrator{ v1 = print }  --! migrator:register("v1"
+Customer:has_many(Invoice, "customer_id")  --! columns = "customer_id"
+Customer:has_many(Invoice, { dependent = "destroy" })  --! on_delete = "cascade"
+Customer:has_many(Invoice, { key = "customer_id" })  --! option `columns`
+Customer:has_many(Invoice, { as = "bills" })  --! option `name`
+Customer:has_many(Invoice, function(q) return q:order("total") end)  --! has_many(Target):order
+perilune.record("customer", { json = { "name" } })  --! types = { column = "json" }
+perilune.record("customer", { table_name = "customer" })  --! the first argument
+perilune.record("customer", { relations = {} })  --! Class:has_many
+Product:upsert({ sku = "TEA", name = "x" }, "sku")  --! target = "sku"
+Product:upsert({ sku = "TEA", name = "x" }, { on_conflict = "sku" })  --! `target`
+Product:insert_all({ { sku = "X", name = "x", price = 1 } }, { batch_size = 10 })  --! written at once
+Product:insert_or_ignore{ sku = "TEA" }  --! on_conflict = "ignore"
+tea:update_changes{ stock = perilune.sql("stock + 1") }  --! update_all
+Product:insert{ sku = "X", name = "x", price = 1, settings = { a = 1 } }  --! types = { settings = "json" }
+Invoice:insert{ customer_id = ada, number = "Z" }  --! record.id
+Invoice:filter{ customer_id = ada }  --! filter{ association = record }
+Invoice:filter{ customer__name = "Ada" }  --! ["customer.name"]
+Invoice:filter{ status = nil }  --! perilune.null
+Invoice:filter("status IN (?)", { "draft", "sent" })  --! is_in
+Invoice:filter("status IN ?", { "draft", "sent" })  --! is_in
+Invoice:filter("total > $1", 400)  --! `?`
+Invoice:filter(i.due:lt("now"))  --! perilune.now()
+Invoice:filter{ due = "tomorrow" }  --! perilune.now()
+Invoice:distinct("status")  --! select("column"):distinct()
+Invoice:select("status, SUM(total) AS sum")  --! an argument of its own
+Invoice:select("printf('%s, %s', status, total) AS text"):fetch_value()  --> "sent, 500"
+Invoice:update_all("total", 5)  --! update_all{ total = value }
+Customer:include(Customer.invoices)  --! including_all
+Customer:filter(Customer.invoices:any{ status = "paid" })  --! exists()
+Invoice:including_all(Invoice.lines.product)  --! Class.lines:including_all
+ada.invoices:first()  --! fetch_one
+ada:history()  --! perilune.history
+i.total:count_distinct()  --! column:count():distinct()
+i.total:ifnull(0)  --! column:coalesce
+i.total:gt(5):iif(1, 2)  --! perilune.case
+pcall(Customer:insert{ name = "x" })  --> false
+(function() function Invoice:after_commit() end end)()  --! after_next_transaction
+(function() function Invoice:before_validation() end end)()  --! will_save
+(function() function Invoice:after_find() end end)()  --! did_fetch
+(function() Invoice.validates = { total = "required" } end)()  --! self:invalid
+(function() Invoice.hooks = { before_save = print } end)()  --! Class:will_save
+(function() Invoice.scopes = {} end)()  --! Class.requests
+(function() function Invoice:validate() return false, "wrong" end invoice:update_changes{ total = 1 } end)()  --! self:invalid
+(function() function Invoice:validate() return "wrong" end invoice:update_changes{ total = 1 } end)()  --! self:invalid
+(function() for name in pairs(perilune.enum{ a = 0 }) do return name end end)()  --> "a"
+perilune.enum{ a = 0 }(0)  --! Enum:from
+perilune.enum{ a = 0 }.a.value  --! raw
+perilune.enum{ a = 0 }.values  --! Enum:cases()
+perilune.json(1)  --! perilune.json.encode
+perilune.json.encode({}, { indent = 2 })  --! takes one argument
+perilune.fn("lower", 1)  --! perilune.fn.name
+perilune.today()  --! start_of("day")
+perilune.datetime("2026-03-01 10:00")  --! perilune.date
+perilune.worker("mail", print)  --! handle(
+perilune.csv.read("x.csv")  --! perilune import
+perilune.undo()  --! perilune.history
+perilune.retry(3, print)  --! option `retry`
+perilune.freeze("2026-01-01")  --! t.clock:set
+perilune.exit(1)  --! os.exit
+perilune.jobs("mail", print)  --! handle(f)
+perilune.jobs{ name = "mail", run = print }  --! perilune.jobs("mail")
+perilune.queue():push{ to = "x" }  --! perilune.jobs
+perilune.automation{ name = "a", every = "1h", run = print }  --! on = { every
+perilune.automation{ name = "a", schedule = "0 9 * * *", run = print }  --! on = { every
+perilune.automation{ name = "a", on = { insert = "customer" }, run = print }  --! change = "table"
+perilune.automation{ name = "a", on = { table = "customer", operation = "insert" }, run = print }  --! change = "table"
+perilune.automation{ name = "a", on = Customer, run = print }  --! change = Class
+perilune.automation{ name = "a", on = { every = "1h" }, run = print, retries = 3 }  --! option `retry`
+perilune.automation{ name = "a", on = { every = "1h" }, ["then"] = print }  --! option `run`
+db:transaction(print)  --! raises an error
+]==])
+end)

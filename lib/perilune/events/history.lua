@@ -101,7 +101,8 @@ end
 function History.undo(self, ...)
   local self, place = self_of(self, "undo")
   local db, transaction = database_argument.take(place, 1, ...)
-  if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)) end
+  if math.type(transaction) ~= "integer" then checks.fail(place, "expected the id of a transaction, got " .. errors.describe(transaction)
+    .. "; db:write({ note = \"...\" }, f) makes transactions that have one, and history:transactions() lists them") end
   return history_undoing.undo(checks.database(place, db), record_class.info(self.class).table, transaction, place)
 end
 

@@ -22,6 +22,9 @@ local function both(left, op, right) return join(shapes.shape_with_shape(left.sh
 
 -- Operands --------------------------------------------------------------------------------------------------------------------
 
+--- Words for dates in SQL and elsewhere, which no column contains.
+local sql_dates = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, date = true, datetime = true }
+
 --- Returns a function that returns an operand by the name of a text, for a date; nil for a value that is not a date.
 local function texts_of(column_type, value)
   if marks.is_expression(value) and value.shape == shapes.slot then
@@ -35,8 +38,8 @@ local function texts_of(column_type, value)
   end
   if value == nil or marks.is_request(value) then return nil end
   if column_type.convert then value = column_type.convert(value) end
-  if type(value) == "string" and value:find("^%a") then
-    errors.raise("argument", ("`%s` is a column of dates, and %q is no date; use perilune.now(), or perilune.date(text)"):format(column_type.name or "column", value))
+  if type(value) == "string" and sql_dates[value:lower():match("^%a+_?%a*")] then
+    errors.raise("argument", ("`%s` is a column of dates, and %q is not a date; use perilune.now(), or perilune.date(text)"):format(column_type.name or "column", value))
   end
   local texts = stored_dates.read(column_type.form, value)
   return texts and function(name) return operators.of_value(texts[name]) end, texts

@@ -71,22 +71,8 @@ define_pattern("like", "like")
 function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob") end
 function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:regexp") end
 
---- Raises for a plain table, because only full-text tables and other virtual tables have MATCH.
-local function check_is_virtual(table_name)
-  if not table_name then return end
-  local is_known, schema = pcall(function()
-    return require("perilune.native.schema").table(require("perilune.native.records").default_database(), table_name)
-  end)
-  if not is_known or schema.kind ~= "table" then return end
-  raise("argument", ("column:match: `%s` is not a full-text table (db:create_fts5); use column:contains(text), column:like(pattern) or column:glob(pattern)"):format(
-    table_name))
-end
-
 --- Full-text search with a pattern in FTS5 syntax, or a pattern of perilune.full_text_pattern.
-function methods:match(pattern)
-  check_is_virtual(self.shape.table)
-  return binary(self, "match", pattern, "column:match")
-end
+function methods:match(pattern) return binary(self, "match", pattern, "column:match") end
 
 --- Defines a search for literal text, in which `%` and `_` have no special meaning. Case is handled as in LIKE.
 local function define_text_search(name, before, after)

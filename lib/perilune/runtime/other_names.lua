@@ -781,7 +781,7 @@ sections.trigger_option = {
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
 }
 sections.scenario = {
-  ["each cases table parametrize with_cases"] = "use the option `cases`: scenario(name, { cases = { { a = 1 } } }, function(t, case) ... end)", ["pending xit xscenario disabled"] = "use scenario.skip(reason, name, f)",
+  ["each cases table parametrize with_cases"] = "use the option `cases`: scenario(name, { cases = { { a = 1 } } }, function(t) ... t.case.a ... end)", ["pending xit xscenario disabled"] = "use scenario.skip(reason, name, f)",
   ["focus fit"] = "use scenario.only(name, f)",
 }
 sections.scenario_option = {
@@ -975,7 +975,8 @@ function other_names.raise(section, what, name, names, is_column)
     local _, err = pcall(errors.raise_unknown, what, name, names)
     local option, is_known = use:match("^use the option `?([%w_]+)"), false
     for _, known in ipairs(names) do is_known = is_known or known == option end
-    if err.suggestion or option and not is_known then error(err, 0) end
+    local is_of_function = section ~= "option" and names_of(section)[snake(name)] ~= nil
+    if not is_of_function and err.suggestion or option and not is_known then error(err, 0) end
   end
   errors.raise("unknown_" .. what, ("no %s `%s`; %s"):format(what, name, use), other_names.fields(name, use, names))
 end

@@ -107,6 +107,7 @@ end
 function scenario_cells.text(cell, names)
   if cell.kind == "name" and names[cell.text] ~= nil then return cell.raw .. " (" .. display.cell(names[cell.text]) .. ")" end
   if cell.kind == "now" then return "now (" .. display.cell(perilune.now()) .. ")" end
+  if cell.kind == "bare" and cell.text:find("^now%s*[+-]") then return cell.raw .. " (a text, since cells do not calculate; write the date)" end
   return cell.raw
 end
 
