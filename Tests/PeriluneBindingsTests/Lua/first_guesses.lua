@@ -1071,6 +1071,11 @@ Product:upsert({ sku = "TEA", name = "x" }, "sku")  --! target = "sku"
 Product:upsert({ sku = "TEA", name = "x" }, { on_conflict = "sku" })  --! `target`
 Product:insert_all({ { sku = "X", name = "x", price = 1 } }, { batch_size = 10 })  --! written at once
 Product:insert_or_ignore{ sku = "TEA" }  --! on_conflict = "ignore"
+Product:insert({ sku = "TEA", name = "x", price = 1 }, { on_conflict = "nothing" })  --! "ignore"
+Product:insert({ sku = "TEA", name = "x", price = 1 }, { on_conflict = "update" })  --! upsert
+Invoice:update{ total = 5 }  --! update_all
+Invoice:filter{ status = "sent" }:or_filter{ status = "paid" }  --! request | Class:filter
+perilune.record("product", { types = { settings = perilune.json } }):find(1).settings  --! "json"
 tea:update_changes{ stock = perilune.sql("stock + 1") }  --! update_all
 Product:insert{ sku = "X", name = "x", price = 1, settings = { a = 1 } }  --! types = { settings = "json" }
 Invoice:insert{ customer_id = ada, number = "Z" }  --! record.id

@@ -95,8 +95,10 @@ function failures.raise_no_key(verb, description)
       .. "perilune.record"):format(verb, description.table,
         description.row_id and ', or "' .. description.row_id .. '" for the row id' or ""))
   end
-  raise("argument", ("%s: the record has no value for the key (%s) of `%s`"):format(verb, table.concat(description.key, ", "),
-    description.table))
+  local cure = verb:find("update") and "; use filter{ ... }:update_all{ ... } for rows by conditions" or verb:find("delete")
+    and "; use filter{ ... }:delete_all() for rows by conditions" or ""
+  raise("argument", ("%s: the record has no value for the key (%s) of `%s`%s"):format(verb, table.concat(description.key, ", "),
+    description.table, cure))
 end
 
 return failures

@@ -93,12 +93,15 @@ end
 
 local policies = { "abort", "fail", "ignore", "replace", "rollback" }
 
+--- Policies of other libraries, with what takes their place.
+local other_policies = { update = "use upsert", merge = "use upsert", do_update = "use upsert", nothing = "use \"ignore\"", do_nothing = "use \"ignore\"", skip = "use \"ignore\"" }
+
 local function check_policy(place, value)
   for _, policy in ipairs(policies) do
     if policy == value then return value end
   end
   errors.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got "
-    .. errors.describe(value))
+    .. errors.describe(value) .. (other_policies[value] and "; " .. other_policies[value] or ""))
 end
 
 local function note_policy(value, parsed, verb)

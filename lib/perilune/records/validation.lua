@@ -82,7 +82,8 @@ local function invalid(self, column, message)
   record_class.require_record("invalid", self)
   if message == nil then column, message = nil, column end
   if type(message) ~= "string" then
-    errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))
+    errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message)
+      .. (type(message) == "table" and "; use self:invalid(\"column\", \"message\")" or ""))
   end
   local details, computed = column_details.of_record(self), record_class.info_of(self).computed
   if column ~= nil and not details.declared[column] and not (computed and computed[column]) then errors.raise_unknown_column(column, details.schema.name, details.columns) end

@@ -120,7 +120,8 @@ end }
 local function require_request(method, given)
   local other = request.of(given)
   if other then return other end
-  raise("argument", method .. ": expected a record class or a request, got " .. errors.describe(given))
+  raise("argument", method .. ": expected a record class or a request, got " .. errors.describe(given)
+    .. (type(given) == "table" and getmetatable(given) == nil and "; use request | Class:filter{ ... }" or ""))
 end
 
 local either = {}

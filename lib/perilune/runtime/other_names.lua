@@ -653,6 +653,7 @@ sections.date = {
 sections.json = {
   ["stringify dump dumps to_json serialize tojson encode_pretty"] = "use perilune.json.encode(value)",
   ["parse load loads from_json deserialize read"] = "use perilune.json.decode(text)",
+  ["from_database to_database"] = "the type of a column is a name: types = { column = \"json\" }",
   ["null none"] = "use perilune.null", ["list empty_array as_array"] = "use perilune.json.array(list)", ["dict empty_object map"] = "use perilune.json.object(members)",
 }
 sections.log = {
