@@ -36,9 +36,10 @@ local function fail(source, message, details)
   failures.raise(text, details, true)
 end
 
---- Raises for a second argument that is not a message, as in `check(total, 5)`.
-local function check_message(source, message)
-  if message == nil or type(message) == "string" then return end
+--- Raises for a second value in place of a message, as in `check(total, 5)`. After true or false it may be any result, as in
+-- `check(pcall(f))`.
+local function check_message(source, value, message)
+  if message == nil or type(message) == "string" or type(value) == "boolean" then return end
   errors.raise("argument", ("check(%s, ...): argument 2: expected a message, got %s; use check(a == b) to compare two values"):format(source, errors.describe(message)))
 end
 
@@ -60,7 +61,6 @@ end
 --- Checks a comparison.
 function check.compare(operator, left_source, right_source, left, right, message)
   count()
-  check_message(left_source .. " " .. operator .. " " .. right_source, message)
   local is_possible, holds = pcall(comparisons[operator], left, right)
   if is_possible and holds then return holds end
   local details = {}
@@ -99,7 +99,6 @@ end
 -- @tparam function evaluate evaluates the condition; receives a function to which it passes each operand
 function check.logic(source, evaluate, message)
   count()
-  check_message(source, message)
   local operands = {}
   local operand = {}
   function operand.value(operand_source, value)
@@ -129,7 +128,7 @@ end
 --- Checks that a value is neither nil nor false.
 function check.value(source, value, message)
   count()
-  check_message(source, message)
+  check_message(source, value, message)
   if value then return value end
   fail(source, message, { "it is " .. display.show(value) })
 end
@@ -140,7 +139,6 @@ return setmetatable(check, {
     if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
     count()
     local value, message = ...
-    check_message("...", message)
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
   end,
