@@ -116,6 +116,11 @@ public actor ScriptPool {
     ) async throws {
         precondition(size >= 1, "a pool needs at least one host")
         precondition(spares >= 0, "the number of spares cannot be negative")
+        precondition(maximumWaiting ?? 0 >= 0, "the number of waiting calls cannot be negative")
+        let reporter = RunReporter(observer: configuration.runObserver)
+        var configuration = configuration
+        configuration.runReporter = reporter
+        runReporter = reporter
         let container = DependencyContainer.current
         let environment = try await ScriptEnvironment.resolve(in: container)
         if let isolation = configuration.isolation.process {
