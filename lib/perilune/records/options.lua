@@ -93,7 +93,7 @@ end
 
 local policies = { "abort", "fail", "ignore", "replace", "rollback" }
 
---- Policies of other libraries, with what takes their place.
+--- Policies of other libraries, with their replacements.
 local other_policies = { update = "use upsert", merge = "use upsert", do_update = "use upsert", nothing = "use \"ignore\"", do_nothing = "use \"ignore\"", skip = "use \"ignore\"" }
 
 local function check_policy(place, value)

@@ -61,7 +61,7 @@ function validation.errors(info, target, db)
   local is_done, result = pcall(validate, target, db)
   collecting[target] = former
   if not is_done then error(result, 0) end
-  -- In other libraries the result tells whether the record is valid, or what is wrong.
+  -- In other libraries the result reports whether the record is valid, or its errors.
   if result ~= nil and result ~= true then
     errors.raise("argument", ("validate of `%s` returned %s, which is ignored; use self:invalid(\"column\", \"message\") for each error"):format(info.table,
       errors.describe(result)))

@@ -104,7 +104,7 @@ local sql_functions = { now = true, date = true, time = true, datetime = true, s
   gen_random_uuid = true, uuid_generate_v4 = true, getdate = true, lower = true, hex = true }
 local current_words = { current_timestamp = true, current_date = true, current_time = true }
 
---- Raises for the text of an SQL expression, which would be stored as it is.
+--- Raises for the text of an SQL expression, which would be stored unchanged.
 local function check_is_no_sql(place, value)
   local word = sql_names.fold(value)
   if current_words[word] or sql_functions[word:match("^%(*(%a[%w_]*)%(.*%)$") or ""] then
