@@ -219,9 +219,14 @@ void pdb_push_database_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
+/* A database is called neither to open one, `perilune.database(path)`, nor for a table, `db("customer")`. */
+static int refuse_call(lua_State *L) {
+    return plua_raise(L, "argument", "a database cannot be called; use perilune.record(\"table\") for a table, or perilune.queue(path) to open a database");
+}
+
 void pdb_open_databases(lua_State *L) {
     static const luaL_Reg metamethods[] = {
-        {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {NULL, NULL}};
+        {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {"__call", refuse_call}, {NULL, NULL}};
     pdb_state_of(L)->database_metatable =
         pdb_new_metatable(L, &pdb_database_metatable_key, "database", metamethods);
     lua_pushliteral(L, "db");

@@ -71,6 +71,8 @@ static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer
     if (arguments->table && is_record(L, arguments->table)) hint = " (a record is not a value; pass one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
         hint = " (nil ends a list; use perilune.null, or set the field n of the list)";
+    } else if (arguments->table && expected == 1) {
+        hint = " (one `?` stands for one value; use IN (SELECT value FROM json_each(?)) and perilune.json.encode(list) for a list)";
     }
     lua_pushfstring(L, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
                     expected == 1 ? "" : "s", arguments->list_count, hint);

@@ -97,10 +97,17 @@ static int changes_pairs(lua_State *L) {
     return 1;
 }
 
+/* Refuses to iterate over the result of a statement: `for row in db:execute("SELECT ...")`. */
+static int refuse_call(lua_State *L) {
+    return plua_raise(L, "argument", "the result of a statement has no rows; use db:rows(sql, ...) to iterate over rows, or db:fetch_all(sql, ...)");
+}
+
 void pdb_open_changes(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"__index", changes_index}, {"__tostring", changes_to_string}, {"__pairs", changes_pairs}, {NULL, NULL}};
     pdb_new_metatable(L, &metatable_key, "changes", functions);
+    lua_pushcfunction(L, refuse_call);
+    lua_setfield(L, -2, "__call");
     /* All light userdata of a state share one metatable. It has no name, because Lua's messages would use it for every one of
     ** them. */
     lua_pushlightuserdata(L, NULL);

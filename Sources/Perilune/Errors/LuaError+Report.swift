@@ -103,6 +103,18 @@ extension ErrorReport {
         } else if let match = message.wholeMatch(of: /attempt to call a nil value \((?:field|method) '([^']*)'\)/), let sourceLine {
             let used = modules.filter { sourceLine.contains($0.name) }
             suggest(nearestName(to: String(match.1), among: used.flatMap { $0.functions.map(\.name) }))
+        } else if message.contains("argument 1: expected"), message.hasSuffix("got a table"), let sourceLine {
+            addHelp(forColonIn: sourceLine, modules: modules)
+        }
+    }
+
+    /// Adds help for a function of a module that was called with a colon, which passes the module as the first argument.
+    private mutating func addHelp(forColonIn sourceLine: String, modules: [RegisteredModule]) {
+        for module in modules {
+            for function in module.functions where sourceLine.contains(":\(function.name)(") {
+                help = "functions of a module are called with a dot, as in \(module.name).\(function.name)(...)"
+                return
+            }
         }
     }
 

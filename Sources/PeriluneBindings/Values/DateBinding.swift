@@ -21,9 +21,29 @@ final class DateBinding {
         try defineDateMethods()
         try defineDateOperators()
         try defineComponents()
+        for (names, advice) in Self.otherMembers {
+            for name in names.split(separator: " ") { dates.advice[String(name)] = advice }
+        }
         // The row path decodes dates in common formats without Swift.
         try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
+
+    /// Members of dates in other libraries, with their replacements.
+    private static let otherMembers: [(String, String)] = [
+        ("plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd", "use date:add{ days = 1 }"),
+        ("minus subtract sub ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
+        ("diff difference days_until days_since seconds_until until_ days_between timedelta", "use date:seconds_since(other), or first - second, in seconds"),
+        ("is_before is_after isBefore isAfter before after compare equals is_same eq lt gt", "compare dates with <, <=, == and >"),
+        ("strftime to_string tostring text to_s toString pretty", "use date:format(\"%Y-%m-%d %H:%M\"), or tostring(date)"),
+        ("iso iso_format isoformat to_iso toISOString iso_string", "use date:iso8601()"),
+        ("timestamp unix_time epoch to_unix time getTime seconds_since_epoch", "use date.unix"),
+        ("end_of end_of_day end_of_month end_of_year", "use date:start_of(\"month\"):add{ months = 1 } for the end, which is exclusive"),
+        ("beginning_of_day beginning_of_month beginning_of_year beginning_of_week at_midnight midnight truncate trunc date floor", "use date:start_of(\"day\")"),
+        ("utc to_utc local_time to_local localtime to_timezone in_time_zone timezone tz astimezone zone", "dates are UTC; use date:format(pattern, \"local\") or date:components(format, \"Europe/Berlin\")"),
+        ("minutes", "use date.minute"), ("hours", "use date.hour"), ("seconds", "use date.second"), ("days", "use date.day"), ("months", "use date.month"),
+        ("years", "use date.year"), ("week_day day_of_week wday dow", "use date.weekday"), ("yday", "use date.day_of_year"),
+        ("set replace with change", "use perilune.date{ year = ..., month = ..., day = ... }"),
+    ]
 
     // MARK: - Reading
 
@@ -45,6 +65,7 @@ final class DateBinding {
         case .number(let number): return try DateTime(unixSeconds: number)
         case .userdata where dates.matches(value): return try dates.value(of: value)
         case .userdata where components.matches(value): return try DateTime(components.value(of: value))
+        case .nil: throw BindingError("conversion", "expected a date, got nil; use perilune.now() for the current time")
         default: throw BindingError("conversion", "expected a date, got \(value.shortDescription)")
         }
     }
@@ -141,6 +162,9 @@ final class DateBinding {
         var parts: [String: Int] = [:]
         var format: DateFormat?
         for (key, value) in try fields.pairs() {
+            if case .integer = key {
+                throw BindingError("argument", "expected fields with names, got a list; use { year = 2026, month = 3, day = 1 }")
+            }
             let name = try String.fromLua(key)
             if name == "format" {
                 format = try readFormat(value)
@@ -292,11 +316,24 @@ extension DateBinding {
             let date = try dates.value(of: arguments[isFirst ? 1 : 2])
             return [try make(date.adding(seconds: arguments.get(isFirst ? 2 : 1, as: Double.self)))]
         }
+        try dates.metamethod("__concat") { [self] arguments in
+            [.string(LuaString(try operand(arguments[1]) + operand(arguments[2])))]
+        }
         try dates.metamethod("__tostring") { [self] arguments in
             [.string(LuaString(try dates.value(of: arguments[1]).text()))]
         }
         try dates.metamethod("__to_database") { [self] arguments in
             [.string(LuaString(try dates.value(of: arguments[1]).text()))]
+        }
+    }
+
+    /// Returns the bytes of an operand of `..`.
+    private func operand(_ value: LuaValue) throws -> [UInt8] {
+        switch value {
+        case .string(let text): return text.bytes
+        case .integer(let number): return Array(String(number).utf8)
+        case .userdata where dates.matches(value): return Array(try dates.value(of: value).text().utf8)
+        default: throw BindingError("argument", "attempt to concatenate a date and \(value.shortDescription)")
         }
     }
 

@@ -44,6 +44,8 @@ public final class LuaUserdataType<Value> {
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]
+    /// What to write in place of members that other libraries have, by their names.
+    package var advice: [String: String] = [:]
     /// Whether the bytes of a value are stored in the userdata itself instead of in a box.
     private let isInline: Bool
 
@@ -157,6 +159,11 @@ public final class LuaUserdataType<Value> {
     }
 
     private func unknownMember(_ key: LuaValue) -> LuaError {
+        if case .string(let key) = key, let advice = advice[key.description] {
+            var error = LuaError(.runtime, "\(name) has no member `\(key)`; \(advice)")
+            error.fields["kind"] = "unknown_member"
+            return error
+        }
         let methodNames = (try? methods.pairs())?.compactMap { try? String.fromLua($0.key) } ?? []
         let names = (properties.keys.map(\.description) + methodNames).sorted().joined(separator: ", ")
         var error = LuaError(.runtime, "\(name) has no member \(Self.describe(key)); it has: \(names)")

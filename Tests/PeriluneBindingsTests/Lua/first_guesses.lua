@@ -1136,3 +1136,23 @@ perilune.automation{ name = "a", on = { every = "1h" }, ["then"] = print }  --! 
 db:transaction(print)  --! raises an error
 ]==])
 end)
+
+test("first guesses about dates, results and databases as functions work, or lead to the right word", function()
+  guesses([==[%s]==], [==[
+"due " .. invoice.due  --> "due 2026-03-31 00:00:00.000"
+invoice.due .. "!"  --> "2026-03-31 00:00:00.000!"
+invoice.due:plus{ days = 1 }  --! date:add
+invoice.due:subtract{ days = 1 }  --! date:add
+invoice.due:diff(perilune.now())  --! date:seconds_since
+invoice.due:strftime("%Y")  --! date:format
+invoice.due:end_of("month")  --! date:start_of
+invoice.due:to_timezone("Europe/Berlin")  --! date:components
+invoice.due.minutes  --! date.minute
+perilune.date{ 2026, 3, 1 }  --! year = 2026
+perilune.date()  --! perilune.now
+db("customer")  --! perilune.record
+perilune.database("x.sqlite")  --! perilune.queue
+for row in db:execute("SELECT * FROM customer") do return row end  --! db:rows
+db:fetch_all("SELECT * FROM customer WHERE id IN (?)", { 1, 2 })  --! json_each
+]==])
+end)

@@ -114,6 +114,10 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'scenaro')") == "scenario")
         #expect(ScriptNames.suggestion(for: "attempt to index a nil value (global 'perlune')") == "perilune")
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'it')") == nil)
+        #expect(ScriptNames.help(for: "attempt to call a nil value (global 'it')")?.contains("scenario(name") == true)
+        #expect(ScriptNames.help(for: "module 'lsqlite3' not found:\n\tno field")?.contains("`db`") == true)
+        #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
     }
 
     @Test func `a script with missing tables is reminded that its database is in memory`() throws {
