@@ -76,8 +76,10 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
 
     /// Returns migrations written in Swift.
     ///
-    /// - Parameter acceptsUnknown: Whether a database is opened that has migrations which the migrator lacks. By default that fails: a newer
-    ///   version of the program has migrated it.
+    /// - Parameters:
+    ///   - migrator: The migrations.
+    ///   - acceptsUnknown: Whether a database is opened that has migrations which the migrator lacks. By default that fails: a newer
+    ///     version of the program has migrated it.
     public static func migrator(_ migrator: DatabaseMigrator, acceptsUnknown: Bool = false) -> Migrations {
         var migrations = Migrations(.migrator(migrator))
         migrations.acceptsUnknown = acceptsUnknown

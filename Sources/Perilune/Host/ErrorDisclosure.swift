@@ -5,7 +5,7 @@ public import PeriluneLua
 
 /// The rule by which scripts see the texts of errors that the program's functions throw.
 ///
-/// The error itself always reaches the program, as ``LuaError/underlying``. See <doc:ErrorsForTenants>.
+/// The error itself always reaches the program, as `LuaError.underlying`. See <doc:ErrorsForTenants>.
 public enum ErrorDisclosure: Sendable {
     /// Scripts see only texts that are written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription`
     /// of `LocalizedError`. For other errors, they see that a function of the program failed.
