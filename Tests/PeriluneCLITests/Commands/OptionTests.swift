@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite struct OptionTests {
+@Suite(.patience, .startsPrograms) struct OptionTests {
     @Test(arguments: [
         ("1.5", Duration.seconds(1.5)), ("500ms", .milliseconds(500)), ("2s", .seconds(2)), ("1m", .seconds(60)),
         ("0.5h", .seconds(1800)), ("3", .seconds(3)), ("1 s", .seconds(1)), ("1h30m", .seconds(5400)),
