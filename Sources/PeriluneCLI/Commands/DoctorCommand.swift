@@ -45,7 +45,7 @@ struct DoctorCommand: AsyncParsableCommand {
             if DatabaseFile.isCluster(path) {
                 findings += try DatabaseFile.inCluster(path) { _, cluster in try ClusterExamination(cluster: cluster, copy: queue).findings() }
             }
-            findings += try await DatabaseFile.reading(queue) { db in try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings() }
+            findings += try await DatabaseFile.reading(queue, isTransaction: false) { db in try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings() }
         }
         let text = format == .json ? Self.json(findings) : WordWrap.wrapped(Self.text(findings, common.outputColors), to: TerminalSize.outputColumns)
         try StandardStreams.write(Array(text.utf8))

@@ -104,9 +104,13 @@ extension DatabaseFile {
     }
 
     /// Reads from a database and converts errors to reports.
-    static func reading<Value: Sendable>(_ queue: DatabaseQueue, _ read: @Sendable (Database) throws -> Value) async throws -> Value {
+    ///
+    /// - Parameter isTransaction: Whether all statements see the same state. The COMMIT of a transaction fails if the file is damaged.
+    static func reading<Value: Sendable>(
+        _ queue: DatabaseQueue, isTransaction: Bool = true, _ read: @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         do {
-            return try await queue.read(read)
+            return isTransaction ? try await queue.read(read) : try await queue.unsafeRead(read)
         } catch let error as DatabaseError {
             throw CommandFailure(ErrorReport(error))
         }
