@@ -59,19 +59,24 @@ extension DatabaseFile {
         configuration.prepareDatabase { db in prepare(db) }
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
-            if isReadonly, let queue = try UnwritableFolder.open(path, configuration) { return queue }
-            do {
-                return try DatabaseQueue(path: path, configuration: configuration)
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
-                try rollBackInterruptedWrite(to: path)
-                return try DatabaseQueue(path: path, configuration: configuration)
-            }
+            return try queue(path, configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))
         }
     }
 
-    /// Restores the last commit after a program ended during a write. A read-only connection can only refuse such a database.
+    /// Opens a file. For reading, it may be in a folder that does not allow writing, or a program may have ended during a write.
+    static func queue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
+        if configuration.readonly, let queue = try UnwritableFolder.open(path, configuration) { return queue }
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration)
+        } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
+            try rollBackInterruptedWrite(to: path)
+            return try DatabaseQueue(path: path, configuration: configuration)
+        }
+    }
+
+    /// Restores the last commit. A read-only connection can only refuse such a database.
     private static func rollBackInterruptedWrite(to path: String) throws {
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }

@@ -103,8 +103,7 @@ struct QueryRunner {
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }
-            if !isWriting, let queue = try UnwritableFolder.open(database, configuration) { return queue }
-            return try DatabaseQueue(path: database, configuration: configuration)
+            return try DatabaseFile.queue(database, configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: database, error: error))
         }
