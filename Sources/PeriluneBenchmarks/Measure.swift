@@ -105,6 +105,9 @@ struct Measure {
             records: "make_and_insert", "  ditto, made as well", database: .memory, reference: "insert", count: 100_000,
             target: .ratio(1.6)),
         Measure(
+            records: "class_insert", "Record:insert{ ... }", database: .memory, reference: "insert", count: 100_000,
+            target: .ratio(1.7)),
+        Measure(
             records: "insert_all", "Record:insert_all(list)", database: .memory, reference: "insert", count: 100_000,
             target: .ratio(0.5), peers: writers),
         Measure(

@@ -39,18 +39,27 @@ function measures.record_insert()
   end)
 end
 
-function measures.make_and_insert()
+--- Runs `write(Sale, fields)` for each row in a transaction.
+local function with_fields(write)
   local Sale = perilune.record("sale")
   run(function()
     return db:write(function()
       for id, name, price, quantity, note in work.sales() do
-        Sale{ id = id, name = name, price = price, quantity = quantity, note = note }:insert()
+        write(Sale, { id = id, name = name, price = price, quantity = quantity, note = note })
       end
       return work.insert_count
     end)
   end, function()
     db:execute(work.create_sale)
   end)
+end
+
+function measures.make_and_insert()
+  with_fields(function(Sale, fields) Sale(fields):insert() end)
+end
+
+function measures.class_insert()
+  with_fields(function(Sale, fields) Sale:insert(fields) end)
 end
 
 function measures.insert_all()

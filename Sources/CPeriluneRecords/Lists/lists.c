@@ -6,10 +6,8 @@
 static bool make_element(lua_State *L) {
     int values = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    bool is_plain = lua_istable(L, values) && !lua_getmetatable(L, values) && lua_rawgeti(L, values, 1) == LUA_TNIL;
-    lua_settop(L, values);
-    if (!is_plain) return false;
-    bool is_made = !prec_reads_in_lua(lua_touserdata(L, MODEL)) && prec_push_made(L, MODEL, values);
+    if (!prec_are_fields(L, values)) return false;
+    bool is_made = !prec_reads_in_lua(lua_touserdata(L, MODEL)) && prec_push_made(L, MODEL, NULL, values);
     if (is_made) lua_replace(L, values);
     lua_settop(L, values);
     return is_made;

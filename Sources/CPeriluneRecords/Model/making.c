@@ -39,13 +39,6 @@ static inline bool is_known(lua_State *L, const prec_model *model, int model_ind
 
 /* MARK: - Creating records */
 
-/* Pushes the table layout of a model for the current database. Returns false and pushes nothing if there is none or it may be
-** outdated. */
-static bool push_present_table_layout(lua_State *L, int model) {
-    const pdb_database *database = pdb_implied_database(pdb_state_of(L));
-    return database && prec_push_known_table_layout(L, model, database);
-}
-
 /* Copies the fields of a table to a record. Returns false, with any number of values pushed, if a field is unknown. */
 static bool add_fields(lua_State *L, const prec_model *model, int model_index, int values, int record) {
     int last = record + 1, key = record + 2, value = record + 3;
@@ -79,9 +72,17 @@ static bool push_record(lua_State *L, int model_index, int values) {
     return true;
 }
 
-bool prec_push_made(lua_State *L, int model, int values) {
+bool prec_are_fields(lua_State *L, int index) {
     int top = lua_gettop(L);
-    if (push_present_table_layout(L, model) && push_record(L, model, values)) {
+    bool are_fields = lua_istable(L, index) && !lua_getmetatable(L, index) && lua_rawgeti(L, index, 1) == LUA_TNIL;
+    lua_settop(L, top);
+    return are_fields;
+}
+
+bool prec_push_made(lua_State *L, int model, const pdb_database *database, int values) {
+    int top = lua_gettop(L);
+    if (database == NULL) database = pdb_implied_database(pdb_state_of(L));
+    if (database && prec_push_known_table_layout(L, model, database) && push_record(L, model, values)) {
         lua_replace(L, top + 1);
         lua_settop(L, top + 1);
         return true;
@@ -96,7 +97,7 @@ static int make_record(lua_State *L) {
     int count = lua_gettop(L);
     /* An object may define its fields with __pairs. */
     bool is_plain = count == values && lua_istable(L, values) && luaL_getmetafield(L, values, "__pairs") == LUA_TNIL;
-    if (is_plain && prec_push_made(L, model, values)) return 1;
+    if (is_plain && prec_push_made(L, model, NULL, values)) return 1;
     lua_settop(L, count);
     lua_pushvalue(L, other);
     lua_insert(L, 1);
@@ -123,7 +124,7 @@ static int new_record(lua_State *L) {
     bool takes_any = lua_toboolean(L, 3);
     lua_settop(L, values);
     if (prec_push_model(L, 1) == NULL) return 0;
-    if (!takes_any) return prec_push_made(L, model, values);
+    if (!takes_any) return prec_push_made(L, model, NULL, values);
     return lua_getiuservalue(L, model, MODEL_LATEST) != LUA_TNIL && push_record(L, model, values);
 }
 

@@ -195,9 +195,14 @@ prec_column_set *prec_column_set_at(lua_State *L, int index);
 ** the index of a table or 0. [-1, +1, m] */
 prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int *order, int count, int extras);
 
-/* Pushes a record of the model at `model` with the fields of the table at `values`. Returns false and pushes nothing if Lua is
-** needed, because a name is unknown or the table layout does not match the current database. [-0, +(0|1), m] */
-bool prec_push_made(lua_State *L, int model, int values);
+/* Pushes a record of the model at `model` with the fields of the table at `values`, for a database or, for NULL, the current one.
+** Returns false and pushes nothing if Lua is needed, because a name is unknown or the table layout of the database is unknown or
+** outdated. [-0, +(0|1), m] */
+bool prec_push_made(lua_State *L, int model, const pdb_database *database, int values);
+
+/* Returns whether the value at `index` is a table without a metatable and without a first element, so that its keys are names of
+** fields. [-0, +0, -] */
+bool prec_are_fields(lua_State *L, int index);
 
 /* Pushes an empty method cache for records of the model at `model`, which finds methods on first use. [-0, +1, m] */
 void prec_push_method_cache(lua_State *L, int model);

@@ -5,14 +5,15 @@
 /* MARK: - The verbs of records */
 
 /*
-** A method is executed here if it is called on a record alone or with a database, and Lua need not see it. Other calls go to the
-** Lua function of the same name, which may call back for each record.
+** A method is executed here if Lua need not see it, and it is called on a record alone or with a database; or on a class, with a
+** table of columns as its last argument. Other calls go to the Lua function of the same name, which may call back for each record.
 */
 typedef struct {
     const char *name;
     prec_callback callback;
     int (*run)(lua_State *L, prec_record_write *work); /* runs in an access */
     bool is_read;
+    bool takes_fields; /* a class has the verb too, with a table of columns */
 } record_verb;
 
 /* Runs a body in the open access or in a new one; guarded if a script's collation may fail. */
@@ -31,8 +32,27 @@ static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     return verb->run(L, &work);
 }
 
+/* Replaces a class and the table of columns that follows it, or an optional database, by a record. Returns false and leaves the
+** stack unchanged if Lua is needed. */
+static bool make_target(lua_State *L, int count) {
+    int model_index = count + 1, record = count + 2;
+    prec_model *model = prec_push_model(L, 1);
+    pdb_handle *handle = count == 3 ? pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable) : NULL;
+    bool is_made = model && model->is_described && !prec_writes_in_lua(model) && !prec_reads_in_lua(model) &&
+                   (count == 2 || handle) && prec_are_fields(L, count) &&
+                   prec_push_made(L, model_index, handle ? handle->database : NULL, count);
+    if (is_made) {
+        prec_push_column_set_of(L, record);
+        is_made = !prec_has_parent(L, record, record + 1);
+    }
+    if (is_made) lua_copy(L, record, 1);
+    lua_settop(L, is_made ? count - 1 : count);
+    return is_made;
+}
+
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
+    if (verb->takes_fields && (count == 2 || count == 3) && make_target(L, count)) count--;
     prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;
     if (column_set) prec_prefetch_fields(lua_topointer(L, 1));
     bool is_fast = column_set && column_set->layout->model->is_described && !prec_writes_in_lua(column_set->layout->model) &&
@@ -277,20 +297,20 @@ static int call_find(lua_State *L, const find_verb *verb) {
 
 /* MARK: - Functions */
 
-#define RECORD_VERB(name, is_read)                                                          \
-    static const record_verb name##_verb = {#name, PREC_CALL_##name, run_##name, is_read}; \
+#define RECORD_VERB(name, is_read, takes_fields)                                                         \
+    static const record_verb name##_verb = {#name, PREC_CALL_##name, run_##name, is_read, takes_fields}; \
     static int record_##name(lua_State *L) { return call_record_verb(L, &name##_verb); }
 
 #define RAW_VERB(name, is_read)                                                      \
     static const raw_verb name##_raw_verb = {#name, run_raw_##name, is_read};            \
     static int raw_##name(lua_State *L) { return call_raw_verb(L, &name##_raw_verb); }
 
-RECORD_VERB(insert, false)
-RECORD_VERB(update, false)
-RECORD_VERB(save, false)
-RECORD_VERB(delete, false)
-RECORD_VERB(exists, true)
-RECORD_VERB(write_changes, false)
+RECORD_VERB(insert, false, true)
+RECORD_VERB(update, false, true)
+RECORD_VERB(save, false, true)
+RECORD_VERB(delete, false, true)
+RECORD_VERB(exists, true, false)
+RECORD_VERB(write_changes, false, false)
 RAW_VERB(insert, false)
 RAW_VERB(update, false)
 RAW_VERB(save, false)
