@@ -64,13 +64,13 @@ def problems(path):
                 yield number, f"{target}: no such file"
             elif anchor and file.endswith(".md") and anchor not in anchors(file):
                 yield number, f"{target}: no such heading"
-    # Complete files are longer, and programs print what they print. Tests have Swift code word for word, with its line breaks.
+    # Complete files are longer, and programs print what they print.
     is_complete = os.path.basename(path).startswith(("Tutorial", "README"))
     for start, _, language, lines in blocks:
         if len(lines) > LINES and not is_complete:
             yield start, f"expected a code block of at most {LINES} lines, got {len(lines)}"
         for offset, line in enumerate(lines, 1):
-            if len(line) > WIDTH and language not in ("", "console", "swift"):
+            if len(line) > WIDTH and language not in ("", "console"):
                 yield start + offset, f"expected code of at most {WIDTH} columns, got {len(line)}"
 
 

@@ -14,7 +14,8 @@ public import PeriluneLua
 ///     static func describe(_ letter: ScriptObjectType<Letter>) {
 ///         letter.property("to", "The recipient.") { $0.to }
 ///         letter.method(
-///             "greeting", "The first line.", parameters: ["title"], effect: .none
+///             "greeting", "The first line.", parameters: ["title"],
+///             effect: .none
 ///         ) { (letter, title: String) in
 ///             "Dear \(title) \(letter.to)"
 ///         }

@@ -31,8 +31,10 @@ extension DependencyContainer {
 @Suite struct ContextExamples {
     // example
     let schema = Migrations.inTransaction { db in
-        try db.execute(
-            sql: "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, text TEXT)")
+        try db.execute(sql: """
+            CREATE TABLE IF NOT EXISTS note (
+                id INTEGER PRIMARY KEY, text TEXT)
+            """)
     }
     // end
 

@@ -100,7 +100,7 @@ struct EmbeddingExamples {
         let host = try await ScriptHost()
         // example
         try await host.register(module: "stock", "The warehouse.") { stock in
-            stock.function("count", "The number in stock.", parameters: ["article"]) {
+            stock.function("count", "The number left.", parameters: ["article"]) {
                 (article: String) -> Int in
                 warehouse[article] ?? 0
             }
@@ -127,7 +127,8 @@ struct EmbeddingExamples {
         static func describe(_ letter: ScriptObjectType<Letter>) {
             letter.property("to", "The recipient.") { $0.to }
             letter.method(
-                "greeting", "The first line.", parameters: ["title"], effect: .none
+                "greeting", "The first line.", parameters: ["title"],
+                effect: .none
             ) { (letter, title: String) in
                 "Dear \(title) \(letter.to)"
             }
@@ -163,7 +164,9 @@ struct EmbeddingExamples {
         // example
         configuration.moduleSources = [
             .folder("\(folder)/scripts"), .bundle(.main, folder: "lua"),
-            .lookup { name in name == "settings" ? "return { theme = 'dark' }" : nil },
+            .lookup { name in
+                name == "settings" ? "return { theme = 'dark' }" : nil
+            },
         ]
         // end
         let theme: String = try await ScriptHost(configuration).run(source: "return require('settings').theme")
@@ -261,7 +264,8 @@ struct EmbeddingExamples {
             // example
             let saved: Data = try await host.run(source: """
                 local changes = db:record_changes(function(db)
-                  db:execute("UPDATE sale SET total = total * 2 WHERE customer = 'Verne'")
+                  db:execute[[
+                    UPDATE sale SET total = total * 2 WHERE customer = 'Verne']]
                 end)
                 return changes:serialize()
                 """)

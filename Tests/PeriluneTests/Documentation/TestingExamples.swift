@@ -16,21 +16,29 @@ enum TestingExamples {
         func `closing a month sends a letter for each sale`() async throws {
             let mail = CallRecorder()
             let host = try await ScriptHost()
-            try await host.register(module: "mail") { $0.record("send", in: mail) }
+            try await host.register(module: "mail") {
+                $0.record("send", in: mail)
+            }
             let report: MonthReport = try await host.run(
                 file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
             #expect(report.lines.count == 2)
             #expect(mail.calls.map(\.arguments)
                 == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
         }
+    }
+    // end
+
+    @Suite(.defaultDatabase(migrations: "\(folder)/migrations"))
+    struct DatedTests {
+        // example
         @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0))))
         func `notes are dated`() async throws {
             let day: String = try await ScriptHost().run(
                 source: "return db:fetch_value('SELECT CURRENT_DATE')")
             #expect(day == "1970-01-01")
         }
+        // end
     }
-    // end
 
     @Suite struct Others {
         // example

@@ -16,17 +16,21 @@ enum NotesExample {
         var tags: [String] = []
     }
 
-    /// `notes TEXT...`: keeps notes. What the user's hooks.lua says is asked before a note is kept, and told afterwards.
+    /// `notes TEXT...`: keeps notes, and calls the functions of the user's
+    /// hooks.lua before and after it keeps one.
     struct NotesTool {
         private let host: ScriptHost
         private let database: any DatabaseWriter
 
         init(hooks path: String) async throws {
             var configuration = ScriptHost.Configuration()
-            configuration.limits = LuaLimits(memoryInBytes: 32 << 20, time: .seconds(2))
+            configuration.limits = LuaLimits(
+                memoryInBytes: 32 << 20, time: .seconds(2))
             host = try await ScriptHost(configuration)
             database = try await DependencyContainer.defaultDatabase
-            if FileManager.default.fileExists(atPath: path) { try await host.run(file: path) }
+            if FileManager.default.fileExists(atPath: path) {
+                try await host.run(file: path)
+            }
         }
 
         func run(_ texts: [String]) async -> [String] {
@@ -34,7 +38,8 @@ enum NotesExample {
             for text in texts {
                 do {
                     let note = try await keep(Note(text: text))
-                    lines.append("kept: \(note.text) [\(note.tags.joined(separator: ", "))]")
+                    let tags = note.tags.joined(separator: ", ")
+                    lines.append("kept: \(note.text) [\(tags)]")
                 } catch {
                     lines.append("not kept: \(error)")
                 }
@@ -43,12 +48,17 @@ enum NotesExample {
         }
 
         private func keep(_ given: Note) async throws -> Note {
-            let note = try await host.defines("will_keep") ? host.call("will_keep", given) : given
+            let note =
+                try await host.defines("will_keep")
+                ? host.call("will_keep", given) : given
             try await database.write { db in
                 try db.execute(
-                    sql: "INSERT INTO note (text, tags) VALUES (?, ?)", arguments: [note.text, note.tags.joined(separator: " ")])
+                    sql: "INSERT INTO note (text, tags) VALUES (?, ?)",
+                    arguments: [note.text, note.tags.joined(separator: " ")])
             }
-            if try await host.defines("did_keep") { try await host.call("did_keep", note) }
+            if try await host.defines("did_keep") {
+                try await host.call("did_keep", note)
+            }
             return note
         }
     }

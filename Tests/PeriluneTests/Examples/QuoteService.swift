@@ -23,7 +23,8 @@ enum QuoteExample {
         var discount: Double?
     }
 
-    /// Answers requests by the rules in rules.lua, several at a time. No rule can hold it up or bring it down.
+    /// Answers requests by the rules in rules.lua, several at a time. Limits
+    /// end rules that run too long or use too much memory.
     actor QuoteService {
         private var pool: ScriptPool
         private let rules: String
@@ -33,18 +34,23 @@ enum QuoteExample {
             pool = try await Self.makePool(rules: path)
         }
 
-        private static func makePool(rules path: String) async throws -> ScriptPool {
+        private static func makePool(
+            rules path: String
+        ) async throws -> ScriptPool {
             var configuration = ScriptHost.Configuration()
-            configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
+            configuration.limits = LuaLimits(
+                memoryInBytes: 64 << 20, time: .seconds(5))
             configuration.output = .log
-            return try await ScriptPool(size: 2, configuration: configuration) { host in try await host.run(file: path) }
+            return try await ScriptPool(size: 2, configuration: configuration) {
+                host in try await host.run(file: path)
+            }
         }
 
         func quote(_ request: QuoteRequest) async throws -> Quote {
             try await pool.call("quote", request)
         }
 
-        /// Takes other rules, if they run; those that are being applied come to their end.
+        /// Replaces the rules if the new ones load. Running rules finish.
         func reload() async throws {
             pool = try await Self.makePool(rules: rules)
         }

@@ -45,32 +45,44 @@ enum TenantExample {
 
         private func open(_ name: String) async throws -> Tenant {
             var configuration = ScriptHost.Configuration()
-            configuration.limits = LuaLimits(memoryInBytes: 32 << 20, time: .seconds(30))
+            configuration.limits = LuaLimits(
+                memoryInBytes: 32 << 20, time: .seconds(30))
             configuration.diskQuota = 100 << 20
             configuration.output = .log
             configuration.runTag = name
             configuration.runObserver = { [meter] event in meter.add(event) }
-            let script = try String(contentsOfFile: "\(root)/\(name).lua", encoding: .utf8)
+            let script = try String(
+                contentsOfFile: "\(root)/\(name).lua", encoding: .utf8)
             return try await DependencyContainer.with {
-                $0.defaultDatabase = .pool("\(root)/\(name).sqlite", migrations: Self.schema, usesFilesInTests: true)
+                $0.defaultDatabase = .pool(
+                    "\(root)/\(name).sqlite", migrations: Self.schema,
+                    usesFilesInTests: true)
             } operation: {
                 let database = try await DependencyContainer.defaultDatabase
                 let pool = try await ScriptPool(
-                    size: 2, maximumWaiting: 100, waitLimit: .seconds(30), idleLimit: .seconds(300), configuration: configuration
+                    size: 2, maximumWaiting: 100, waitLimit: .seconds(30),
+                    idleLimit: .seconds(300), configuration: configuration
                 ) { host in try await Self.prepare(host, script) }
                 return Tenant(database: database, pool: pool)
             }
         }
 
-        private static func prepare(_ host: ScriptHost, _ script: String) async throws {
+        private static func prepare(
+            _ host: ScriptHost, _ script: String
+        ) async throws {
             try await host.register(module: "mail") { mail in
-                mail.function("send", "Queues a letter.", effect: .external) { (_: String) in }
+                mail.function("send", "Queues a letter.", effect: .external) {
+                    (_: String) in
+                }
             }
             try await host.run(source: script, named: "rules.lua")
         }
 
         private static let schema = Migrations.inTransaction { db in
-            try db.execute(sql: "CREATE TABLE IF NOT EXISTS sale (id INTEGER PRIMARY KEY, total REAL NOT NULL)")
+            try db.execute(sql: """
+                CREATE TABLE IF NOT EXISTS sale (
+                    id INTEGER PRIMARY KEY, total REAL NOT NULL)
+                """)
         }
     }
     // end
@@ -88,7 +100,9 @@ extension TenantExample.TenantService {
     func total(of order: Order, for name: String) async throws -> Double {
         let options = RunOptions(logMetadata: ["order": "\(order.id)"])
         let pool = try await tenant(name).pool
-        return try await ScriptHost.withOptions(options) { try await pool.call("total", order) }
+        return try await ScriptHost.withOptions(options) {
+            try await pool.call("total", order)
+        }
     }
     // end
 
@@ -97,20 +111,27 @@ extension TenantExample.TenantService {
     func upload(_ script: String, for name: String) async throws -> [String] {
         let pool = try await tenant(name).pool
         let check = try await pool.withHost { host in
-            try await host.check(source: script, named: "rules.lua", defining: ["total"])
+            try await host.check(
+                source: script, named: "rules.lua", defining: ["total"])
         }
         guard check.isValid else { return check.findings.map(\.description) }
-        try await pool.reload(endingCallsWithin: .seconds(5)) { host in try await Self.prepare(host, script) }
+        try await pool.reload(endingCallsWithin: .seconds(5)) { host in
+            try await Self.prepare(host, script)
+        }
         try Data(script.utf8).write(to: URL(filePath: "\(root)/\(name).lua"))
         return []
     }
     // end
 
     // example
-    /// Shows the changes that a call would make, on a copy of the tenant's database.
-    func preview(_ order: Order, for name: String) async throws -> PreviewReport {
-        let script = try String(contentsOfFile: "\(root)/\(name).lua", encoding: .utf8)
-        let preview = try await ScriptPreview(of: .existing(tenant(name).database))
+    /// Shows the changes that a call would make, on a copy of the database.
+    func preview(
+        _ order: Order, for name: String
+    ) async throws -> PreviewReport {
+        let script = try String(
+            contentsOfFile: "\(root)/\(name).lua", encoding: .utf8)
+        let database = try await tenant(name).database
+        let preview = try await ScriptPreview(of: .existing(database))
         try await Self.prepare(preview.host, script)
         try await preview.host.call("total", order)
         return try await preview.finish().report
@@ -118,7 +139,7 @@ extension TenantExample.TenantService {
     // end
 
     // example
-    /// Closes the hosts of a tenant that is not needed for now. The next call opens it again.
+    /// Closes the hosts of a tenant until the next call opens it again.
     func evict(_ name: String) async {
         guard let task = tenants.removeValue(forKey: name) else { return }
         try? await task.value.pool.close()
@@ -127,7 +148,8 @@ extension TenantExample.TenantService {
     func delete(_ name: String) async throws {
         await evict(name)
         for ending in ["lua", "sqlite", "sqlite-wal", "sqlite-shm"] {
-            try? FileManager.default.removeItem(atPath: "\(root)/\(name).\(ending)")
+            let path = "\(root)/\(name).\(ending)"
+            try? FileManager.default.removeItem(atPath: path)
         }
     }
     // end
@@ -138,7 +160,11 @@ extension TenantExample.TenantService {
         let active = tenants.values
         tenants = [:]
         await withTaskGroup { group in
-            for task in active { group.addTask { try? await task.value.pool.close(within: .seconds(10)) } }
+            for task in active {
+                group.addTask {
+                    try? await task.value.pool.close(within: .seconds(10))
+                }
+            }
         }
     }
     // end
@@ -148,26 +174,35 @@ extension TenantExample {
     // example
     /// Adds up what the runs of each tenant have used.
     final class UsageMeter: Sendable {
-        private let used = Mutex<[String: (runs: Int, statements: Int, time: Duration)]>([:])
+        private let used = Mutex<
+            [String: (runs: Int, statements: Int, time: Duration)]
+        >([:])
 
         func add(_ event: ScriptRunEvent) {
             guard let end = event.end, let tenant = event.tag else { return }
             used.withLock { used in
                 let former = used[tenant] ?? (0, 0, .zero)
-                used[tenant] = (former.runs + 1, former.statements + end.figures.statementCount, former.time + end.duration)
+                used[tenant] = (
+                    former.runs + 1,
+                    former.statements + end.figures.statementCount,
+                    former.time + end.duration
+                )
             }
         }
 
-        func runs(of tenant: String) -> Int { used.withLock { $0[tenant]?.runs ?? 0 } }
+        func runs(of tenant: String) -> Int {
+            used.withLock { $0[tenant]?.runs ?? 0 }
+        }
     }
     // end
 
     // example
-    /// The status and the text with which the service answers an error of a call.
+    /// The status and the text of the answer to a call that failed.
     static func answer(to error: any Error) -> (status: Int, text: String) {
         switch error {
-        case is ScriptPoolError, is CancellationError: (503, "busy, try again later")
-        case let error as LuaError where error.code == .crashed: (500, "the script ended unexpectedly")
+        case is ScriptPoolError, is CancellationError: (503, "busy, try later")
+        case let error as LuaError where error.code == .crashed:
+            (500, "the script ended unexpectedly")
         case let error as LuaError: (422, error.report.text)
         default: (500, "internal error")
         }
