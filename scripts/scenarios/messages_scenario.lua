@@ -1,4 +1,4 @@
--- Messages about wrong arguments of the scenario language name the function as it is written.
+-- Messages about wrong arguments name functions of the scenario language in full.
 
 local reference = dofile("lib/reference/init.lua")
 
