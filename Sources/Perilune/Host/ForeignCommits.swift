@@ -12,9 +12,16 @@ final class ForeignCommits: Sendable {
 
     /// Notifies the observers of the tables that a transaction has changed.
     func note(_ tables: [String]) {
-        writer?.asyncWrite({ db in
-            guard tables.count <= Self.mostTables else { return try db.notifyChanges(in: .fullDatabase) }
-            for table in tables { try? db.notifyChanges(in: Table(table)) }
-        }, completion: { _, _ in })
+        // A transaction without statements takes no lock, which could refuse the script's next write.
+        writer?.asyncWriteWithoutTransaction { db in
+            try? db.inTransaction(.deferred) {
+                if tables.count <= Self.mostTables {
+                    for table in tables { try? db.notifyChanges(in: Table(table)) }
+                } else {
+                    try db.notifyChanges(in: .fullDatabase)
+                }
+                return .commit
+            }
+        }
     }
 }
