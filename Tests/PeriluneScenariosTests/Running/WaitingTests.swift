@@ -188,11 +188,11 @@ import Testing
               local task = perilune.spawn(function() while true do perilune.sleep(3600) end end)
               task:wait()
             end)
-            """, timeout: .seconds(10))
+            """, timeout: .seconds(30))
         #expect(result.outcome == .timedOut)
         #expect(result.failures.first?.line == 6)
         #expect(result.failures.first?.step == "waits")
-        #expect(result.failures.first?.message == "timed out: still running after 10.0 s")
+        #expect(result.failures.first?.message == "timed out: still running after 30.0 s")
     }
 
     @Test func `a callback that never returns is ended with the scenario, at its line`() async throws {
