@@ -111,7 +111,7 @@ private struct SwiftHouse {
         var uses: [Use] = []
         for (path, lines) in files {
             guard let known = definers[Self.target(path)] else { continue }
-            // Types that are private to the file hide those of the target.
+            // A private type of the file hides a type of the target with the same name.
             var seen: Set<Substring> = []
             for line in lines {
                 if let name = Self.name(definedBy: line, isPrivate: true) { seen.insert(name[...]) }

@@ -19,7 +19,7 @@ static const block_verb transaction_verbs[] = {
 
 enum { longest_word = 40 };
 
-/* Raises for a string that looks like a word that ends a transaction: what was to be undone would be committed. */
+/* Raises for a misspelled "commit" or "rollback": a block that returns "rolback" would commit. */
 static void check_spelling(lua_State *L, const block_verb *verb, const char *result) {
     static const char *const words[] = {"commit", "rollback"};
     if (!*result || strlen(result) > longest_word) return;

@@ -152,8 +152,8 @@ static bool has_word(lua_State *L, bool *is_database) {
 
 /* Pushes the value before the colon. Returns false and pushes nothing if it is not found.
 **
-** It is the first argument of a function in Lua. A function in C may have moved its arguments, and one that was called last by the
-** function that the script called has others: the first object among these is taken, and a database only if there is no other. */
+** For a function in Lua, it is the first argument. A function in C may have moved its arguments, and a tail call has replaced them: then it
+** is the first object among the values of the function, and a database only without another object. */
 static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
@@ -190,12 +190,12 @@ static bool name_receiver(lua_State *L, const lua_Debug *script, bool needs_word
 
 /* MARK: - The message */
 
-/* Returns whether the place at the beginning of a message is that of the called function. */
+/* Returns whether a message begins with the name of the called function. */
 static bool is_called(const place *place, const char *name) {
     return name && strlen(name) == place->method_length && memcmp(name, place->method, place->method_length) == 0;
 }
 
-/* Chooses the method to name. Returns false if the message stays as it is.
+/* Chooses the method to name. Returns false if the message needs no change.
 **
 ** Messages of kind "argument" begin with a function, or with neither a word nor a colon. The function may be one that the called one has
 ** used: the script has never heard of it. Other messages may begin with the name of a column. */
@@ -209,7 +209,7 @@ static bool choose_method(const call *call, bool is_argument_error, place *place
     return true;
 }
 
-/* Writes `receiver:method` for a message. Returns false if it stays as it is. */
+/* Writes `receiver:method` for a message. Returns false if the message needs no change. */
 static bool write_name(lua_State *L, const char *message, bool is_argument_error, place *place, char *target) {
     call call;
     *place = place_of(message);

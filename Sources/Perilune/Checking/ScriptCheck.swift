@@ -15,6 +15,8 @@ public struct ScriptCheck: Sendable {
             case function
             /// A global variable that neither the text nor the host defines.
             case global
+            /// A function or table of standard Lua that the host does not give scripts.
+            case withheld
             /// A function that the program needs is not defined.
             case missing
             /// The definition of an automation has a wrong shape.

@@ -25,8 +25,9 @@ extension ScriptHost {
         }
     }
 
-    /// The fault that a check finds in the line in which a script failed: a misspelled function of a module, for example.
-    func helpFromCheck(_ error: LuaError) -> String? {
+    /// Returns help, and the suggested name, from the fault that a check finds in the line in which a script failed: a misspelled function
+    /// of a module, for example.
+    func helpFromCheck(_ error: LuaError) -> (help: String, suggestions: [String])? {
         let message = error.message
         guard message.hasPrefix("attempt to call a nil") || message.hasPrefix("attempt to index a nil") || message.contains(" not found")
             || message.contains("argument 1: expected")
@@ -35,11 +36,12 @@ extension ScriptHost {
             let surroundings = try? surroundings()
         else { return nil }
         var reader = ScriptReader(text, surroundings)
-        let finding = reader.read(defining: []).findings.first { $0.line == line && [.module, .function, .global].contains($0.kind) }
-        guard let finding else { return nil }
+        let kinds: [ScriptCheck.Finding.Kind] = [.module, .function, .global, .withheld]
+        guard let finding = reader.read(defining: []).findings.first(where: { $0.line == line && kinds.contains($0.kind) }) else { return nil }
+        let question = finding.suggestion.map { "did you mean `\($0)`?" }
         // The error itself says that the variable is nil.
-        if finding.kind == .global, !ScriptReader.isStandard(finding) { return finding.suggestion.map { "did you mean `\($0)`?" } }
-        return finding.message + (finding.suggestion.map { "; did you mean `\($0)`?" } ?? "")
+        let parts = [finding.kind == .global ? nil : finding.message, question].compactMap(\.self)
+        return parts.isEmpty ? nil : (parts.joined(separator: "; "), finding.suggestion.map { [$0] } ?? [])
     }
 
     private func syntaxFault(in text: [UInt8], named name: String) async throws -> ScriptCheck.Finding? {

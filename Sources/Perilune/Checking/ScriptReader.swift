@@ -172,23 +172,17 @@ struct ScriptReader {
         if !check.uses.contains(use) { check.uses.append(use) }
     }
 
-    private static let withheld = "this host does not give scripts"
-
-    /// Whether a finding is about a name of standard Lua that the host does not give.
-    static func isStandard(_ finding: ScriptCheck.Finding) -> Bool { finding.message.hasPrefix(withheld) }
-
     private mutating func readGlobal(_ name: String, at index: Int) {
         guard !declared.contains(name) else { return }
         guard surroundings.globals.contains(name) else {
-            let isStandard = Self.standardNames.contains(name)
-            if isStandard { return add(.global, "\(Self.withheld) `\(name)`", index, nil) }
+            if Self.standardNames.contains(name) { return add(.withheld, "this host does not give scripts `\(name)`", index) }
             let names = surroundings.globals.union(declared).filter { !$0.hasPrefix("_") }
             return add(.global, "no variable `\(name)` is defined", index, nearestName(to: name, among: names.sorted()))
         }
         guard isSign(".", index + 1), let member = self.name(index + 2), let members = surroundings.members[name], !members.contains(member),
             !isSign("=", index + 3)
         else { return }
-        add(.global, "\(Self.withheld) `\(name).\(member)`", index + 2, nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
+        add(.withheld, "this host does not give scripts `\(name).\(member)`", index + 2, nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
     }
 
     // MARK: - Definitions

@@ -16,17 +16,19 @@ extension ScriptHost {
     func explained(_ error: LuaError) -> LuaError {
         if let hints = error.hints {
             // Another process does not know the modules of the program.
-            guard worker != nil, hints.help == nil, let help = helpFromCheck(error) else { return error }
+            guard worker != nil, hints.help == nil, let found = helpFromCheck(error) else { return error }
             var error = error
-            error.hints = LuaErrorHints(file: hints.file, sourceLine: hints.sourceLine, help: help, suggestions: hints.suggestions)
+            error.hints = LuaErrorHints(file: hints.file, sourceLine: hints.sourceLine, help: found.help, suggestions: found.suggestions)
             return error
         }
         var report = ErrorReport(error, source: sourceTexts)
-        if report.help == nil { report.addHelp(sandboxed: isSandboxed, modules: registeredModules) }
+        if report.help == nil, report.kind == "runtime", isSandboxed, ScriptNames.isTakenAway(report.message) {
+            report.help = "sandboxed scripts do not have it"
+        }
         if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
             report.addSuggestion(from: SchemaNames(names))
         }
-        if report.help == nil { report.help = helpFromCheck(error) }
+        if report.help == nil, let found = helpFromCheck(error) { (report.help, report.suggestions) = found }
         var error = error
         error.hints = LuaErrorHints(
             file: report.file, sourceLine: report.sourceLine, help: report.help, suggestions: report.suggestions)
@@ -92,36 +94,6 @@ extension ErrorReport {
         file = file.map(texts.fullName)
         for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
         if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
-    }
-
-    /// Adds help about functions that the sandbox removes, and about misspelled modules and their functions.
-    mutating func addHelp(sandboxed: Bool, modules: [RegisteredModule]) {
-        if kind == "runtime", sandboxed, ScriptNames.isTakenAway(message) {
-            help = "sandboxed scripts do not have it"
-        } else if let match = message.firstMatch(of: /module [`']([^'`]+)['`] not found/) {
-            suggest(nearestName(to: String(match.1), among: modules.map(\.name)))
-        } else if let match = message.wholeMatch(of: /attempt to call a nil value \((?:field|method) '([^']*)'\)/), let sourceLine {
-            let used = modules.filter { sourceLine.contains($0.name) }
-            suggest(nearestName(to: String(match.1), among: used.flatMap { $0.functions.map(\.name) }))
-        } else if message.contains("argument 1: expected"), message.hasSuffix("got a table"), let sourceLine {
-            addHelp(forColonIn: sourceLine, modules: modules)
-        }
-    }
-
-    /// Adds help for a function of a module that was called with a colon, which passes the module as the first argument.
-    private mutating func addHelp(forColonIn sourceLine: String, modules: [RegisteredModule]) {
-        for module in modules {
-            for function in module.functions where sourceLine.contains(":\(function.name)(") {
-                help = "functions of a module are called with a dot, as in \(module.name).\(function.name)(...)"
-                return
-            }
-        }
-    }
-
-    private mutating func suggest(_ name: String?) {
-        guard let name else { return }
-        help = "did you mean `\(name)`?"
-        suggestions = [name]
     }
 
     /// Adds suggestions from the schema for an unknown name.

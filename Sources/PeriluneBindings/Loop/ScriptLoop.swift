@@ -102,7 +102,7 @@ package final class ScriptLoop {
     /// Whether there are any sources.
     var hasSources: Bool { !sources.isEmpty }
 
-    /// Ends a source. A running call continues, but there are no further ones.
+    /// Ends a source. A running call continues; no further call starts.
     package func end(_ source: LoopSource) {
         guard !source.isEnded else { return }
         source.isEnded = true

@@ -22,7 +22,7 @@ enum DatabaseFile {
         return stat(path, &information) != 0 && errno == ENOENT
     }
 
-    /// Returns whether a path is that of a folder.
+    /// Returns whether a folder exists at a path.
     static func isFolder(_ path: String) -> Bool {
         var information = stat()
         return !isCluster(path) && stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR

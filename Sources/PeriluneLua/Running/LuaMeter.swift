@@ -1,6 +1,6 @@
 internal import CPeriluneShim
 
-/// Counts what the runs of one state use that the tasks in its scope begin.
+/// Counts the resources of the runs that tasks with this meter begin in one state.
 ///
 /// `@unchecked Sendable`: used on the thread of the state only.
 package final class LuaMeter: @unchecked Sendable {

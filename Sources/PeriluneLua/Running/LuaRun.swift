@@ -23,7 +23,7 @@ package final class LuaRun: @unchecked Sendable {
     fileprivate var budget = Int64.max
     /// The state's limits with the changes for this run, if there are any.
     fileprivate var replacedLimits: LuaLimits?
-    /// Counts what the run uses, if its beginner wants that.
+    /// Counts the resources of the run, if the figures are wanted.
     fileprivate var meter: LuaMeter?
     /// The budget when the meter began to count.
     fileprivate var measuredBudget = Int64.max
