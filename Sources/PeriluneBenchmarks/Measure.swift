@@ -148,8 +148,20 @@ struct Measure {
             records: "including_texts", "  ditto, by SQL dates are texts", database: .chinook, count: 20),
     ]
 
+    /// Iterating outside of blocks, compared with the same in a block.
+    static let iterations: [Measure] = [
+        Measure(
+            records: "rows_outside", "rows outside of a block, beside inside", database: .products, plain: "rows", count: 200_000,
+            target: .ratio(1.3)),
+        Measure(
+            records: "tuples_outside", "  tuples", database: .products, plain: "tuples", count: 200_000, target: .ratio(1.3)),
+        Measure(
+            records: "record_rows_outside", "  records", database: .products, plain: "record_rows", count: 200_000,
+            target: .ratio(1.3)),
+    ]
+
     /// All measures, grouped by their baseline.
-    static let all = [rows, records, requests]
+    static let all = [rows, records, requests, iterations]
 }
 
 extension Measure {

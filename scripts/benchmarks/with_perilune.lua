@@ -29,11 +29,14 @@ end
 
 function measures.rows()
   run(function()
-    return db:read(function(db)
-      local count, last = 0, nil
-      for row in db:rows(work.select_all) do count, last = count + 1, row.id end
-      return count .. "/" .. last
-    end)
+    return db:read(function(db) return work.last_of(db:rows(work.select_all)) end)
+  end)
+end
+
+function measures.record_rows()
+  local Product = perilune.record("product")
+  run(function()
+    return db:read(function() return work.last_of(Product:all():rows()) end)
   end)
 end
 

@@ -131,6 +131,22 @@ function measures.record_fetch_all()
   end)
 end
 
+--- Iterates outside of blocks; with_perilune.lua does it in a block.
+function measures.rows_outside() run(function() return work.last_of(db:rows(work.select_all)) end) end
+
+function measures.tuples_outside()
+  run(function()
+    local count, last = 0, nil
+    for id, name, price, quantity, note in db:tuples(work.select_all) do count, last = count + 1, id end
+    return count .. "/" .. last
+  end)
+end
+
+function measures.record_rows_outside()
+  local Product = perilune.record("product")
+  run(function() return work.last_of(Product:all():rows()) end)
+end
+
 function measures.request_built_anew()
   local Product = perilune.record("product")
   run(function()

@@ -29,6 +29,7 @@ struct pdb_connection {
     pdb_statement *statements; /* all statements that have not been released */
     pdb_statement *active;     /* cursors that were opened outside of blocks */
     bool has_abandoned;             /* some cursors were collected before their end */
+    uint64_t write_count;           /* the number of runs that may have written */
     int young, old;                 /* references to the two generations of the statement cache */
     int young_count;
     size_t cache_base, cache_growth; /* memory of SQLite's pages at the run's first access, and its growth since */
@@ -54,6 +55,7 @@ struct pdb_database {
     bool wants_writer; /* temporary tables exist, which readers do not see */
     bool has_collations; /* scripts have added collations, which may fail */
     bool has_preparation; /* a script prepares each connection */
+    unsigned interruption_count; /* the number of interruptions by scripts */
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     pdb_connection *connections;
     pdb_release_list *leftover;

@@ -69,6 +69,8 @@ int64_t pdb_schema_generation(pdb_database *database) { return database->schema_
 
 void pdb_forget_schema(pdb_database *database) { pdb_touch_schema(database); }
 
+void pdb_note_interruption(pdb_database *database) { database->interruption_count++; }
+
 void pdb_refuse_in_cluster(lua_State *L, const pdb_database *database, const char *message) {
     if (pdb_is_remote(database)) plua_raise(L, "cluster_refused", "%s", message);
 }

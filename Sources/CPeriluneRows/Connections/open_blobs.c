@@ -24,6 +24,7 @@ int pdb_permit_writing(pdb_open_blob *blob, const char *schema) {
 ** only then checks whether they still exist. The hook would read freed memory.
 */
 int pdb_check_writing(pdb_open_blob *blob) {
+    blob->access->connection->write_count++;
     int code = sqlite3_step(blob->witness);
     sqlite3_reset(blob->witness);
     if (code != SQLITE_DONE) return code;

@@ -19,6 +19,7 @@ static void unlink_statement(pdb_statement *statement) {
 void pdb_begin_run(pdb_statement *statement, pdb_statement **list) {
     statement->in_use = true;
     statement->run_id++;
+    if (!statement->is_direct) statement->connection->write_count++;
     statement->active_next = *list;
     statement->active_link = list;
     if (*list) (*list)->active_link = &statement->active_next;

@@ -3,18 +3,41 @@
 
 static const char metatable_key; /* a registry key */
 
+/*
+** Outside of blocks, entering the queue of the connection takes as long as fetching a dozen rows. Therefore an autocommit cursor
+** fetches rows ahead, in portions: of one row at first, then of twice as many each time. A portion ends early if its rows are
+** large or took SQLite long. Scripts see little of this:
+** - From the first change on the same connection on, rows are fetched one at a time. Only the rows that were fetched before do not
+**   show that change, which SQLite leaves undefined in any case.
+** - While the database has SQL functions of the script, rows are fetched one at a time, so that calls keep their order.
+** - A failure is raised after the rows before it.
+** A cursor whose rows have all been fetched keeps its statement until the script has them.
+*/
+enum { most_rows = 256, most_bytes = 64 * 1024, most_instructions = 20000 };
+
 typedef struct {
     pdb_database *database;
     pdb_statement *statement; /* NULL if all rows were fetched at once */
     uint32_t run_id;               /* the run of this cursor */
     const pdb_row_form *form;
-    bool is_autocommit; /* opened outside of blocks: each step has its own access */
+    bool is_autocommit; /* opened outside of blocks: each portion has its own access */
     bool has_columns, is_done;
     lua_Integer position; /* the position in the list of rows */
+    int portion;          /* the number of rows of the last portion */
+    int width;            /* the number of values for each row in the list of rows fetched ahead */
+    int fetched, taken;   /* the numbers of rows in the list of rows fetched ahead, and of those that the script has */
+    bool is_at_end;       /* SQLite has no more rows */
+    bool has_failure;     /* fetching has failed after the rows fetched ahead */
+    bool is_last_failure; /* that failure has ended the run */
+    bool has_changes;     /* the connection has written since the first row */
+    uint64_t write_count; /* of the connection, at the last portion */
+    int total_changes;
+    unsigned interruption_count; /* of the database, at the last portion */
 } cursor;
 
-/* User values. */
-enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_MADE_FROM, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS };
+/* User values. The rows fetched ahead are a list of rows, or of the values of tuples one after the other. */
+enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_MADE_FROM, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS,
+       CURSOR_AHEAD, CURSOR_FAILURE, CURSOR_VALUES = CURSOR_FAILURE };
 
 static bool is_alive(const cursor *cursor) {
     return cursor->statement && cursor->statement->in_use && cursor->statement->run_id == cursor->run_id;
@@ -28,16 +51,20 @@ static int finish(cursor *cursor) {
     return 0;
 }
 
-static int push_tuple(lua_State *L, pdb_statement *statement) {
-    int count = statement->column_count;
-    luaL_checkstack(L, count, "too many columns");
-    for (int i = 0; i < count; i++) pdb_push_value(L, statement, i);
-    /* A nil would end the loop. */
+/* Replaces a nil as the first of the values on top of the stack, because it would end the loop. Returns their number. */
+static int end_tuple(lua_State *L, int count) {
     if (lua_isnil(L, -count)) {
         pdb_push_null(L);
         lua_replace(L, -count - 1);
     }
     return count;
+}
+
+static int push_tuple(lua_State *L, pdb_statement *statement) {
+    int count = statement->column_count;
+    luaL_checkstack(L, count + 1, "too many columns");
+    for (int i = 0; i < count; i++) pdb_push_value(L, statement, i);
+    return end_tuple(L, count);
 }
 
 /* Keeps the value that rows are made from. */
@@ -68,31 +95,182 @@ static int raise_interrupted(lua_State *L, cursor *cursor) {
     return pdb_raise_failure(L, cursor->statement);
 }
 
-static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
+/* Raises the pending error, if any. */
+static void check_pending_error(lua_State *L, pdb_state *rows, cursor *cursor) {
+    if (!rows->has_pending_error) return;
+    cursor->is_done = true;
+    pdb_raise_failure(L, cursor->statement);
+}
+
+/* Steps to the next row. Returns whether there is one. */
+static bool step_to_row(lua_State *L, pdb_state *rows, cursor *cursor) {
     pdb_statement *statement = cursor->statement;
-    if (cursor->has_columns && !sqlite3_stmt_busy(statement->handle)) return raise_interrupted(L, cursor);
     int code = sqlite3_step(statement->handle);
-    if (rows->has_pending_error) {
-        cursor->is_done = true;
-        return pdb_raise_failure(L, statement);
-    }
-    if (code == SQLITE_DONE) return finish(cursor);
+    check_pending_error(L, rows, cursor);
+    if (code == SQLITE_DONE) return false;
     if (code != SQLITE_ROW) {
         cursor->is_done = true;
-        return pdb_raise_sqlite(L, statement->connection, statement, code);
+        pdb_raise_sqlite(L, statement->connection, statement, code);
     }
     rows->context->usage.rows++;
-    if (!cursor->has_columns) check_columns(L, cursor);
     if (rows->context->limited) plua_count_work(L, statement->column_count);
+    return true;
+}
+
+/* Pushes the next row. Returns the number of its values, 0 at the end. */
+static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
+    pdb_statement *statement = cursor->statement;
+    if (cursor->is_at_end) return finish(cursor);
+    if (cursor->has_columns && !sqlite3_stmt_busy(statement->handle)) return raise_interrupted(L, cursor);
+    if (!step_to_row(L, rows, cursor)) return finish(cursor);
+    if (!cursor->has_columns) check_columns(L, cursor);
     if (cursor->form == &pdb_tuples_form) return push_tuple(L, statement);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_MADE_FROM);
     cursor->form->push(L, statement, lua_gettop(L));
-    if (rows->has_pending_error) {
-        cursor->is_done = true;
-        return pdb_raise_failure(L, statement);
-    }
+    check_pending_error(L, rows, cursor);
     pdb_end_rows(L, rows, cursor->form);
     return 1;
+}
+
+/* MARK: - Fetching ahead */
+
+/* Returns about how many bytes the values of the current row take. */
+static size_t size_of_row(pdb_statement *statement) {
+    size_t size = (size_t)statement->column_count * sizeof(lua_Number) * 2;
+    for (int i = 0; i < statement->column_count; i++) {
+        int type = sqlite3_column_type(statement->handle, i);
+        if (type == SQLITE_TEXT || type == SQLITE_BLOB) size += (size_t)sqlite3_column_bytes(statement->handle, i);
+    }
+    return size;
+}
+
+/* Sets the values of the current row as the next ones in the list at `list`. */
+static void take_tuple(lua_State *L, pdb_statement *statement, int list, lua_Integer position) {
+    for (int i = 0; i < statement->column_count; i++) {
+        pdb_push_value(L, statement, i);
+        lua_rawseti(L, list, position + i + 1);
+    }
+}
+
+static void take_row(lua_State *L, cursor *cursor, pdb_row_loop *loop, int list) {
+    pdb_state *rows = cursor->database->rows;
+    cursor->form->push_next(L, loop);
+    check_pending_error(L, rows, cursor);
+    pdb_end_rows(L, rows, cursor->form);
+    lua_rawseti(L, list, cursor->fetched + 1);
+}
+
+/* A Lua function: fetches the rows of a portion after its first. Argument: the cursor. */
+static int take_rows(lua_State *L) {
+    enum { SELF = 1, LIST, SOURCE };
+    cursor *cursor = lua_touserdata(L, SELF);
+    pdb_state *rows = cursor->database->rows;
+    pdb_statement *statement = cursor->statement;
+    bool are_tuples = cursor->form == &pdb_tuples_form;
+    int width = cursor->width = are_tuples ? statement->column_count : 1, wanted = cursor->portion - 1;
+    int most_values = most_bytes / (int)(sizeof(lua_Number) * 2) + width;
+    lua_createtable(L, width * wanted < most_values ? width * wanted : most_values, 0);
+    lua_pushvalue(L, LIST);
+    lua_setiuservalue(L, SELF, CURSOR_AHEAD);
+    lua_getiuservalue(L, SELF, CURSOR_MADE_FROM);
+    pdb_call call = {.rows = rows, .database = cursor->database, .statement = statement};
+    pdb_row_loop loop = {.call = &call, .source = SOURCE};
+    cursor->form->begin(L, &loop);
+    unsigned start = (unsigned)sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_VM_STEP, 0), work = 0;
+    size_t bytes = 0;
+    while (cursor->fetched < wanted && bytes < most_bytes && work < most_instructions) {
+        if (!step_to_row(L, rows, cursor)) {
+            cursor->is_at_end = true;
+            break;
+        }
+        bytes += size_of_row(statement);
+        if (are_tuples) take_tuple(L, statement, LIST, (lua_Integer)cursor->fetched * width);
+        else take_row(L, cursor, &loop, LIST);
+        cursor->fetched++;
+        work = (unsigned)sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_VM_STEP, 0) - start;
+    }
+    return 0;
+}
+
+/* Fetches rows after the current one. A failure is kept until the script has the rows before it. */
+static void fetch_ahead(lua_State *L, pdb_state *rows, cursor *cursor) {
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_pushcfunction(L, take_rows);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    cursor->fetched = cursor->taken = 0;
+    int status = plua_pcall(L, 1, 0);
+    if (status == LUA_OK) return;
+    if (status != LUA_ERRRUN || pdb_is_cancelled(rows)) {
+        cursor->is_done = true;
+        plua_throw(L);
+    }
+    cursor->is_last_failure = cursor->is_done;
+    cursor->is_done = false;
+    cursor->has_failure = true;
+    lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_FAILURE);
+}
+
+/* Determines the size of the next portion. */
+static void begin_portion(cursor *cursor) {
+    pdb_connection *connection = cursor->statement->connection;
+    int total_changes = sqlite3_total_changes(connection->handle);
+    if (cursor->has_columns && (connection->write_count != cursor->write_count || total_changes != cursor->total_changes)) {
+        cursor->has_changes = true;
+    }
+    cursor->write_count = connection->write_count;
+    cursor->total_changes = total_changes;
+    cursor->interruption_count = cursor->database->interruption_count;
+    bool is_single = cursor->has_changes || cursor->database->definition_count > 0 || pdb_is_remote(cursor->database);
+    if (is_single || cursor->portion == 0) cursor->portion = 1;
+    else if (cursor->portion < most_rows) cursor->portion *= 2;
+}
+
+/* Pushes the next of the rows fetched ahead. Returns the number of its values. */
+static int next_ahead(lua_State *L, cursor *cursor) {
+    enum { LIST = 1 };
+    int position = cursor->taken++;
+    lua_settop(L, 0);
+    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_AHEAD);
+    if (cursor->form != &pdb_tuples_form) {
+        lua_rawgeti(L, LIST, position + 1);
+        lua_pushnil(L); /* otherwise the list would keep fields that the script adds to a row */
+        lua_rawseti(L, LIST, position + 1);
+        return 1;
+    }
+    luaL_checkstack(L, cursor->width + 1, "too many columns");
+    for (int i = 1; i <= cursor->width; i++) lua_rawgeti(L, LIST, (lua_Integer)position * cursor->width + i);
+    return end_tuple(L, cursor->width);
+}
+
+/* Drops the rows fetched ahead. */
+static void drop_ahead(lua_State *L, int index, cursor *cursor) {
+    if (cursor->fetched == 0) return;
+    cursor->fetched = cursor->taken = 0;
+    lua_pushnil(L);
+    lua_setiuservalue(L, index, CURSOR_AHEAD);
+}
+
+/* Drops the rows fetched ahead if a script has interrupted the database, so that the next step fails. */
+static void check_interruption(lua_State *L, cursor *cursor) {
+    if (cursor->has_failure || cursor->interruption_count == cursor->database->interruption_count) return;
+    drop_ahead(L, lua_upvalueindex(1), cursor);
+    cursor->is_at_end = false;
+}
+
+/* Raises the kept failure with the line that asks for the row. */
+static int raise_kept_failure(lua_State *L, cursor *cursor) {
+    lua_Debug activation;
+    cursor->has_failure = false;
+    cursor->is_done = cursor->is_last_failure;
+    lua_settop(L, 0);
+    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_FAILURE);
+    if (plua_is_error(L, -1) && plua_find_position(L, &activation)) {
+        lua_pushstring(L, activation.short_src);
+        plua_set_error_field(L, "file");
+        lua_pushinteger(L, activation.currentline);
+        plua_set_error_field(L, "line");
+    }
+    return plua_throw(L);
 }
 
 static int next_in_list(lua_State *L, cursor *cursor) {
@@ -105,18 +283,27 @@ static int next_in_list(lua_State *L, cursor *cursor) {
     if (cursor->form != &pdb_tuples_form) return 1;
     lua_getfield(L, 2, "n");
     int count = (int)lua_tointeger(L, -1);
-    luaL_checkstack(L, count, "too many columns");
+    luaL_checkstack(L, count + 1, "too many columns");
     for (int i = 1; i <= count; i++) lua_rawgeti(L, 2, i);
-    if (lua_isnil(L, -count)) {
-        pdb_push_null(L);
-        lua_replace(L, -count - 1);
-    }
-    return count;
+    return end_tuple(L, count);
 }
+
+/* MARK: - Iterating */
 
 static int raise_dead(lua_State *L, const cursor *cursor) {
     if (cursor->is_autocommit) return plua_raise(L, "closed", "this cursor was used after its database was closed");
     return plua_raise(L, "dead_handle", "this cursor was used after its block ended");
+}
+
+/* Fetches a portion and returns its first row. Runs in the access of the portion. Upvalue: the cursor. */
+static int next_portion(lua_State *L) {
+    cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
+    pdb_state *rows = cursor->database->rows;
+    if (!is_alive(cursor)) return raise_dead(L, cursor); /* the access may have reset the connection */
+    begin_portion(cursor);
+    int count = step(L, rows, cursor);
+    if (count > 0 && cursor->portion > 1) fetch_ahead(L, rows, cursor);
+    return count;
 }
 
 /* The iterator of a generic `for`. Upvalue: the cursor. */
@@ -124,18 +311,22 @@ static int next(lua_State *L) {
     cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     if (cursor->is_done) return 0;
     if (cursor->statement == NULL) return next_in_list(L, cursor);
-    if (!is_alive(cursor)) return raise_dead(L, cursor);
+    if (!is_alive(cursor) && !cursor->has_failure) return raise_dead(L, cursor);
     pdb_state *rows = cursor->database->rows;
     if (!cursor->is_autocommit && !rows->place) return step(L, rows, cursor);
     pdb_access *access = pdb_find_access(L, rows, cursor->database, 0);
-    if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
-    if (access) {
+    if (access && !cursor->has_failure && access->connection != cursor->statement->connection) {
         return plua_raise(L, "nested_access",
                               "this cursor was opened outside of the block, and cannot be used in a read block");
     }
+    check_interruption(L, cursor);
+    if (cursor->taken < cursor->fetched) return next_ahead(L, cursor);
+    if (cursor->has_failure) return raise_kept_failure(L, cursor);
+    if (access) return step(L, rows, cursor);
+    drop_ahead(L, lua_upvalueindex(1), cursor);
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(1));
-    lua_pushcclosure(L, next, 1);
+    lua_pushcclosure(L, next_portion, 1);
     return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 0, NULL);
 }
 
@@ -154,7 +345,7 @@ static void keep_arguments(lua_State *L, pdb_call *call, int cursor_index) {
 }
 
 static cursor *push_cursor(lua_State *L, pdb_call *call, const pdb_row_form *form) {
-    cursor *result = lua_newuserdatauv(L, sizeof *result, 5);
+    cursor *result = lua_newuserdatauv(L, sizeof *result, CURSOR_VALUES);
     *result = (cursor){.database = call->database, .form = form};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
@@ -222,6 +413,7 @@ static int close(lua_State *L) {
     cursor *cursor = pdb_to_userdata(L, 1, rows->cursor_metatable);
     if (cursor == NULL) return plua_argument_error(L, "close", 1, "a cursor", 1);
     cursor->is_done = true;
+    drop_ahead(L, 1, cursor);
     if (!is_alive(cursor)) return 0;
     pdb_access *access = pdb_current_access(L, cursor->database);
     bool is_here = !cursor->is_autocommit || (access && access->connection == cursor->statement->connection);

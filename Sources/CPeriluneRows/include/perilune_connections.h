@@ -59,6 +59,9 @@ int64_t pdb_schema_generation(pdb_database *database);
 /* Records that the schema may have changed without the row path noticing: by Swift, or by a rollback. */
 void pdb_forget_schema(pdb_database *database);
 
+/* Records that a script has interrupted the statements of the database. */
+void pdb_note_interruption(pdb_database *database);
+
 /* Returns the Swift object of a database. */
 void *pdb_database_owner(pdb_database *database);
 

@@ -14,6 +14,7 @@ enum DatabaseVerbs {
             guard !isInTrace(handle) else {
                 throw BindingError("nested_access", "db:interrupt: a database cannot be used inside a trace function")
             }
+            pdb_note_interruption(handle.pointer)
             handle.database.interrupt()
         }
         try methods.setFunction("checkpoint") { arguments in

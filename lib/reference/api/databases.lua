@@ -206,7 +206,8 @@ function db:fetch_value_as(type, sql, ...) end
 ---@module schema.introspection
 function db:fetch_values_as(type, sql, ...) end
 
----Iterates over the rows of a query without holding all of them in memory.
+---Iterates over the rows of a query without holding all of them in memory. Outside of a block, up to 256 rows are fetched ahead, until
+---the loop writes for the first time: rows fetched before do not show that change, and SQLite does not define whether later rows do.
 ---```lua
 ---for row in db:rows("SELECT title, year FROM book ORDER BY year") do
 ---  print(row.title, row.year)

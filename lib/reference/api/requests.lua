@@ -367,8 +367,8 @@ function request:fetch_one(db) end
 ---@raises record_not_found: the record does not exist
 function request:find(db, key) end
 
----Iterates over the records without holding all of them in memory. Records that are joined (`including_optional`, `including_required`) are in
----their fields; lists (`including_all`) are refused.
+---Iterates over the records without holding all of them in memory, as `db:rows` does. Records that are joined (`including_optional`,
+---`including_required`) are in their fields; lists (`including_all`) are refused.
 ---```lua
 ---for book in Book:filter("year > 1870"):rows() do print(book.title) end
 -----> Around the World
