@@ -16,26 +16,34 @@ enum Main {
         // The help command has no other options.
         let arguments = words.first == "help" ? words.filter { $0 != HelpTopic.noPager } : words
         do {
-            try ProcessResources.check()
-            let plain = PlainRun(arguments)
-            if plain == nil {
-                let isWritten = try HelpTopic.write(
-                    for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commands,
-                    help: { PeriluneCommand.helpMessage(for: $0) })
-                if isWritten { return }
-                try requireKnownCommand(arguments)
-            }
-            if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
-            if let plain, try await plain.run() { return }
-            var command = try parse(arranged(arguments))
-            if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try await run(arguments, words)
+            OpenHosts.close()
         } catch {
             ErrorEnding(words).exit(with: error)
+        }
+    }
+
+    /// Runs the command.
+    ///
+    /// - Parameter words: The arguments as given.
+    @MainActor private static func run(_ arguments: [String], _ words: [String]) async throws {
+        try ProcessResources.check()
+        let plain = PlainRun(arguments)
+        if plain == nil {
+            let isWritten = try HelpTopic.write(
+                for: arguments, isPaged: !words.contains(HelpTopic.noPager), commands: commands,
+                help: { PeriluneCommand.helpMessage(for: $0) })
+            if isWritten { return }
+            try requireKnownCommand(arguments)
+        }
+        if plain != nil || !ignoringSettings.contains(arguments.first ?? "") { try Settings.require() }
+        if let plain, try await plain.run() { return }
+        var command = try parse(arranged(arguments))
+        if SupervisedRun.isOngoing, let command = command as? any IsolatingCommand { try SupervisedRun.enclose(command) }
+        if var command = command as? any AsyncParsableCommand {
+            try await command.run()
+        } else {
+            try command.run()
         }
     }
 

@@ -56,6 +56,7 @@ struct ErrorEnding {
 
     /// Ends the process, with an error status if the output cannot be written.
     private func finish(_ status: Int32) -> Never {
+        OpenHosts.close()
         do {
             try StandardStreams.flush()
         } catch let failure as CommandFailure where status == 0 {

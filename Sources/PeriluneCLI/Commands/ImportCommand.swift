@@ -131,10 +131,9 @@ struct ImportCommand: ParsableCommand {
         importer.progress = { part, rows in line?.show("import", part: part, "\(ConsoleRenderer.grouped(rows)) rows") }
         let outcome = Result { try importer.run(sources, in: queue) }
         line?.erase()
-        if isNew, (try? outcome.get().isCommitted) != true {
-            try? queue.close()
-            DatabaseFile.removeIfEmpty(path)
-        }
+        // The handler of signals keeps the queue.
+        try? queue.close()
+        if isNew, (try? outcome.get().isCommitted) != true { DatabaseFile.removeIfEmpty(path) }
         try report(outcome.get(), badRows, sources[0].head, colors, ContinuousClock.now - start)
     }
 

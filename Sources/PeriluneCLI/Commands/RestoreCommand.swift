@@ -58,10 +58,9 @@ struct RestoreCommand: ParsableCommand {
             }
         }
         line?.erase()
-        if isNew, (try? outcome.get()) == nil {
-            try? queue.close()
-            DatabaseFile.removeIfEmpty(path)
-        }
+        // The handler of signals keeps the queue.
+        try? queue.close()
+        if isNew, (try? outcome.get()) == nil { DatabaseFile.removeIfEmpty(path) }
         try outcome.get()
         CommandOutput.note("restored \(path)\(isNew ? ", created by this command" : ""), \(TimeText.text(ContinuousClock.now - start))", common.errorColors)
     }

@@ -20,11 +20,16 @@ final class ConsoleInterruption: Sendable {
                 if state.cancel == nil { state.isInterrupted = true }
                 return state.cancel
             }
-            guard name == "INT" else { exit(128 + (name == "TERM" ? SIGTERM : SIGHUP)) }
+            guard name == "INT" else { Self.end(128 + (name == "TERM" ? SIGTERM : SIGHUP)) }
             running?()
-            if running == nil, endsWhenIdle { exit(ExitStatus.interrupted) }
+            if running == nil, endsWhenIdle { Self.end(ExitStatus.interrupted) }
             return true
         }
+    }
+
+    private static func end(_ status: Int32) -> Never {
+        OpenHosts.close()
+        exit(status)
     }
 
     /// Forgets earlier interruptions before a line is read.

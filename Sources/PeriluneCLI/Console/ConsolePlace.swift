@@ -42,6 +42,8 @@ struct ConsolePlace {
         do {
             guard isPreview else {
                 let host = try await ScriptHost(configuration)
+                OpenHosts.add(host)
+                if options.isReadonly, let path = options.database { OpenHosts.addReading(path) }
                 await host.listen(for: SIGUSR2)
                 return ConsolePlace(host: host, preview: nil, path: options.database, isReadonly: options.isReadonly)
             }

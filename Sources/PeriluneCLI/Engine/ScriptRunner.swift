@@ -36,6 +36,8 @@ struct ScriptRunner {
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
+        OpenHosts.add(host)
+        if request.isReadonly, let path = request.database { OpenHosts.addReading(path) }
         if let note { CommandOutput.note(note, colors) }
         // Without limits nothing else ends a loop that is cancelled.
         await host.listen(for: SIGUSR2)

@@ -31,6 +31,7 @@ struct MigrationCommandRunner {
             try DatabaseFile.requireExisting(request.database)
         }
         let session = try await open(isMissing ? .inMemory() : .command(request.database, readonly: true), texts)
+        OpenHosts.addReading(request.database)
         let status = try await session.status()
         if showsStatus { try write(status) }
         guard check else { return ExitStatus.success }

@@ -27,6 +27,7 @@ struct MigrationSession {
         self.request = request
         self.texts = texts
         self.host = host
+        OpenHosts.add(host)
         await host.listen(for: SIGUSR2)
     }
 

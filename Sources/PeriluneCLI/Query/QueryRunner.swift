@@ -50,6 +50,8 @@ struct QueryRunner {
             cluster.session.isCancelled = { isInterrupted.isSet }
             return try run(in: cluster, queue, makeFormatter)
         }
+        // The handler of signals keeps the queue.
+        defer { try? queue.close() }
         return try queue.writeWithoutTransaction { db in
             do {
                 let statement = try db.makeStatement(sql: sql)
@@ -103,6 +105,7 @@ struct QueryRunner {
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }
+            if !isWriting { OpenHosts.addReading(database) }
             return try DatabaseFile.queue(database, configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: database, error: error))

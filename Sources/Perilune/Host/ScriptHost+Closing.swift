@@ -1,0 +1,29 @@
+internal import Dispatch
+internal import GRDB
+
+extension ScriptHost {
+    /// Closes hosts and their databases before the process ends. The last connection that closes a file empties its write-ahead log into
+    /// the file, and removes the log.
+    ///
+    /// Blocks the calling thread, which may be any except those of the hosts.
+    ///
+    /// - Parameter limit: The time after which the process ends anyway, as if it were killed: nothing committed is lost.
+    package static func closeWithDatabases(_ hosts: [ScriptHost], within limit: Duration = .seconds(2)) {
+        guard !hosts.isEmpty else { return }
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            for host in hosts { await host.closeWithDatabase() }
+            isDone.signal()
+        }
+        _ = isDone.wait(timeout: .now() + limit / .seconds(1))
+    }
+
+    /// Closes the host, the databases that its scripts have opened, and the default database unless the program has opened it.
+    private nonisolated func closeWithDatabase() async {
+        await close()
+        guard let source = OpenedDatabases.source(of: database) else { return }
+        if case .existing = source.kind { return }
+        (database as? DatabasePool)?.invalidateReadOnlyConnections()
+        try? database.close()
+    }
+}

@@ -1,0 +1,38 @@
+internal import Foundation
+internal import GRDB
+internal import Perilune
+internal import Synchronization
+
+/// The hosts and files of a command, which are closed before the process ends in any way but a crash.
+enum OpenHosts {
+    private struct State: Sendable {
+        var hosts: [ScriptHost] = []
+        var readPaths: Set<String> = []
+    }
+
+    private static let state = Mutex(State())
+
+    static func add(_ host: ScriptHost) { state.withLock { $0.hosts.append(host) } }
+
+    /// Notes a file that is opened only for reading.
+    static func addReading(_ path: String) { state.withLock { _ = $0.readPaths.insert(path) } }
+
+    /// Closes the hosts and their databases. Callable from any thread; later calls do nothing.
+    static func close() {
+        let open = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        ScriptHost.closeWithDatabases(open.hosts)
+        for path in open.readPaths { removeEmptyLog(of: path) }
+    }
+
+    /// Removes the empty log that a connection that only reads makes next to a file with a write-ahead log, and cannot remove.
+    private static func removeEmptyLog(of path: String) {
+        let path = URL(filePath: path).resolvingSymlinksInPath().path
+        let size = (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int
+        guard size == 0, access(path, W_OK) == 0, let queue = try? DatabaseQueue(path: path) else { return }
+        _ = try? queue.read { db in try Int.fetchOne(db, sql: "PRAGMA user_version") }
+        try? queue.close()
+    }
+}
