@@ -16,6 +16,7 @@ struct ConnectionSettings: Equatable, Sendable {
     var refusesDoubleQuotedStrings = DoubleQuotedStrings.areRefused
     /// Whether the database file uses a write-ahead log.
     var usesLog = false
+    var journal = DatabaseSource.Journal()
     /// The maximum time to wait for locks, in seconds; `nil` to fail immediately.
     var busyTimeout: Double? = 5
 
@@ -62,6 +63,7 @@ struct ConnectionSettings: Equatable, Sendable {
             ("foreign_keys", .boolean(foreignKeysEnabled)), ("readonly", .boolean(isReadonly)),
             ("double_quotes", .boolean(acceptsDoubleQuotedStringLiterals)), ("wal", .boolean(usesLog)),
             ("refuses_double_quotes", .boolean(refusesDoubleQuotedStrings)),
+            ("journal_mode", journal.mode.map { .text($0.rawValue) }), ("synchronous", journal.synchronous.map { .text($0.rawValue) }),
             ("busy", busyTimeout.map { WireValue(Duration.seconds($0)) }),
         ])
     }
@@ -72,6 +74,8 @@ struct ConnectionSettings: Equatable, Sendable {
         acceptsDoubleQuotedStringLiterals = value["double_quotes"]?.booleanValue == true
         refusesDoubleQuotedStrings = value["refuses_double_quotes"]?.booleanValue == true
         usesLog = value["wal"]?.booleanValue == true
+        journal.mode = value["journal_mode"]?.text.flatMap { .init(rawValue: $0) }
+        journal.synchronous = value["synchronous"]?.text.flatMap { .init(rawValue: $0) }
         busyTimeout = value["busy"]?.duration.map { $0 / .seconds(1) }
     }
 }

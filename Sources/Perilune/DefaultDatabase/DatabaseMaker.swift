@@ -32,7 +32,7 @@ struct DatabaseMaker {
         if needsFile, case .inMemory = source.kind { return try filled("memory.sqlite", isFile: true, migrate) }
         let path = try source.path()
         let isNew = path.map { !FileManager.default.fileExists(atPath: $0) } ?? false
-        let writer = try open(path)
+        let writer = try open(path, journal: FileJournal(source.journal))
         guard path == nil || !source.isReadonly else { return writer }
         do {
             try migrate(writer)
@@ -103,17 +103,23 @@ struct DatabaseMaker {
 
     /// Opens a file, or a database in memory if `path` is `nil`. SQLite uses the clock of the environment unless it is the
     /// machine's clock.
-    private func open(_ path: String?) throws -> any DatabaseWriter {
+    ///
+    /// - Parameter journal: `nil` for temporary files.
+    private func open(_ path: String?, journal: FileJournal? = nil) throws -> any DatabaseWriter {
         var configuration = source.connectionConfiguration
+        if !isPool { journal?.install(in: &configuration, for: path) }
         let slow = source.trace?.install(in: &configuration, environment)
         let writer = try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
+        if let pool = writer as? DatabasePool { try journal?.apply(to: pool) }
         OpenedDatabases.note(writer, from: source)
         slow?.begin(with: writer)
         return writer
     }
 
+    private var isPool: Bool { if case .pool = source.kind { true } else { false } }
+
     private func open(_ name: String, isFile: Bool, _ configuration: Configuration) throws -> any DatabaseWriter {
-        if isFile, case .pool = source.kind { return try DatabasePool(path: name, configuration: configuration) }
+        if isFile, isPool { return try DatabasePool(path: name, configuration: configuration) }
         return try DatabaseQueue(path: name, configuration: configuration)
     }
 }

@@ -30,14 +30,16 @@ public struct DatabaseSource: Sendable {
     /// Whether tests use a temporary file instead of a database in memory.
     let usesFilesInTests: Bool
     let trace: SQLTrace?
+    let journal: Journal
     /// Whether a transaction begun by a script with `BEGIN` stays open until a statement ends it.
     var keepsTransactions = false
 
     private init(
         _ kind: Kind, migrations: Migrations? = nil, configuration: Configuration? = nil, readonly: Bool = false,
-        inEveryContext: Bool = false, usesFilesInTests: Bool = false, trace: SQLTrace? = nil
+        inEveryContext: Bool = false, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
     ) {
         self.kind = kind
+        self.journal = journal
         self.migrations = migrations
         self.configuration = configuration
         isReadonly = readonly || configuration?.readonly == true
@@ -58,27 +60,28 @@ public struct DatabaseSource: Sendable {
     ///   - inEveryContext: Whether the file is also opened in tests and previews.
     ///   - configuration: The configuration of the connections. By default, connections wait five seconds for locks.
     ///   - usesFilesInTests: Whether tests use a pool on a temporary file instead of a database in memory.
+    ///   - journal: The journal of the file. By default, a new file has a write-ahead log.
     ///   - trace: The trace that receives the executed statements.
     public static func pool(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
-        configuration: Configuration? = nil, usesFilesInTests: Bool = false, trace: SQLTrace? = nil
+        configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
     ) -> DatabaseSource {
         DatabaseSource(
             cluster(at: path) ?? .pool(path), migrations: migrations, configuration: configuration, readonly: readonly,
-            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, trace: trace)
+            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, journal: journal, trace: trace)
     }
 
     /// Returns a database file that is used by one connection.
     ///
     /// The parameters have the same meaning as for
-    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:trace:)``.
+    /// ``pool(_:migrations:readonly:inEveryContext:configuration:usesFilesInTests:journal:trace:)``.
     public static func queue(
         _ path: String? = nil, migrations: Migrations? = nil, readonly: Bool = false, inEveryContext: Bool = false,
-        configuration: Configuration? = nil, usesFilesInTests: Bool = false, trace: SQLTrace? = nil
+        configuration: Configuration? = nil, usesFilesInTests: Bool = false, journal: Journal = Journal(), trace: SQLTrace? = nil
     ) -> DatabaseSource {
         DatabaseSource(
             cluster(at: path) ?? .queue(path), migrations: migrations, configuration: configuration, readonly: readonly,
-            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, trace: trace)
+            inEveryContext: inEveryContext, usesFilesInTests: usesFilesInTests, journal: journal, trace: trace)
     }
 
     private static func cluster(at path: String?) -> Kind? {
@@ -145,6 +148,7 @@ extension DatabaseSource {
         var settings = try configuration.map { try ConnectionSettings($0) } ?? ConnectionSettings()
         settings.isReadonly = isReadonly
         if case .pool = kind, !isReadonly { settings.usesLog = true }
+        settings.journal = journal.completed
         return settings
     }
 
@@ -154,7 +158,7 @@ extension DatabaseSource {
         connection?.readonly = false
         var source = DatabaseSource(
             kind, migrations: migrations, configuration: connection, inEveryContext: isInEveryContext, usesFilesInTests: usesFilesInTests,
-            trace: trace)
+            journal: journal, trace: trace)
         source.keepsTransactions = keepsTransactions
         return source
     }

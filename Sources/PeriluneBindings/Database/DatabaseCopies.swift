@@ -72,10 +72,25 @@ struct DatabaseCopies {
         try source.entering {
             try target.entering(.alone) {
                 for database in [source, target] { try database.writer.unsafeReentrantWrite { db in try db.requireOpen() } }
+                let isInLog = try leaveLog(target, for: source)
+                defer { if isInLog { try? target.writer.writeWithoutTransaction { db in try FileJournal.set(.wal, isRequired: false, of: db) } } }
                 try copy(source, to: target, steps) { last = $0 }
             }
         }
         if let last { throw last }
+    }
+
+    /// Switches a target with a write-ahead log, which keeps its page size, to a rollback journal if the source has another page size.
+    /// Returns whether it did.
+    private static func leaveLog(_ target: ScriptDatabase, for source: ScriptDatabase) throws -> Bool {
+        guard target.writer is DatabaseQueue, source.cluster == nil else { return false }
+        let pageSize = OwnSQL.marked("PRAGMA page_size")
+        let size = try source.writer.unsafeRead { db in try Int.fetchOne(db, sql: pageSize) }
+        return try target.writer.unsafeReentrantWrite { db in
+            guard try Int.fetchOne(db, sql: pageSize) != size, try String.fetchOne(db, sql: OwnSQL.marked("PRAGMA journal_mode")) == "wal" else { return false }
+            try FileJournal.set(.delete, isRequired: true, of: db)
+            return true
+        }
     }
 
     private static func copy(

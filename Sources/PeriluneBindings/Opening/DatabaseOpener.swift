@@ -26,17 +26,22 @@ final class DatabaseOpener {
     /// Adds `queue` and `pool` to the table `perilune`.
     func install(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("queue") { [unowned state] arguments in
-            try [self.open(arguments, "perilune.queue", in: state) { path, configuration in
-                try self.environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+            try [self.open(arguments, "perilune.queue", in: state) { path, options in
+                try self.environment.opening(path, options.queueConfiguration(for: path)) { try DatabaseQueue(path: $0, configuration: $1) }
             }]
         }
         try perilune.setFunction("pool") { [unowned state] arguments in
-            try [self.open(arguments, "perilune.pool", in: state) { path, configuration in
+            try [self.open(arguments, "perilune.pool", in: state) { path, options in
                 guard let path else {
                     throw BindingError(
                         "argument", "perilune.pool: argument 1: expected the path of a file; use perilune.queue for a database in memory")
                 }
-                return try self.environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
+                if options.journal.mode == .delete, options.journal.switchesExisting {
+                    throw BindingError("argument", "perilune.pool: option journal_mode: a pool needs \"wal\"; use perilune.queue")
+                }
+                let pool = try self.environment.opening(path, options.configuration) { try DatabasePool(path: $0, configuration: $1) }
+                try options.journal.apply(to: pool)
+                return pool
             }]
         }
         try installDeserialize(in: perilune, of: state)
@@ -52,8 +57,8 @@ final class DatabaseOpener {
             guard self.allowsFiles else {
                 throw BindingError("sandbox", "perilune.deserialize: this script may not open databases of others")
             }
-            return try [self.open(nil, options: arguments[2], "perilune.deserialize", in: state) { path, configuration in
-                let queue = try self.environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+            return try [self.open(nil, options: arguments[2], "perilune.deserialize", in: state) { path, options in
+                let queue = try self.environment.opening(path, options.configuration) { try DatabaseQueue(path: $0, configuration: $1) }
                 try DatabaseCopies.fill(queue, with: bytes.bytes)
                 return queue
             }]
@@ -62,7 +67,7 @@ final class DatabaseOpener {
 
     private func open(
         _ arguments: LuaArguments, _ function: String, in state: LuaState,
-        _ make: (String?, Configuration) throws -> any DatabaseWriter
+        _ make: (String?, DatabaseOptions) throws -> any DatabaseWriter
     ) throws -> LuaValue {
         try arguments.refuseSurplus(after: 2, of: function)
         return try open(readPath(arguments, function), options: arguments[2], function, in: state, make)
@@ -70,14 +75,14 @@ final class DatabaseOpener {
 
     private func open(
         _ path: String?, options: LuaValue, _ function: String, in state: LuaState,
-        _ make: (String?, Configuration) throws -> any DatabaseWriter
+        _ make: (String?, DatabaseOptions) throws -> any DatabaseWriter
     ) throws -> LuaValue {
         let options = try DatabaseOptions(options, for: function, state: state)
         openCount += 1
         if openCount.isMultiple(of: Self.opensPerCollection) { state.collectGarbage() }
         let writer: any DatabaseWriter
         do {
-            writer = try make(path, options.configuration)
+            writer = try make(path, options)
         } catch let error as DatabaseError {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }

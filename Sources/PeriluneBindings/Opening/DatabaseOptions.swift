@@ -8,13 +8,24 @@ internal import PeriluneRecords
 /// The options in the second argument of `perilune.queue` and `perilune.pool`.
 struct DatabaseOptions {
     var configuration = Configuration()
+    var journal = FileJournal.standard
     /// The argument of `observe_transactions`, which is called as soon as the database is open.
     var observer = LuaValue.nil
     /// Called with a handle of each connection before the script first uses it.
     var preparation: LuaFunction?
 
     /// The names of the options that scripts can set.
-    static let names = ["busy_timeout", "double_quoted_strings", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "trace"]
+    static let names = [
+        "busy_timeout", "double_quoted_strings", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "synchronous",
+        "trace",
+    ]
+
+    /// Returns the configuration of a queue on a file, or in memory for `nil`.
+    func queueConfiguration(for path: String?) -> Configuration {
+        var configuration = configuration
+        journal.install(in: &configuration, for: path)
+        return configuration
+    }
 
     /// Reads the table of options and checks everything for which GRDB would crash the process.
     ///
@@ -49,10 +60,13 @@ struct DatabaseOptions {
         case "double_quoted_strings":
             guard try !Bool.fromLua(value) else { break }
             configuration.prepareDatabase { db in DoubleQuotedStrings.refuse(on: db) }
-        case "journal_mode": configuration.journalMode = try Self.journalMode(String.fromLua(value))
+        case "journal_mode":
+            journal.mode = try Self.choice(name, value)
+            journal.switchesExisting = true
         case "label": configuration.label = try String.fromLua(value)
         case "reader_count": configuration.maximumReaderCount = try Self.readerCount(Int.fromLua(value))
         case "observer": observer = value
+        case "synchronous": journal.synchronous = try Self.choice(name, value)
         case "prepare": preparation = try LuaFunction.fromLua(value)
         case "trace": try Trace(value, in: state).install(in: &configuration)
         default: throw BindingError.unknown("option", name, among: Self.names)
@@ -72,13 +86,12 @@ struct DatabaseOptions {
         return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
 
-    private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
-        switch name {
-        case "default": return .default
-        case "wal": return .wal
-        default:
-            throw BindingError("argument", "option journal_mode: expected \"default\" or \"wal\", got \"\(name)\"")
-        }
+    /// Returns the case with a name.
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ option: String, _ value: LuaValue) throws -> Choice {
+        let name = try String.fromLua(value)
+        if let choice = Choice(rawValue: name) { return choice }
+        let names = Choice.allCases.map { "\"\($0.rawValue)\"" }
+        throw BindingError("argument", "option \(option): expected \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), got \"\(name)\"")
     }
 
     private static func readerCount(_ count: Int) throws -> Int {

@@ -52,6 +52,8 @@ struct DumpCommand: ParsableCommand {
         try context.resolved().requireLive("dump", database: path)
         let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
         if let remark = try DatabaseFile.remarkOnEmpty(queue, path) { CommandOutput.note(remark, common.errorColors) }
+        // The handler of signals keeps the queue.
+        defer { try? queue.close() }
         Interrupts.onFirst { queue.interrupt() }
         let destination = try output.open()
         let (incomplete, flaws) = try destination.writing(pager) { try write(queue, to: destination) }

@@ -57,6 +57,7 @@ extension DatabaseFile {
         configuration.readonly = isReadonly
         configuration.busyMode = .timeout(5)
         configuration.prepareDatabase { db in prepare(db) }
+        FileJournal.standard.install(in: &configuration, for: path)
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             return try queue(path, configuration)
@@ -67,7 +68,10 @@ extension DatabaseFile {
 
     /// Opens a file. For reading, it may be in a folder that does not allow writing, or a program may have ended during a write.
     static func queue(_ path: String, _ configuration: Configuration) throws -> DatabaseQueue {
-        if configuration.readonly, let queue = try UnwritableFolder.open(path, configuration) { return queue }
+        if configuration.readonly {
+            OpenHosts.addReading(path)
+            if let queue = try UnwritableFolder.open(path, configuration) { return queue }
+        }
         do {
             return try DatabaseQueue(path: path, configuration: configuration)
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK {
@@ -86,6 +90,7 @@ extension DatabaseFile {
     /// Removes a database that a command created and left empty, following symbolic links. The file stays if another process uses
     /// it or has filled it in the meantime.
     static func removeIfEmpty(_ path: String) {
+        OpenHosts.close()
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         guard isFile(path), let queue = try? open(path, isReadonly: false) else { return }
         defer { try? queue.close() }

@@ -105,7 +105,6 @@ struct QueryRunner {
         SQLiteExtensions(extensions).install(in: &configuration)
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }
-            if !isWriting { OpenHosts.addReading(database) }
             return try DatabaseFile.queue(database, configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: database, error: error))

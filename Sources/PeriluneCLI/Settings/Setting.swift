@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import Perilune
 
@@ -8,6 +9,8 @@ enum Setting: String, CaseIterable, Sendable {
     case context
     case extensions
     case doubleQuotedStrings = "double_quoted_strings"
+    case journalMode = "journal_mode"
+    case synchronous
     case migrations = "folders.migrations"
     case scenarios = "folders.scenarios"
     case types = "folders.types"
@@ -33,7 +36,7 @@ enum Setting: String, CaseIterable, Sendable {
         case .scenarios: "scenarios"
         case .types: "types"
         case .doubleQuotedStrings: "true"
-        case .database, .extensions, .timeout, .memory, .output, .disk: nil
+        case .database, .extensions, .journalMode, .synchronous, .timeout, .memory, .output, .disk: nil
         }
     }
 
@@ -41,7 +44,7 @@ enum Setting: String, CaseIterable, Sendable {
     var isPath: Bool {
         switch self {
         case .database, .extensions, .migrations, .scenarios, .types: true
-        case .context, .doubleQuotedStrings, .timeout, .memory, .output, .disk: false
+        case .context, .doubleQuotedStrings, .journalMode, .synchronous, .timeout, .memory, .output, .disk: false
         }
     }
 
@@ -52,6 +55,10 @@ enum Setting: String, CaseIterable, Sendable {
 
     var takesBooleans: Bool { self == .doubleQuotedStrings }
 
+    private static func problem(with value: String, among names: [String]) -> String? {
+        names.contains(value) ? nil : "expected \(names.joined(separator: ", ")), got \(value)"
+    }
+
     /// Returns why a value is invalid; `nil` if it is valid.
     func problem(with value: String) -> String? {
         do {
@@ -59,9 +66,9 @@ enum Setting: String, CaseIterable, Sendable {
             case .timeout: _ = try OptionValue.duration(value)
             case .memory, .output, .disk: _ = try OptionValue.size(value)
             case .doubleQuotedStrings: return ["true", "false"].contains(value) ? nil : "expected true or false, got \(value)"
-            case .context:
-                guard ContextOption(rawValue: value) == nil else { return nil }
-                return "expected \(ContextOption.allCases.map(\.rawValue).joined(separator: ", ")), got \(value)"
+            case .journalMode: return Self.problem(with: value, among: FileJournal.Mode.allCases.map(\.rawValue))
+            case .synchronous: return Self.problem(with: value, among: FileJournal.Synchronous.allCases.map(\.rawValue))
+            case .context: return Self.problem(with: value, among: ContextOption.allCases.map(\.rawValue))
             case .database, .extensions, .migrations, .scenarios, .types: return value.isEmpty ? "expected a path, got nothing" : nil
             }
             return nil

@@ -78,6 +78,8 @@ struct Settings: Sendable {
     private static let loaded = Result {
         let settings = try find(environment: .ofProcess)
         if settings[.doubleQuotedStrings]?.text == "false" { DoubleQuotedStrings.areRefused = true }
+        FileJournal.standard.mode = settings[.journalMode].flatMap { .init(rawValue: $0.text) }
+        FileJournal.standard.synchronous = settings[.synchronous].flatMap { .init(rawValue: $0.text) }
         return settings
     }
 

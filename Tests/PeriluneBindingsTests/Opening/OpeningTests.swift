@@ -259,6 +259,7 @@ import Testing
             refused({ reader_count = "2x" }, "reader_count")
             refused({ journal_mode = "off" }, "journal_mode")
             refused({ journal_mode = 1 }, "journal_mode")
+            refused({ synchronous = 1 }, "synchronous")
             refused({ readonly = 1 }, "readonly")
             refused({ foreign_keys = "no" }, "foreign_keys")
             refused({ label = {} }, "label")
@@ -416,18 +417,63 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `the journal mode of a file is preserved`() async throws {
+    @Test func `a new file has a write-ahead log, and an existing one keeps its journal mode`() async throws {
         try await script("""
             local path = temporary_path("journal.sqlite")
+            local function mode(options)
+              local q = perilune.queue(path, options)
+              local mode = q:fetch_value("PRAGMA journal_mode")
+              q:execute("CREATE TABLE IF NOT EXISTS t (a)")
+              q:close()
+              equal(io.open(path .. "-wal"), nil)
+              return mode
+            end
+            equal(mode(), "wal")
+            equal(mode{ journal_mode = "delete" }, "delete")
+            equal(mode(), "delete")
+            equal(mode{ journal_mode = "wal" }, "wal")
+            equal(mode(), "wal")
+            os.remove(path)
+            equal(mode{ journal_mode = "delete" }, "delete")
+            os.remove(path)
+            """)
+    }
+
+    @Test func `a database can choose what its commits wait for, without a trace of it`() async throws {
+        try await script("""
+            local path = temporary_path("synchronous.sqlite")
+            for number, name in pairs{ [0] = "off", "normal", "full", "extra" } do
+              for _, open in ipairs{ perilune.queue, perilune.pool } do
+                local traced = {}
+                local q = open(path, { synchronous = name, trace = function(statement) traced[#traced + 1] = statement.sql end })
+                equal(q:write_without_transaction(function(db) return db:fetch_value("PRAGMA synchronous") end), number)
+                for _, sql in ipairs(traced) do equal(sql:find("PRAGMA synchronous ="), nil) end
+                q:close()
+              end
+            end
             local q = perilune.queue(path)
-            equal(q:fetch_value("PRAGMA journal_mode"), "delete")
+            equal(q:fetch_value("PRAGMA synchronous"), 2)
             q:close()
-            q = perilune.queue(path, { journal_mode = "wal" })
-            equal(q:fetch_value("PRAGMA journal_mode"), "wal")
-            q:close()
-            q = perilune.queue(path, { journal_mode = "default" })
-            equal(q:fetch_value("PRAGMA journal_mode"), "wal")
-            q:close()
+            local pool = perilune.pool(path)
+            equal(pool:write_without_transaction(function(db) return db:fetch_value("PRAGMA synchronous") end), 1)
+            pool:close()
+            matches(fails("argument", perilune.pool, path, { journal_mode = "delete" }), 'a pool needs "wal"')
+            matches(fails("argument", perilune.queue, path, { synchronous = "sometimes" }), '"off", "normal", "full" or "extra"')
+            os.remove(path)
+            """)
+    }
+
+    @Test func `a new file with a write-ahead log can be replaced by a copy with another page size`() async throws {
+        try await script("""
+            local path = temporary_path("pages.sqlite")
+            local source = perilune.queue()
+            source:execute("PRAGMA page_size = 1024; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            local target = perilune.queue(path)
+            source:backup_to(target)
+            equal(target:fetch_value("PRAGMA journal_mode"), "wal")
+            equal(target:fetch_value("PRAGMA page_size"), 1024)
+            equal(target:fetch_value("SELECT a FROM t"), 1)
+            target:close()
             os.remove(path)
             """)
     }

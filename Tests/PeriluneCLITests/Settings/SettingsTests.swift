@@ -54,6 +54,8 @@ import Testing
         ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
         ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
         ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
+        ("journal_mode = \"off\"", "`journal_mode`: expected wal, delete, got off", 1, nil),
+        ("synchronous = 1", "`synchronous`: expected a string, got a number", 1, nil),
         ("double_quoted_strings = 1", "`double_quoted_strings`: expected true or false, got a number", 1, nil),
         ("double_quoted_strings = \"no\"", "`double_quoted_strings`: expected true or false, got no", 1, nil),
         ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
@@ -155,6 +157,8 @@ import Testing
             context\tpreview\tPERILUNE_CONTEXT
             extensions\t\t
             double_quoted_strings\ttrue\tdefault
+            journal_mode\t\t
+            synchronous\t\t
             folders.migrations\tmigrations\tdefault
             folders.scenarios\tscenarios\tdefault
             folders.types\tt\tperilune.toml:2

@@ -11,7 +11,8 @@
 ---@field foreign_keys? boolean whether foreign keys are enforced; true by default
 ---@field double_quoted_strings? boolean whether triggers and views of the file may contain strings in double quotes; true by default
 ---@field busy_timeout? number|string seconds to wait for another connection's lock; 0, the default, raises at once
----@field journal_mode? "default"|"wal"
+---@field journal_mode? "wal"|"delete" of the file, which keeps it; by default, a new file uses "wal" and an existing one keeps its mode
+---@field synchronous? "off"|"normal"|"full"|"extra" whether commits wait for the disk; by default "full", in pools "normal"
 ---@field label? string the name of the connection in logs
 ---@field reader_count? integer read connections of a pool, from 1 to 64; 5 by default
 ---@field prepare? fun(db: perilune.database) called with a handle of each connection before its first use

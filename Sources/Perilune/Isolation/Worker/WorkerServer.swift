@@ -79,7 +79,7 @@ final class WorkerServer: Sendable {
             }
         }
         var configuration = ScriptHost.Configuration(
-            database: setup.database.map { .queue($0, configuration: connection, trace: trace) }
+            database: setup.database.map { .queue($0, configuration: connection, journal: setup.connection.journal, trace: trace) }
                 ?? .inMemory(configuration: connection, trace: trace))
         configuration.diskQuota = setup.diskQuota
         configuration.libraries = setup.libraries
@@ -129,6 +129,7 @@ final class WorkerServer: Sendable {
             }
         }
         // The host has gone: SQLite rolls back open transactions, as after the end of any process.
+        if let host = made.withLock({ $0 }) { ScriptHost.closeWithDatabases([host], within: .milliseconds(500)) }
         _exit(0)
     }
 
