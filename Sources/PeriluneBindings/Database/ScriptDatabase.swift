@@ -89,6 +89,7 @@ package final class ScriptDatabase {
         guard !isClosed, list.count > 0 else {
             Self.release(list)
             reader?.close {}
+            if isOwn { Self.closeReaders(of: writer) }
             return
         }
         // This waits for running accesses, which may need the threads of Swift concurrency. Therefore such a thread must not wait
@@ -98,7 +99,10 @@ package final class ScriptDatabase {
             writer.unsafeReentrantWriteOnQueue { _ in Self.release(list) }
             reader?.close {}
             // Close explicitly, because this thread may release the last reference later than the waiting one.
-            if isOwn { try? writer.close() }
+            if isOwn {
+                Self.closeReaders(of: writer)
+                try? writer.close()
+            }
             isDone.signal()
         }
         _ = isDone.wait(timeout: .now() + 1)
@@ -188,10 +192,14 @@ package final class ScriptDatabase {
         for item in valueObservers { item.observer?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
-        // The last closed connection empties and removes the log, so it must not be a read-only one, as in GRDB's order.
-        (writer as? DatabasePool)?.invalidateReadOnlyConnections()
+        Self.closeReaders(of: writer)
         try writer.close()
         isClosed = true
+    }
+
+    /// Closes the readers of a pool before its writer: the last closed connection empties and removes the log, which readers cannot do.
+    private static func closeReaders(of writer: any DatabaseWriter) {
+        (writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
     /// Ends the use by scripts; the owner closes the database later.

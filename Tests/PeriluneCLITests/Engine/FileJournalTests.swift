@@ -23,6 +23,7 @@ import Testing
         ["run", "-e", "\(Self.table) for _ in db:rows('SELECT * FROM t') do os.exit(3) end", "--database", "x.sqlite"],
         ["run", "-e", "q = perilune.queue('x.sqlite') q:execute('CREATE TABLE t (a)') os.exit(0)"],
         ["run", "-e", "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') q:fetch_value('SELECT count(*) FROM t') error('failed')"],
+        ["run", "-e", "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') for _ in q:rows('SELECT count(*) FROM t') do os.exit(2) end"],
         ["run", "--timeout", "1s", "-e", "\(Self.table) while true do end", "--database", "x.sqlite"],
         ["run", "--sandbox", "-e", Self.table, "--database", "x.sqlite"],
         ["migrate", "--database", "x.sqlite"],
