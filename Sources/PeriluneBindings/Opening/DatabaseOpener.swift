@@ -27,7 +27,9 @@ final class DatabaseOpener {
     func install(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("queue") { [unowned state] arguments in
             try [self.open(arguments, "perilune.queue", in: state) { path, options in
-                try self.environment.opening(path, options.queueConfiguration(for: path)) { try DatabaseQueue(path: $0, configuration: $1) }
+                try self.environment.opening(path, options.queueConfiguration(for: path)) { path, configuration in
+                    try configuration.waitingToOpen { try DatabaseQueue(path: path, configuration: $0) }
+                }
             }]
         }
         try perilune.setFunction("pool") { [unowned state] arguments in
@@ -39,7 +41,9 @@ final class DatabaseOpener {
                 if options.journal.mode == .delete, options.journal.switchesExisting {
                     throw BindingError("argument", "perilune.pool: option journal_mode: a pool needs \"wal\"; use perilune.queue")
                 }
-                let pool = try self.environment.opening(path, options.configuration) { try DatabasePool(path: $0, configuration: $1) }
+                let pool = try self.environment.opening(path, options.configuration) { path, configuration in
+                    try configuration.waitingToOpen { try DatabasePool(path: path, configuration: $0) }
+                }
                 try options.journal.apply(to: pool)
                 return pool
             }]

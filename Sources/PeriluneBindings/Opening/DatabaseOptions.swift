@@ -4,6 +4,7 @@ package import GRDB
 internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
+internal import Synchronization
 
 /// The options in the second argument of `perilune.queue` and `perilune.pool`.
 struct DatabaseOptions {
@@ -164,6 +165,20 @@ struct Trace {
             try fields.set("duration", .number(duration))
         }
         return fields
+    }
+}
+
+extension Configuration {
+    /// Opens a database, and waits for locks at least until it is open: the last connection that closes a file with a write-ahead log locks it.
+    func waitingToOpen<Writer>(_ open: (Configuration) throws -> Writer) rethrows -> Writer {
+        guard case .immediateError = busyMode else { return try open(self) }
+        let isOpening = Atomic(true)
+        var configuration = self
+        configuration.busyMode = .callback { attempts in
+            isOpening.load(ordering: .relaxed) && psql_wait_while_busy(CInt(clamping: attempts), 5, plua_is_run_cancelled)
+        }
+        defer { isOpening.store(false, ordering: .relaxed) }
+        return try open(configuration)
     }
 }
 
