@@ -1,6 +1,8 @@
 internal import GRDB
 internal import PeriluneBindings
 
+// The option of sources for the journal of their file.
+
 extension DatabaseSource {
     /// The journal of a database file, and how long its commits wait for the disk.
     ///

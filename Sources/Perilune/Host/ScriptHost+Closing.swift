@@ -1,6 +1,8 @@
 internal import Dispatch
 internal import GRDB
 
+// Closing hosts at the end of a process.
+
 extension ScriptHost {
     /// Closes hosts and their databases before the process ends. The last connection that closes a file empties its write-ahead log into
     /// the file, and removes the log.

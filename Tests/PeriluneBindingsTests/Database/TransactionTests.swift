@@ -43,8 +43,10 @@ import PeriluneLuaFileTools
         try await script("""
             local path = temporary_path("kinds.sqlite")
             local seen = {}
-            local one, two = perilune.queue(path, { trace = function(event) seen[#seen + 1] = event.sql end }), perilune.queue(path)
+            -- With a write-ahead log, exclusive transactions do not block readers.
+            local one = perilune.queue(path, { journal_mode = "delete", trace = function(event) seen[#seen + 1] = event.sql end })
             one:execute("CREATE TABLE t (a)")
+            local two = perilune.queue(path)
             local function can_write() return (pcall(two.execute, two, "INSERT INTO t VALUES (1)")) end
             local function can_read() return (pcall(two.fetch_value, two, "SELECT COUNT(*) FROM t")) end
             local function within(kind)

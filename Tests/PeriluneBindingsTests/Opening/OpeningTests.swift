@@ -447,7 +447,7 @@ import Testing
                 local traced = {}
                 local q = open(path, { synchronous = name, trace = function(statement) traced[#traced + 1] = statement.sql end })
                 equal(q:write_without_transaction(function(db) return db:fetch_value("PRAGMA synchronous") end), number)
-                for _, sql in ipairs(traced) do equal(sql:find("PRAGMA synchronous ="), nil) end
+                for _, sql in ipairs(traced) do equal(sql:find("PRAGMA synchronous = " .. name, 1, true), nil) end
                 q:close()
               end
             end

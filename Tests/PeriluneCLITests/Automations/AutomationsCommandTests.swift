@@ -403,7 +403,8 @@ import Testing
                 perilune.every("10ms", function() print("tick") io.stdout:flush() end)
                 """
         ])
-        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        // With a write-ahead log, the damaged pages would not be read.
+        #expect(try folder.perilune("run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "10ms"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")

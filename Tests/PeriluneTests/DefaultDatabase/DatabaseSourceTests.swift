@@ -14,7 +14,10 @@ import Testing
     private static let insert = "db:execute(\"INSERT INTO author (name) VALUES ('Verne')\")"
 
     private static func names(in path: String) async throws -> [String] {
-        try await DatabaseQueue(path: path).read { db in try String.fetchAll(db, sql: "SELECT name FROM author") }
+        var configuration = Configuration()
+        // The host's last connection locks the file while it closes it.
+        configuration.busyMode = .timeout(10)
+        return try await DatabaseQueue(path: path, configuration: configuration).read { db in try String.fetchAll(db, sql: "SELECT name FROM author") }
     }
 
     @Test func `the database of a host follows the context`() async throws {

@@ -363,4 +363,12 @@ struct EmbeddingExamples {
         // end
         #expect(total == 105)
     }
+
+    @Test func `the journal of a file`() async throws {
+        // example
+        let source = DatabaseSource.queue("shop.sqlite", journal: .init(synchronous: .normal))
+        // end
+        let host = try await ScriptHost(database: source)
+        #expect(try await host.run(source: "return db:fetch_value('SELECT 1')") == 1)
+    }
 }

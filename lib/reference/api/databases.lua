@@ -292,7 +292,7 @@ function db:write(options, block, ...) end
 ---end)
 ---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
 ---```
----@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
+---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default. With a write-ahead log, `"exclusive"` does not block readers
 ---@param block fun(db: perilune.database, ...: any): ...
 ---@param ... any further arguments for the block
 ---@return any ... the results of the block
