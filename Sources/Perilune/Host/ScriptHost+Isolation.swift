@@ -90,7 +90,7 @@ extension ScriptHost {
         // A task costs more than such an answer.
         if let value = environment.answer(to: question.message) { return worker.answer(question, .success([value])) }
         if question.message == .callAtOnce { return worker.answer(question, Result { try callAtOnce(question) }) }
-        let task = Task {
+        let task = Task.immediate {
             let result: Result<[WireValue], any Error>
             do {
                 result = .success(try await values(answering: question))

@@ -100,6 +100,9 @@ public final class ScriptModule {
 
     /// Adds an asynchronous function. The script that calls it waits, and no thread does.
     ///
+    /// The function starts on the host's thread and leaves it at its first `await` that suspends, so one that returns at once is cheap.
+    /// Let it call `await Task.yield()` before a long computation, which would keep other scripts of the host waiting.
+    ///
     /// - Parameters:
     ///   - name: The name that scripts use, a field of the module.
     ///   - documentation: Its purpose, for people who write scripts.

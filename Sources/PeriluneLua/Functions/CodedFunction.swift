@@ -27,8 +27,9 @@ extension LuaState {
 
     /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
     ///
-    /// The closure runs in its own task. If the run is cancelled or exceeds its time limit, the script ends at once, and the task
-    /// is cancelled without waiting for it.
+    /// The closure runs in its own task, which starts on the state's thread and leaves it when it suspends for the first time. If the
+    /// run is cancelled or exceeds its time limit while the closure is suspended, the script ends at once, and the task is cancelled
+    /// without waiting for it.
     ///
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
@@ -52,12 +53,15 @@ extension LuaState {
     /// state's actor; `request` may also return the results at once. Limits and cancellation end the wait, as for coded
     /// functions.
     ///
+    /// - Parameter staysOnThread: Whether `perform` continues on the state's thread after each wait, for one that then does little.
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
-        _ name: String, request: @escaping ([LuaValue]) throws -> LuaAsyncRequest<Request>,
+        _ name: String, stayingOnThread staysOnThread: Bool = false, request: @escaping ([LuaValue]) throws -> LuaAsyncRequest<Request>,
         perform: @escaping @Sendable (Request) async throws -> Response, results: @escaping (Response) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
-        try makeAsyncFunction(name, ConvertedOperation(core: core, request: request, perform: perform, results: results))
+        try makeAsyncFunction(
+            name,
+            ConvertedOperation(core: core, staysOnThread: staysOnThread, request: request, perform: perform, results: results))
     }
 }
 
@@ -70,6 +74,7 @@ package enum LuaAsyncRequest<Request> {
 /// An asynchronous operation with its own conversions.
 private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsyncOperation {
     unowned let core: LuaCore
+    let staysOnThread: Bool
     let request: ([LuaValue]) throws -> LuaAsyncRequest<Request>
     let perform: @Sendable (Request) async throws -> Response
     let results: (Response) throws -> [LuaValue]
@@ -79,7 +84,7 @@ private struct ConvertedOperation<Request: Sendable, Response: Sendable>: LuaAsy
         case .results(let known): return known
         case .perform(let wanted):
             let perform = perform
-            return try results(try await core.waiting { try await perform(wanted) })
+            return try results(try await core.waiting(stayingOnThread: staysOnThread) { try await perform(wanted) })
         }
     }
 }

@@ -4,20 +4,33 @@ import Synchronization
 extension LuaCore {
     /// Waits for an operation, at most for the run's remaining time. If the run is cancelled or exceeds its time limit, the
     /// operation is cancelled and the wait ends.
+    ///
+    /// The operation starts on the current thread, which it leaves when it waits for the first time. One that returns without
+    /// waiting therefore costs no change of threads.
+    ///
+    /// - Parameter staysOnThread: Whether the operation continues on the state's thread after each wait, for one that then does little.
     nonisolated(nonsending) package func waiting<Result: Sendable>(
-        for operation: @escaping @Sendable () async throws -> Result
+        stayingOnThread staysOnThread: Bool = false, for operation: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {
         guard let run = LuaRun.waiting else { return try await operation() }
         let outcome = Outcome<Result>()
-        let task = Task {
+        var task: Task<Void, Never>?
+        defer { task?.cancel() }
+        let executor = staysOnThread ? thread?.preference : nil
+        return try await value(of: outcome, in: run) { task = Self.start(operation, outcome, on: executor) }
+    }
+
+    /// Starts an operation that belongs to no actor: it would otherwise leave the thread before it begins.
+    private static func start<Result: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Result, _ outcome: Outcome<Result>, on executor: (any TaskExecutor)?
+    ) -> Task<Void, Never> {
+        Task.immediate(executorPreference: executor) {
             do {
                 outcome.finish(.success(try await operation()))
             } catch {
                 outcome.finish(.failure(error))
             }
         }
-        defer { task.cancel() }
-        return try await value(of: outcome, in: run)
     }
 
     /// Waits until a closure is called from any thread, at most for the run's remaining time. Waiters on one actor continue in
@@ -33,19 +46,23 @@ extension LuaCore {
         let takeBack = begin { outcome.finish(.success(())) }
         defer { takeBack() }
         guard let run = LuaRun.waiting else { return try await outcome.value(sharing: thread) }
-        try await value(of: outcome, in: run)
+        try await value(of: outcome, in: run) {}
     }
 
     /// Returns the outcome, or throws if the run is cancelled or exceeds its time limit first.
-    nonisolated(nonsending) private func value<Value>(of outcome: Outcome<Value>, in run: LuaRun) async throws -> Value {
-        let timer = run.remainingTime.map { limit in
+    ///
+    /// - Parameter begin: Starts the work, unless the run must not wait.
+    nonisolated(nonsending) private func value<Value>(
+        of outcome: Outcome<Value>, in run: LuaRun, begin: () -> Void
+    ) async throws -> Value {
+        let handler = addCancellationHandler(of: run) { outcome.finish(.failure(CancellationError())) }
+        if handler == nil { outcome.finish(.failure(CancellationError())) } else { begin() }
+        let timer = outcome.isKnown ? nil : run.remainingTime.map { limit in
             Task {
                 try await Task.sleep(for: limit)
                 outcome.finish(.failure(TimeIsOver()))
             }
         }
-        let handler = addCancellationHandler(of: run) { outcome.finish(.failure(CancellationError())) }
-        if handler == nil { outcome.finish(.failure(CancellationError())) }
         defer {
             timer?.cancel()
             if let handler { removeCancellationHandler(handler, of: run) }
@@ -78,6 +95,12 @@ private final class Outcome<Value: Sendable>: Sendable {
         self.didEnd = didEnd
     }
 
+    var isKnown: Bool {
+        state.withLock { state in
+            if case .known = state { true } else { false }
+        }
+    }
+
     /// Sets the outcome. Returns whether this is the first result.
     @discardableResult
     func finish(_ result: Result<Value, any Error>) -> Bool {
@@ -101,8 +124,16 @@ private final class Outcome<Value: Sendable>: Sendable {
     ///
     /// - Parameter thread: A thread on which other tasks get a turn even if the outcome is already known. Otherwise a script that
     ///   repeatedly waits for operations that end at once, as with a clock that advances by itself, would occupy the thread
-    ///   forever.
-    nonisolated(nonsending) func value(sharing thread: LuaThread?) async throws -> Value {
+    ///   forever. The waiter continues there: after a wait it belongs to no actor for a moment, which would be spent on another thread.
+    func value(sharing thread: LuaThread?, isolation: isolated (any Actor)? = #isolation) async throws -> Value {
+        try await withTaskExecutorPreference(thread?.preference) {
+            // Captured, so that the closure runs on the actor.
+            _ = isolation
+            return try await wait(sharing: thread, isolation: isolation)
+        }
+    }
+
+    private func wait(sharing thread: LuaThread?, isolation: isolated (any Actor)?) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<Value, any Error>? in
                 if case .known(let result) = state { return result }

@@ -1,6 +1,7 @@
 import Foundation
 import PeriluneLua
 import PeriluneTestTools
+import Synchronization
 import Testing
 
 @Suite struct AsyncTests {
@@ -311,6 +312,25 @@ import Testing
         let threads = try await host.threads(while: "note_later()") { try Self.makeState() }
         let own = await host.currentThread()
         #expect(threads == Array(repeating: own, count: 4))
+    }
+
+    @Test func `a coded asynchronous function leaves the actor's thread when it suspends for the first time`() async throws {
+        let host = Host()
+        let threads = Mutex([UInt]())
+        try await host.run {
+            let state = try LuaState()
+            try state.globals.set("work", .function(state.makeCodedAsyncFunction("work") { (suspends: Bool) async throws in
+                threads.withLock { $0.append(threadIdentity()) }
+                guard suspends else { return }
+                await Task.yield()
+                threads.withLock { $0.append(threadIdentity()) }
+            }))
+            try await state.runAsync("work(false) work(true)")
+        }
+        let own = await host.currentThread()
+        let seen = threads.withLock { $0 }
+        #expect(seen.prefix(2) == [own, own])
+        #expect(seen.count == 3 && seen[2] != own)
     }
 }
 

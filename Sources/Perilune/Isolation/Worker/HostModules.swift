@@ -39,7 +39,7 @@ struct HostModules {
 
     private func asynchronous(_ name: String, of module: String, in state: LuaState) throws -> LuaFunction {
         try state.makeAsyncFunction(
-            "\(module).\(name)",
+            "\(module).\(name)", stayingOnThread: true,
             request: { values in .perform((HostQuestions.servedRequest, try WireValue.copies(of: values))) },
             perform: { [questions] request, arguments in
                 try await questions.ask(.callFunction, [.text(module), .text(name), arguments], in: request)
