@@ -5,10 +5,11 @@ import PackageDescription
 /// The C targets include headers by target and folder, as in `"CPeriluneRows/Values/dates.h"`, so that each include shows which part
 /// depends on which. SQLite declares its session and pre-update interfaces only if two macros are defined.
 let roomSettings: [CSetting] = [.headerSearchPath("..")]
-let sqliteSettings: [CSetting] = roomSettings + [
-    .define("SQLITE_ENABLE_SESSION"),
-    .define("SQLITE_ENABLE_PREUPDATE_HOOK"),
-]
+let sqliteSettings: [CSetting] =
+    roomSettings + [
+        .define("SQLITE_ENABLE_SESSION"),
+        .define("SQLITE_ENABLE_PREUPDATE_HOOK"),
+    ]
 
 let swiftSettings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
@@ -77,7 +78,9 @@ let package = Package(
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
         // A database in a cluster: the protocol, and its local stand-in.
-        .target(name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings),
+        .target(
+            name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings
+        ),
         .target(
             name: "PeriluneCluster",
             dependencies: [
@@ -86,17 +89,28 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         // lib/perilune, lib/scenarios, lib/reference and lib/console, as text and as bytecode that the build compiles.
-        .executableTarget(name: "perilune-module-compiler", dependencies: ["CPeriluneLua"], path: "Sources/PeriluneModuleCompiler"),
-        .plugin(name: "EmbedModules", capability: .buildTool, dependencies: ["perilune-module-compiler"], path: "Sources/EmbedModules"),
+        .executableTarget(
+            name: "perilune-module-compiler", dependencies: ["CPeriluneLua"], path: "Sources/PeriluneModuleCompiler"),
+        .plugin(
+            name: "EmbedModules", capability: .buildTool, dependencies: ["perilune-module-compiler"], path: "Sources/EmbedModules"
+        ),
         .target(name: "PeriluneModules", swiftSettings: swiftSettings),
-        .target(name: "PeriluneLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
-        .target(name: "PeriluneScenarioLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
-        .target(name: "PeriluneReferenceLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
-        .target(name: "PeriluneConsoleLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
+        .target(
+            name: "PeriluneLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings, plugins: ["EmbedModules"]),
+        .target(
+            name: "PeriluneScenarioLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings,
+            plugins: ["EmbedModules"]),
+        .target(
+            name: "PeriluneReferenceLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings,
+            plugins: ["EmbedModules"]),
+        .target(
+            name: "PeriluneConsoleLibrary", dependencies: ["PeriluneModules"], swiftSettings: swiftSettings,
+            plugins: ["EmbedModules"]),
         .target(
             name: "PeriluneBindings",
             dependencies: [
-                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua",
+                "PeriluneRecords",
                 "PeriluneLibrary", "PeriluneModules",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -107,7 +121,8 @@ let package = Package(
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies",
+                "PeriluneIsolation",
                 "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -126,19 +141,23 @@ let package = Package(
         .target(
             name: "PeriluneScenarios",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "PeriluneModules", "PeriluneReferenceLibrary", "PeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneModules", "PeriluneReferenceLibrary", "PeriluneScenarioLibrary",
+                "Perilune", "PeriluneBindings",
                 "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),
 
         // Programs.
-        .target(name: "PeriluneTOML", dependencies: [.product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: swiftSettings),
-        .executableTarget(name: "perilune-worker", dependencies: ["Perilune"], path: "Sources/PeriluneWorker", swiftSettings: swiftSettings),
+        .target(
+            name: "PeriluneTOML", dependencies: [.product(name: "TOMLKit", package: "TOMLKit")], swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "perilune-worker", dependencies: ["Perilune"], path: "Sources/PeriluneWorker", swiftSettings: swiftSettings),
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneConsoleLibrary", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua",
+                "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneCluster", "PeriluneConsoleLibrary",
+                "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua",
                 "PeriluneModules", "PeriluneRecords", "PeriluneScenarios", "PeriluneTOML",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -158,15 +177,20 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         // An SQLite extension that tests load.
-        .target(name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")], path: "Tests/CPeriluneTestExtension"),
+        .target(
+            name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            path: "Tests/CPeriluneTestExtension"),
         // Shared by tests of several targets: waiting for conditions instead of time.
-        .target(name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
+        .target(
+            name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools",
+            swiftSettings: swiftSettings),
         // Runs tests that are written in Lua.
         .target(
             name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],
             path: "Tests/PeriluneLuaFileTools", swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"], swiftSettings: testSettings),
+            name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneDependenciesTests",
             dependencies: [
@@ -180,7 +204,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneBindingsTests",
             dependencies: [
-                "CPeriluneLua", "CPeriluneRecords", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLuaFileTools", "PeriluneScenarios",
+                "CPeriluneLua", "CPeriluneRecords", "Perilune", "PeriluneBindings", "PeriluneDependencies",
+                "PeriluneLuaFileTools", "PeriluneScenarios",
                 "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -188,14 +213,16 @@ let package = Package(
         .testTarget(
             name: "PeriluneClusterTests",
             dependencies: [
-                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios", "PeriluneTestTools",
+                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios",
+                "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             exclude: ["Lua"], swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "perilune-isolation-probe", "perilune-worker", "Perilune", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua",
+                "perilune-isolation-probe", "perilune-worker", "Perilune", "PeriluneDependencies", "PeriluneIsolation",
+                "PeriluneLua",
                 "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -212,11 +239,13 @@ let package = Package(
             name: "perilune-isolation-probe", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneIsolationProbe",
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneIsolationTests", dependencies: ["perilune-isolation-probe", "PeriluneIsolation", "PeriluneTestTools"], swiftSettings: testSettings),
+            name: "PeriluneIsolationTests", dependencies: ["perilune-isolation-probe", "PeriluneIsolation", "PeriluneTestTools"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: testSettings),
         .testTarget(
-            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneDependencies", "PeriluneTestTools"], swiftSettings: testSettings),
+            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneDependencies", "PeriluneTestTools"],
+            swiftSettings: testSettings),
     ],
     swiftLanguageModes: [.v6]
 )

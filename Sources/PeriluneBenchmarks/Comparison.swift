@@ -113,9 +113,10 @@ struct Comparison {
     func reportBusyness() {
         let spreads = results.values.compactMap { $0["C"]?.spread }.sorted()
         guard !spreads.isEmpty else { return }
-        print(String(
-            format: "C's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
-            spreads[spreads.count / 2] > 1.15 ? "the figures are unsteady, run it again" : "the figures are steady"))
+        print(
+            String(
+                format: "C's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
+                spreads[spreads.count / 2] > 1.15 ? "the figures are unsteady, run it again" : "the figures are steady"))
     }
 
     private static func line(
@@ -129,17 +130,19 @@ struct Comparison {
     private func report(_ measure: Measure, _ tallies: [String: Tally]) {
         let pair = contestants.pair(for: measure)
         let ours = tallies[pair.ours.name], baseline = tallies[pair.baseline.name]
-        print(Self.line(
-            measure.title, perCall(ours, measure), perCall(baseline, measure),
-            ratio(ours?.processor, baseline?.processor) + mark(measure, ours, baseline),
-            targetText(measure), ratio(ours?.wall, baseline?.wall),
-            ratio(ours?.cold.min(), baseline?.cold.min()), peers(measure, tallies, ours)))
+        print(
+            Self.line(
+                measure.title, perCall(ours, measure), perCall(baseline, measure),
+                ratio(ours?.processor, baseline?.processor) + mark(measure, ours, baseline),
+                targetText(measure), ratio(ours?.wall, baseline?.wall),
+                ratio(ours?.cold.min(), baseline?.cold.min()), peers(measure, tallies, ours)))
         for (name, tally) in [("Perilune", ours), ("the other", baseline)] {
             guard let tally, let growth = tally.values["process_growth_kb"] else { continue }
             let peak = tally.values["lua_peak_kb"] ?? .nan, total = tally.values["process_peak_kb"] ?? .nan
             let mark = growth > Self.flatGrowthInKilobytes ? " ✗ not flat" : ""
-            print("    memory, \(name): Lua at most \(Int(peak)) kB; the process grew by \(Int(growth)) kB"
-                + " after 50,000 rows, to \(Int(total)) kB\(mark)")
+            print(
+                "    memory, \(name): Lua at most \(Int(peak)) kB; the process grew by \(Int(growth)) kB"
+                    + " after 50,000 rows, to \(Int(total)) kB\(mark)")
         }
     }
 

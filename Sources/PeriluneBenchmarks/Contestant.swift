@@ -85,8 +85,10 @@ struct Run {
             let data = try output.fileHandleForReading.readToEnd() ?? Data()
             process.waitUntilExit()
             let errors = try Data(contentsOf: errorFile)
-            return (String(decoding: data, as: UTF8.self), String(decoding: errors, as: UTF8.self),
-                process.terminationStatus)
+            return (
+                String(decoding: data, as: UTF8.self), String(decoding: errors, as: UTF8.self),
+                process.terminationStatus
+            )
         } catch {
             throw .failed("\(arguments.joined(separator: " ")): \(error)")
         }

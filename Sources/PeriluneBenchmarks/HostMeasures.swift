@@ -67,11 +67,12 @@ struct HostMeasures: TimedMeasures {
         var migrator = DatabaseMigrator()
         for number in 1...60 {
             migrator.registerMigration("\(number)") { db in
-                try db.execute(sql: """
-                    CREATE TABLE t\(number) (id INTEGER PRIMARY KEY, name TEXT NOT NULL, day TEXT DEFAULT CURRENT_DATE);
-                    CREATE INDEX i\(number) ON t\(number) (name);
-                    INSERT INTO t\(number) (name) VALUES ('a'), ('b'), ('c');
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE t\(number) (id INTEGER PRIMARY KEY, name TEXT NOT NULL, day TEXT DEFAULT CURRENT_DATE);
+                        CREATE INDEX i\(number) ON t\(number) (name);
+                        INSERT INTO t\(number) (name) VALUES ('a'), ('b'), ('c');
+                        """)
             }
         }
         let migrations = Migrations.migrator(migrator)
@@ -93,11 +94,12 @@ struct HostMeasures: TimedMeasures {
     private func measurePools() async throws {
         let database = try DatabasePool(path: folder.appendingPathComponent("pool.sqlite").path)
         try await database.write { db in
-            try db.execute(sql: """
-                CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, price REAL);
-                WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)
-                INSERT INTO product SELECT i, 'product ' || i, i / 7.0 FROM n
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, price REAL);
+                    WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+                    INSERT INTO product SELECT i, 'product ' || i, i / 7.0 FROM n
+                    """)
         }
         for shape in PoolConfiguration.all { try await measurePools(over: database, shape) }
         measureReference(database)
@@ -142,10 +144,11 @@ struct HostMeasures: TimedMeasures {
             let database = try DatabasePool(path: folder.appendingPathComponent("scripts\(size).sqlite").path)
             try await database.write { db in try db.execute(sql: "CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)") }
             let pool = try await ScriptPool(size: size, database: .existing(database)) { host in
-                try await host.run(source: """
-                    local Note = perilune.record("note")
-                    function work(i) return Note:find(Note{ text = "note " .. i }:insert().id).text end
-                    """)
+                try await host.run(
+                    source: """
+                        local Note = perilune.record("note")
+                        function work(i) return Note:find(Note{ text = "note " .. i }:insert().id).text end
+                        """)
             }
             _ = try await calls(of: pool, count: 1000)
             let before = Self.memory()
@@ -153,9 +156,12 @@ struct HostMeasures: TimedMeasures {
             let growth = Self.memory() - before
             let part = { waits[min(waits.count - 1, Int(Double(waits.count) * $0))] * 1e6 }
             let rate = Double(count) / seconds
-            print("    \("\(count) short scripts, \(size) host\(size == 1 ? "" : "s")".padded(to: 54))" + String(
-                format: "%.0f a second, half within %.0f µs, 99 %% within %.0f µs; memory %+.1f MB", rate, part(0.5), part(0.99),
-                Double(growth) / 1e6))
+            print(
+                "    \("\(count) short scripts, \(size) host\(size == 1 ? "" : "s")".padded(to: 54))"
+                    + String(
+                        format: "%.0f a second, half within %.0f µs, 99 %% within %.0f µs; memory %+.1f MB", rate, part(0.5),
+                        part(0.99),
+                        Double(growth) / 1e6))
         }
     }
 

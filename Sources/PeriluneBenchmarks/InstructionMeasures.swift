@@ -30,7 +30,8 @@ struct InstructionMeasures {
             let lines = text.split(separator: "\n")
             switch self {
             case .perf: return lines.last { $0.contains("instructions:u") }.flatMap { Double($0.prefix { $0 != "," }) }
-            case .valgrind: return lines.last { $0.contains("Collected : ") }.flatMap { Double($0.split(separator: " ").last ?? "") }
+            case .valgrind:
+                return lines.last { $0.contains("Collected : ") }.flatMap { Double($0.split(separator: " ").last ?? "") }
             }
         }
     }
@@ -39,9 +40,13 @@ struct InstructionMeasures {
     /// - Throws: ``RunFailure`` if no program for counting is installed.
     init(scripts: String, programs: URL, workspace: Workspace) throws(RunFailure) {
         self.workspace = workspace
-        if try Self.isUsable(.perf) { counter = .perf }
-        else if try Self.isUsable(.valgrind) { counter = .valgrind }
-        else { throw .missing("nothing counts instructions here: apt-get install valgrind") }
+        if try Self.isUsable(.perf) {
+            counter = .perf
+        } else if try Self.isUsable(.valgrind) {
+            counter = .valgrind
+        } else {
+            throw .missing("nothing counts instructions here: apt-get install valgrind")
+        }
         contestants = Contestants(
             scripts: scripts, programs: counter == .perf ? programs : try Self.strip(programs, into: workspace.folder))
     }
@@ -55,7 +60,8 @@ struct InstructionMeasures {
     private static func strip(_ programs: URL, into folder: URL) throws(RunFailure) -> URL {
         for name in ["perilune", "PeriluneBenchmarks"] {
             let copy = folder.appendingPathComponent(name).path
-            let stripped = try Run.capture(["strip", "--strip-debug", "-o", copy, programs.appendingPathComponent(name).path], [:])
+            let stripped = try Run.capture(
+                ["strip", "--strip-debug", "-o", copy, programs.appendingPathComponent(name).path], [:])
             if stripped.code != 0 { throw .failed(stripped.errors.trimmed) }
         }
         return folder
@@ -86,7 +92,9 @@ struct InstructionMeasures {
         var environment = workspace.environment.merging(["BENCHMARK_SHARE": "\(Self.share)"]) { $1 }
         func total() throws -> Double {
             let output = try Run.capture(counter.command + contestant.arguments(script, database: database), environment)
-            guard output.code == 0, let count = counter.count(in: output.errors) else { throw RunFailure.failed(output.errors.trimmed) }
+            guard output.code == 0, let count = counter.count(in: output.errors) else {
+                throw RunFailure.failed(output.errors.trimmed)
+            }
             return count
         }
         let all = try total()

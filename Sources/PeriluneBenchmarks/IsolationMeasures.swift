@@ -19,7 +19,8 @@ struct IsolationMeasures: TimedMeasures {
     }
 
     private func host(_ isolation: ScriptIsolation, _ name: String) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .queue(folder.appending(path: "\(name).sqlite").path, inEveryContext: true))
+        var configuration = ScriptHost.Configuration(
+            database: .queue(folder.appending(path: "\(name).sqlite").path, inEveryContext: true))
         configuration.isolation = isolation
         return try await ScriptHost(configuration)
     }

@@ -43,8 +43,10 @@ struct LuaItself {
         func row(_ name: String, _ pick: ([perilune_process_time]) -> Double, target: Double? = nil) {
             let difference = pick(ours) - pick(lua)
             let mark = target.map { String(format: " %@ (≤ %.0f)", difference > $0 ? "✗" : "✓", $0) } ?? ""
-            print("    \(name.padded(to: 24))" + String(
-                format: "perilune %5.1f   lua5.4 %4.1f   difference %5.1f", pick(ours), pick(lua), difference) + mark)
+            print(
+                "    \(name.padded(to: 24))"
+                    + String(
+                        format: "perilune %5.1f   lua5.4 %4.1f   difference %5.1f", pick(ours), pick(lua), difference) + mark)
         }
         print("Start of an empty script, \(Self.startCount) times by turns, in milliseconds:")
         row("elapsed, median", { Self.ordered($0.map(\.wall))[$0.count / 2] }, target: Self.startTargetInMilliseconds)
@@ -117,6 +119,8 @@ struct LuaItself {
         }
         guard let free = best[unlimited], let bounded = best[limited] else { return }
         let mark = bounded / free > Self.limitsTarget ? "✗" : "✓"
-        print("    limits of time and memory, × none".padded(to: 46) + String(format: "%.2f %@ (≤ %.2f)", bounded / free, mark, Self.limitsTarget))
+        print(
+            "    limits of time and memory, × none".padded(to: 46)
+                + String(format: "%.2f %@ (≤ %.2f)", bounded / free, mark, Self.limitsTarget))
     }
 }

@@ -71,25 +71,35 @@ struct Measure {
 
     /// The row path compared with C.
     static let rows: [Measure] = [
-        Measure("fetch_all", "fetch_all, a table a row", database: .products, script: "fetch_all", count: 200_000,
+        Measure(
+            "fetch_all", "fetch_all, a table a row", database: .products, script: "fetch_all", count: 200_000,
             target: 1.05, luaSQLTarget: 0.7),
-        Measure("fetch_all_by_name", "  ditto, C in the way of nrows", database: .products, script: "fetch_all",
+        Measure(
+            "fetch_all_by_name", "  ditto, C in the way of nrows", database: .products, script: "fetch_all",
             reference: "fetch_all_by_name", count: 200_000, hasPeers: false),
-        Measure("rows", "rows, streaming tables", database: .products, script: "rows", count: 200_000,
+        Measure(
+            "rows", "rows, streaming tables", database: .products, script: "rows", count: 200_000,
             hasPeers: false),
-        Measure("tuples", "tuples, streaming values", database: .products, script: "tuples", count: 200_000,
+        Measure(
+            "tuples", "tuples, streaming values", database: .products, script: "tuples", count: 200_000,
             target: 1.2),
-        Measure("select_inside", "point select in an access", database: .products, script: "select_inside",
+        Measure(
+            "select_inside", "point select in an access", database: .products, script: "select_inside",
             count: 200_000, target: 2),
-        Measure("select_prepared", "  ditto, statement prepared", database: .products, script: "select_prepared",
+        Measure(
+            "select_prepared", "  ditto, statement prepared", database: .products, script: "select_prepared",
             reference: "select_inside", count: 200_000, hasPeers: false),
-        Measure("select_outside", "point select, autocommit", database: .products, script: "select_outside",
+        Measure(
+            "select_outside", "point select, autocommit", database: .products, script: "select_outside",
             count: 50_000, target: 1.1),
-        Measure("insert_memory", "prepared insert, memory", database: .memory, script: "insert", count: 100_000,
+        Measure(
+            "insert_memory", "prepared insert, memory", database: .memory, script: "insert", count: 100_000,
             target: 1.3),
-        Measure("insert_file", "prepared insert, file", database: .emptyFile, script: "insert", count: 100_000,
+        Measure(
+            "insert_file", "prepared insert, file", database: .emptyFile, script: "insert", count: 100_000,
             target: 1.3),
-        Measure("stream", "streaming 1,000,000 rows", database: .memory, script: "stream", count: 1_000_000,
+        Measure(
+            "stream", "streaming 1,000,000 rows", database: .memory, script: "stream", count: 1_000_000,
             target: 1.05, hasPeers: false),
     ]
 
@@ -114,7 +124,8 @@ struct Measure {
             records: "insert_all_many", "  ditto, C with 100 rows a statement", database: .memory, script: "insert_all",
             reference: "insert_many", count: 100_000, target: .ratio(1.2)),
         Measure(
-            records: "insert_all_tables", "  ditto, tables without keys, file", database: .emptyFile, reference: "insert", count: 100_000,
+            records: "insert_all_tables", "  ditto, tables without keys, file", database: .emptyFile, reference: "insert",
+            count: 100_000,
             target: .ratio(0.8)),
         Measure(
             records: "find", "Record:find(key)", database: .products, reference: "select_inside", count: 200_000,

@@ -31,7 +31,8 @@ struct ObservationMeasures {
     private func measure(_ pool: DatabasePool, _ times: inout Times) async throws -> Int {
         let writer = try await makeHost(over: pool), observer = try await makeHost(over: pool)
         try await take("plain", &times) { try await writer.run(source: Self.writing, arguments: commits) }
-        try await writer.run(source: "o = db:observe_transactions{ did_commit = function() end } o:cancel() db:execute('DELETE FROM item')")
+        try await writer.run(
+            source: "o = db:observe_transactions{ did_commit = function() end } o:cancel() db:execute('DELETE FROM item')")
         try await take("removed", &times) { try await writer.run(source: Self.writing, arguments: commits) }
         try await writer.run(source: "db:execute('DELETE FROM item')")
         try await writer.run(source: Self.observing)
@@ -43,7 +44,8 @@ struct ObservationMeasures {
         try await take("other", &times) { try await writer.run(source: Self.writing, arguments: commits) }
         let other: Int = try await observer.run(source: "perilune.sleep(0.05) observation:cancel() return fetches")
         try await take("fetch", &times) {
-            try await observer.run(source: "for i = 1, 1000 do db:read(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end) end")
+            try await observer.run(
+                source: "for i = 1, 1000 do db:read(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end) end")
         }
         try await writer.run(source: "db:execute('DELETE FROM item')")
         try await writer.run(source: "o = db:observe_transactions{ on_change = function(event) last = event end }")
@@ -95,8 +97,12 @@ struct ObservationMeasures {
         let nothing = try await processorTime(inMinuteOf: .seconds(10))
         line("a process that waits, processor time of a minute", nothing, "ms")
         try await host.run(source: Self.automating)
-        line("  100 automations that wait, beyond that", try await processorTime(inMinuteOf: .seconds(10)) - nothing, "ms", target: 10)
-        try await host.run(source: "db:observe(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end, function() end, { poll = '1s' })")
+        line(
+            "  100 automations that wait, beyond that", try await processorTime(inMinuteOf: .seconds(10)) - nothing, "ms",
+            target: 10)
+        try await host.run(
+            source:
+                "db:observe(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end, function() end, { poll = '1s' })")
         line("  and looking for other processes each second", try await processorTime(inMinuteOf: .seconds(10)) - nothing, "ms")
         await host.endCallbacks()
     }
@@ -124,7 +130,9 @@ struct ObservationMeasures {
         line("without observers", plain * 1e3, "ms")
         line("  after the last was removed", time("removed") / plain, "×", target: 1.1)
         line("one observation in the same host", time("own") / plain, "×", target: 1.5)
-        line("  in another host, without its \(fetches) fetches", (time("other") - Double(fetches) * fetch) / plain, "×", target: 1.5)
+        line(
+            "  in another host, without its \(fetches) fetches", (time("other") - Double(fetches) * fetch) / plain, "×",
+            target: 1.5)
         line("  a fetch of it", fetch * 1e6, "µs")
         line("on_change of each row, with its values", time("changes") / plain, "×")
     }

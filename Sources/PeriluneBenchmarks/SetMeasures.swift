@@ -34,18 +34,24 @@ struct SetMeasures: TimedMeasures {
 
     /// Measures upserts of which every other row already exists.
     private func measureUpserts() async throws {
-        let (pool, host) = try await makeHost("upserts", "CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, amount INTEGER)")
+        let (pool, host) = try await makeHost(
+            "upserts", "CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, amount INTEGER)")
         var (ours, reference) = (Double.infinity, Double.infinity)
         for _ in 0..<rounds {
             try await refill(pool)
-            try await host.run(source: """
-                local count = ...
-                Item = Item or perilune.record("item")
-                items = {}
-                for i = 1, count do items[i] = { code = "code " .. i, amount = i } end
-                collectgarbage()
-                """, arguments: rowCount)
-            ours = min(ours, try await time { try await host.run(source: "Item:upsert_all(items, { target = 'code', update = { 'amount' } })") })
+            try await host.run(
+                source: """
+                    local count = ...
+                    Item = Item or perilune.record("item")
+                    items = {}
+                    for i = 1, count do items[i] = { code = "code " .. i, amount = i } end
+                    collectgarbage()
+                    """, arguments: rowCount)
+            ours = min(
+                ours,
+                try await time {
+                    try await host.run(source: "Item:upsert_all(items, { target = 'code', update = { 'amount' } })")
+                })
             try await refill(pool)
             let seconds = perilune_time_upserts(pool.path, Self.upsert, CInt(rowCount))
             guard seconds >= 0 else { throw DatabaseError(message: "the upserts in C failed") }
@@ -58,10 +64,11 @@ struct SetMeasures: TimedMeasures {
 
     private func refill(_ pool: DatabasePool) async throws {
         try await pool.write { [rowCount] db in
-            try db.execute(sql: """
-                DELETE FROM item;
-                WITH n (i) AS (SELECT 2 UNION ALL SELECT i + 2 FROM n WHERE i < \(rowCount)) INSERT INTO item (code) SELECT 'code ' || i FROM n
-                """)
+            try db.execute(
+                sql: """
+                    DELETE FROM item;
+                    WITH n (i) AS (SELECT 2 UNION ALL SELECT i + 2 FROM n WHERE i < \(rowCount)) INSERT INTO item (code) SELECT 'code ' || i FROM n
+                    """)
         }
         try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
     }
@@ -69,20 +76,23 @@ struct SetMeasures: TimedMeasures {
     // MARK: - Pages
 
     private func measurePages() async throws {
-        let (_, host) = try await makeHost("pages", """
+        let (_, host) = try await makeHost(
+            "pages",
+            """
             CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, kind INTEGER, amount INTEGER);
             WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rowCount * 2))
               INSERT INTO item (code, kind, amount) SELECT 'code ' || i, i % 10, i FROM n;
             CREATE INDEX item_by_kind ON item (kind);
             """)
-        try await host.run(source: """
-            local Item, offset = perilune.record("item"), ...
-            function begin(...)
-              request = Item:order(...)
-              near, cursor = request:page_after(nil, 20).next, request:page_after(nil, offset).next
-            end
-            function fetch(from) for _ = 1, 100 do request:page_after(from, 20) end end
-            """, arguments: rowCount)
+        try await host.run(
+            source: """
+                local Item, offset = perilune.record("item"), ...
+                function begin(...)
+                  request = Item:order(...)
+                  near, cursor = request:page_after(nil, 20).next, request:page_after(nil, offset).next
+                end
+                function fetch(from) for _ = 1, 100 do request:page_after(from, 20) end end
+                """, arguments: rowCount)
         for (title, order) in [("by a unique column", "'code'"), ("by a column with 20,000 ties each", "'kind'")] {
             try await host.run(source: "begin(\(order)) fetch(nil) fetch(cursor)")
             let first = try await least { try await host.run(source: "fetch(nil)") }
@@ -102,41 +112,46 @@ struct SetMeasures: TimedMeasures {
     private func measureHistory() async throws {
         let table = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER)"
         let (pool, host) = try await makeHost("history", "CREATE TABLE book \(table); CREATE TABLE plain \(table);")
-        try await host.run(source: """
-            perilune.history(perilune.record("book")):install(db)
-            db:execute[[
-              CREATE TABLE plain_version (version INTEGER PRIMARY KEY, event TEXT NOT NULL, time DATETIME NOT NULL, id INTEGER, title TEXT,
-                pages INTEGER);
-              CREATE INDEX plain_version_by_key ON plain_version (id)]]
-            local insert = "INSERT INTO %s (title, pages) VALUES (?, ?)"
-            local version = "INSERT INTO plain_version (event, time, id, title, pages) VALUES ('insert', "
-              .. "strftime('%Y-%m-%d %H:%M:%f', 'now'), ?, ?, ?)"
-            function kept(count)
-              db:write(function(db)
-                local statement = db:prepare(insert:format("book"))
-                for i = 1, count do statement:execute("some title", i) end
-              end)
-            end
-            function by_hand(count, has_version)
-              db:write(function(db)
-                local statement, other = db:prepare(insert:format("plain")), db:prepare(version)
-                for i = 1, count do
-                  local result = statement:execute("some title", i)
-                  if has_version then other:execute(result.inserted_rowid, "some title", i) end
+        try await host.run(
+            source: """
+                perilune.history(perilune.record("book")):install(db)
+                db:execute[[
+                  CREATE TABLE plain_version (version INTEGER PRIMARY KEY, event TEXT NOT NULL, time DATETIME NOT NULL, id INTEGER, title TEXT,
+                    pages INTEGER);
+                  CREATE INDEX plain_version_by_key ON plain_version (id)]]
+                local insert = "INSERT INTO %s (title, pages) VALUES (?, ?)"
+                local version = "INSERT INTO plain_version (event, time, id, title, pages) VALUES ('insert', "
+                  .. "strftime('%Y-%m-%d %H:%M:%f', 'now'), ?, ?, ?)"
+                function kept(count)
+                  db:write(function(db)
+                    local statement = db:prepare(insert:format("book"))
+                    for i = 1, count do statement:execute("some title", i) end
+                  end)
                 end
-              end)
-            end
-            """)
+                function by_hand(count, has_version)
+                  db:write(function(db)
+                    local statement, other = db:prepare(insert:format("plain")), db:prepare(version)
+                    for i = 1, count do
+                      local result = statement:execute("some title", i)
+                      if has_version then other:execute(result.inserted_rowid, "some title", i) end
+                    end
+                  end)
+                end
+                """)
         func measure(_ call: String) async throws -> Double {
             var least = Double.infinity
             for _ in 0..<rounds {
-                try await pool.write { db in try db.execute(sql: "DELETE FROM book; DELETE FROM plain; DELETE FROM book_history; DELETE FROM plain_version") }
+                try await pool.write { db in
+                    try db.execute(
+                        sql: "DELETE FROM book; DELETE FROM plain; DELETE FROM book_history; DELETE FROM plain_version")
+                }
                 try await pool.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
                 least = min(least, try await time { try await host.run(source: call, arguments: rowCount) })
             }
             return least / Double(rowCount) * 1e6
         }
-        let plain = try await measure("by_hand(...)"), both = try await measure("by_hand(..., true)"), kept = try await measure("kept(...)")
+        let plain = try await measure("by_hand(...)"), both = try await measure("by_hand(..., true)"),
+            kept = try await measure("kept(...)")
         report("an insert without a history", plain, "µs")
         report("  and of its version by hand", both, "µs")
         report("  with a history", kept, "µs")

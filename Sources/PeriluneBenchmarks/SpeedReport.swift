@@ -20,7 +20,10 @@ struct SpeedReport {
 
     /// - Parameter machine: The machine described in the report.
     init(_ comparison: Comparison, date: Date = Date(), machine: Machine = Machine()) {
-        let others = [Self.reference, Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee, Contestants.sqlAlchemy, Contestants.grdb]
+        let others = [
+            Self.reference, Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee,
+            Contestants.sqlAlchemy, Contestants.grdb,
+        ]
         lines = Measure.shown.compactMap { shown in
             let times = ([Self.ours] + others).compactMap { name in comparison.seconds(shown, name).map { (name, $0) } }
             return times.count < 2 ? nil : Line(title: shown.title, times: times)
@@ -85,7 +88,9 @@ struct SpeedReport {
         for (row, line) in lines.enumerated() {
             let y = Self.top + (Double(row) + 0.5) * Self.rowHeight
             let title = Self.escaped(line.title.replacing("`", with: ""))
-            parts.append("<text x=\"\(Int(Self.left - 14))\" y=\"\(Self.number(y + 4))\" fill=\"#212529\" text-anchor=\"end\">\(title)</text>")
+            parts.append(
+                "<text x=\"\(Int(Self.left - 14))\" y=\"\(Self.number(y + 4))\" fill=\"#212529\" text-anchor=\"end\">\(title)</text>"
+            )
             for (index, name) in contestants.enumerated().reversed() {
                 guard let seconds = line.seconds(name) else { continue }
                 parts.append(Self.dot(x(seconds * 1e6), y, index))
@@ -104,7 +109,8 @@ struct SpeedReport {
     private static func trimmed(_ value: Double) -> String { value == value.rounded() ? String(Int(value)) : String(value) }
 
     private static func escaped(_ text: String) -> String {
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing("\"", with: "&quot;")
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;").replacing(
+            "\"", with: "&quot;")
     }
 
     // MARK: - Writing
@@ -135,7 +141,9 @@ struct Machine: CustomStringConvertible {
         func value(_ file: String, _ name: String, _ separator: Character) -> String? {
             guard let text = try? String(contentsOfFile: file, encoding: .utf8) else { return nil }
             let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
-            return line?.split(separator: separator, maxSplits: 1).last.map { $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t\"")) }
+            return line?.split(separator: separator, maxSplits: 1).last.map {
+                $0.trimmingCharacters(in: CharacterSet(charactersIn: " \t\""))
+            }
         }
         let processor = value("/proc/cpuinfo", "model name", ":") ?? "unknown processor"
         let system = value("/etc/os-release", "PRETTY_NAME", "=") ?? "unknown system"

@@ -32,17 +32,21 @@ struct TenantMeasures {
         let opening = (ContinuousClock.now - start) / .milliseconds(count)
         while idleLimit != nil, await pools.last?.statistics.idle != 0 { try await Task.sleep(for: .milliseconds(1)) }
         let after = Self.resources()
-        print("    \(name): " + String(
-            format: "%.1f ms to open a tenant; %.2f MB, %.1f descriptors and %.1f threads each", opening,
-            Double(after.memory - before.memory) / 1e6 / Double(count), Double(after.descriptors - before.descriptors) / Double(count),
-            Double(after.threads - before.threads) / Double(count)))
+        print(
+            "    \(name): "
+                + String(
+                    format: "%.1f ms to open a tenant; %.2f MB, %.1f descriptors and %.1f threads each", opening,
+                    Double(after.memory - before.memory) / 1e6 / Double(count),
+                    Double(after.descriptors - before.descriptors) / Double(count),
+                    Double(after.threads - before.threads) / Double(count)))
         for pool in pools { await pool.close() }
     }
 
     /// The memory, descriptors and threads of the process.
     private static func resources() -> (memory: Int, descriptors: Int, threads: Int) {
         func entries(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0 }
-        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first
+            .flatMap { Int($0) }
         return ((pages ?? 0) * 4096, entries("/proc/self/fd"), entries("/proc/self/task"))
     }
 }

@@ -40,7 +40,8 @@ final class ScriptLibrary {
         try loader.open(in: state, perilune: perilune)
         try state.globals.set("perilune", .table(perilune))
         // `require` also returns the global, for users who expect it. The owner of the resolver keeps the state alive.
-        try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil }
+        try state.addModuleResolver { [unowned state] name in name == "perilune" ? .value(try state.globals.get("perilune")) : nil
+        }
     }
 
     private func defineValues() throws {
@@ -64,7 +65,11 @@ final class ScriptLibrary {
         try defineConversions(in: makeNative("values"))
         let rows = try makeNative("rows")
         try rows.setValue("methods", c: pdb_push_row_methods)
-        try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row, "set_missing": pdb_set_missing_column], in: rows)
+        try set(
+            [
+                "blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row,
+                "set_missing": pdb_set_missing_column,
+            ], in: rows)
         let databases = try makeNative("databases")
         try databases.setValue("methods", c: pdb_push_database_methods)
         try databases.setValue("statement_methods", c: pdb_push_statement_methods)
@@ -139,7 +144,8 @@ final class ScriptLibrary {
             for (index, token) in scanner.enumerated() {
                 let fields = try state.makeTable(fieldCount: 3)
                 try fields.rawSet("kind", .string(LuaString(token.kind.rawValue)))
-                try fields.rawSet("text", .string(LuaString(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[token.range]))))
+                try fields.rawSet(
+                    "text", .string(LuaString(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[token.range]))))
                 let isName = token.kind == .word || token.kind == .name
                 if isName, let name = scanner.name(token) { try fields.rawSet("name", .string(LuaString(name))) }
                 try list.rawSet(.integer(Int64(index + 1)), .table(fields))
@@ -150,7 +156,10 @@ final class ScriptLibrary {
 
     private func defineErrors(in errors: LuaTable) throws {
         try set(
-            ["raise": plua_raise_error, "describe": plua_describe_argument, "add_fields": plua_add_error_fields, "position": plua_position], in: errors)
+            [
+                "raise": plua_raise_error, "describe": plua_describe_argument, "add_fields": plua_add_error_fields,
+                "position": plua_position,
+            ], in: errors)
         try errors.setFunction("raise_unknown") { arguments in
             let what: String = try arguments.get(1)
             guard case .string(let name) = arguments[2] else {
@@ -171,7 +180,11 @@ final class ScriptLibrary {
     private func defineConversions(in values: LuaTable) throws {
         state.libraryValues = LibraryValues(read: Self.plainValue) { state throws(LuaError) in try state.makeNull() }
         try values.set("null", perilune.get("null"))
-        try set(["plain": pdb_plain_value, "are_same_stored": pdb_are_same_stored, "write_list": pdb_write_values, "read_list": pdb_read_values], in: values)
+        try set(
+            [
+                "plain": pdb_plain_value, "are_same_stored": pdb_are_same_stored, "write_list": pdb_write_values,
+                "read_list": pdb_read_values,
+            ], in: values)
         try values.setFunction("read_date") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readStoredDate(arguments[1])) }
         }

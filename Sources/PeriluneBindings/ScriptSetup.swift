@@ -54,7 +54,8 @@ package struct ScriptSetup {
             .install(in: library.perilune, of: state)
         ClusterOpener(isAllowed: allowsFiles, isPreview: isPreview).install(in: library.loader)
         let rights = ScriptDatabase.Rights(
-            allowsFiles: allowsFiles, allowsClosing: false, isPreview: isPreview, extensions: extensions, keepsTransactions: keepsTransactions)
+            allowsFiles: allowsFiles, allowsClosing: false, isPreview: isPreview, extensions: extensions,
+            keepsTransactions: keepsTransactions)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         try state.withUnsafeStack([value]) { L, _ in pdb_set_default_database(L) }

@@ -20,7 +20,9 @@ extension DependencyContainer {
         /// The context of the process: from the environment variable, else test under a test runner, else live.
         static let ofProcess = Result<DependencyContainer.Context, DependencyError> {
             () throws(DependencyError) in
-            try detect(environment: .ofProcess, isTesting: isOwnProgram.load(ordering: .relaxed) ? hasTestVariable(.ofProcess) : isTesting)
+            try detect(
+                environment: .ofProcess,
+                isTesting: isOwnProgram.load(ordering: .relaxed) ? hasTestVariable(.ofProcess) : isTesting)
         }
 
         private static let isOwnProgram = Atomic(false)
@@ -32,11 +34,16 @@ extension DependencyContainer {
 
         /// Returns whether an environment variable of a test runner is set.
         static func hasTestVariable(_ environment: EnvironmentVariables) -> Bool {
-            ["XCTestBundlePath", "XCTestBundleInjectPath", "XCTestConfigurationFilePath", "XCTestSessionIdentifier", "BAZEL_TEST"]
-                .contains { environment[$0] != nil }
+            [
+                "XCTestBundlePath", "XCTestBundleInjectPath", "XCTestConfigurationFilePath", "XCTestSessionIdentifier",
+                "BAZEL_TEST",
+            ]
+            .contains { environment[$0] != nil }
         }
 
-        static func detect(environment: EnvironmentVariables, isTesting: @autoclosure () -> Bool) throws(DependencyError) -> DependencyContainer.Context {
+        static func detect(environment: EnvironmentVariables, isTesting: @autoclosure () -> Bool) throws(DependencyError)
+            -> DependencyContainer.Context
+        {
             guard let name = environment[environmentVariable], !name.isEmpty else { return isTesting() ? .test : .live }
             if let context = DependencyContainer.Context(rawValue: name) { return context }
             let names = allCases.map(\.rawValue).joined(separator: ", ")

@@ -51,7 +51,8 @@ extension DependencyContainer {
         try body(&values)
         values.context = context
         let outer = current
-        return DependencyContainer(.overrides(values), context: context.map { .success($0) } ?? outer.detectedContext, parent: outer)
+        return DependencyContainer(
+            .overrides(values), context: context.map { .success($0) } ?? outer.detectedContext, parent: outer)
     }
 
     // MARK: - Tests
@@ -99,7 +100,8 @@ extension DependencyContainer {
 
     /// Runs an operation in a container, isolated to an actor.
     private static func bind<Result>(
-        _ container: DependencyContainer, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
+        _ container: DependencyContainer, isolation: isolated (any Actor)?,
+        _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await $ofTask.withValue(container) {
             // Capturing the isolation keeps the closure, and so the operation, on the actor.

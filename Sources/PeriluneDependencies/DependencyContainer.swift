@@ -44,7 +44,8 @@ public actor DependencyContainer {
     /// The container that is preparing on this task. Values made there see the values that are being prepared.
     @TaskLocal private static var preparing: DependencyContainer?
 
-    package init(_ kind: Kind, context: Result<DependencyContainer.Context, DependencyError>, parent: DependencyContainer? = nil) {
+    package init(_ kind: Kind, context: Result<DependencyContainer.Context, DependencyError>, parent: DependencyContainer? = nil)
+    {
         self.kind = kind
         self.parent = parent
         detectedContext = context
@@ -86,7 +87,9 @@ public actor DependencyContainer {
     }
 
     /// Returns this container, or the container of the test that runs on the current task.
-    private nonisolated func homeOfCurrentTest<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> DependencyContainer {
+    private nonisolated func homeOfCurrentTest<Key: DependencyContainer.Key>(for key: Key.Type) async throws
+        -> DependencyContainer
+    {
         guard case .process(let identify) = kind, try context == .test else { return self }
         switch identify() {
         case .notRunByTests: return self

@@ -51,7 +51,11 @@ final class PendingValue: Sendable {
         }
         for (_, waiter) in waiting {
             // These waiters arrived after the cancellation, so they try again.
-            if isAbandoned, case .failure = result { waiter.resume(throwing: Abandoned()) } else { waiter.resume(returning: result) }
+            if isAbandoned, case .failure = result {
+                waiter.resume(throwing: Abandoned())
+            } else {
+                waiter.resume(returning: result)
+            }
         }
     }
 
@@ -115,7 +119,11 @@ final class PendingValue: Sendable {
     /// Waits for the task, and cancels it if the current task is cancelled.
     func waitOrCancel() async {
         let task = state.withLock { $0.task }
-        await withTaskCancellationHandler { await task?.value } onCancel: { task?.cancel() }
+        await withTaskCancellationHandler {
+            await task?.value
+        } onCancel: {
+            task?.cancel()
+        }
     }
 
     // MARK: - Cycles

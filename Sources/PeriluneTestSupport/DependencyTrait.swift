@@ -92,7 +92,9 @@ extension Trait where Self == DependencyTrait {
     /// ```
     ///
     /// - Parameter set: Sets the values. Evaluated for each case.
-    public static func dependencies(_ set: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void) -> DependencyTrait {
+    public static func dependencies(_ set: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void)
+        -> DependencyTrait
+    {
         DependencyTrait(set)
     }
 

@@ -51,7 +51,8 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible {
 
     private func record(_ failure: ScenarioFailure, of result: ScenarioResult) {
         let file = failure.file ?? scenario.file
-        let location = SourceLocation(fileID: "scenarios/\(scenario.file)", filePath: file, line: failure.line ?? scenario.line, column: 1)
+        let location = SourceLocation(
+            fileID: "scenarios/\(scenario.file)", filePath: file, line: failure.line ?? scenario.line, column: 1)
         Issue.record("\(result.text(of: failure))", sourceLocation: location)
     }
 }

@@ -12,7 +12,9 @@ extension ScriptHost {
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
     ) async throws -> ScriptHost {
         try await DependencyContainer.withTestScope {
-            try await DependencyContainer.with { $0.defaultDatabase = .inMemory(migrations: migrations) } operation: {
+            try await DependencyContainer.with {
+                $0.defaultDatabase = .inMemory(migrations: migrations)
+            } operation: {
                 var configuration = configuration
                 configuration.database = nil
                 return try await ScriptHost(configuration)

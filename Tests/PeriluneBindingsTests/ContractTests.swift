@@ -55,7 +55,8 @@ private struct CHeader {
     static func read(_ target: String) throws -> [CHeader] {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let folder = tests.deletingLastPathComponent().appending(path: "Sources/\(target)")
-        return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".h") }.sorted().map { path in
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".h") }.sorted().map {
+            path in
             CHeader(path: "\(target)/\(path)", text: try String(contentsOf: folder.appending(path: path), encoding: .utf8))
         }
     }

@@ -4,12 +4,14 @@ import PeriluneLua
 import Testing
 
 @Suite struct EmbeddedLibraryTests {
-    private static let library = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let library = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appending(path: "lib")
 
     /// The names of the modules in `lib/perilune` and their files.
     private static let modules: [(name: String, file: String)] = {
-        let files = FileManager.default.enumerator(atPath: library.appending(path: "perilune").path())?.compactMap { $0 as? String } ?? []
+        let files =
+            FileManager.default.enumerator(atPath: library.appending(path: "perilune").path())?.compactMap { $0 as? String } ?? []
         return files.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("native/") }.map { file in
             let path = "perilune/\(file)"
             let name = path.dropLast(".lua".count).replacing("/", with: ".")

@@ -21,7 +21,8 @@ import Testing
     }
 
     @Test func `a script has a large stack`() async throws {
-        try await script("""
+        try await script(
+            """
             -- Each level is a protected call in C.
             local function deep(n) return n == 0 and 0 or 1 + select(2, pcall(deep, n - 1)) end
             equal(deep(150), 150)
@@ -29,7 +30,8 @@ import Testing
     }
 
     @Test func `fts3_tokenizer, which exchanges pointers, is refused`() async throws {
-        try await script("""
+        try await script(
+            """
             fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple')")
             fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple', x'4141414141414141')")
             fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer(?, ?)", "simple", perilune.blob(("A"):rep(8)))
@@ -40,7 +42,8 @@ import Testing
     }
 
     @Test func `a script without file access may set only harmless PRAGMAs`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, pragma in ipairs{ "journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE",
               "main.schema_version = 7", "database_list", "cache_size = 1000000000", "ignore_check_constraints = 1" } do
               fails(nil, db.execute, db, "PRAGMA " .. pragma)
@@ -56,16 +59,18 @@ import Testing
     @Test func `a script that fails closes its variables`() async throws {
         let host = try testHost()
         await #expect(throws: LuaError.self) {
-            try await host.run(source: """
-                local x <close> = setmetatable({}, { __close = function() db:execute("CREATE TABLE closed (a)") end })
-                error("failed")
-                """)
+            try await host.run(
+                source: """
+                    local x <close> = setmetatable({}, { __close = function() db:execute("CREATE TABLE closed (a)") end })
+                    error("failed")
+                    """)
         }
         try await host.run(source: "assert(db:table_exists('closed'))")
     }
 
     @Test func `the main script is not a coroutine`() async throws {
-        try await script("""
+        try await script(
+            """
             local _, message = pcall(coroutine.yield)
             equal(message, "attempt to yield from outside a coroutine")
             equal(coroutine.isyieldable(), false)

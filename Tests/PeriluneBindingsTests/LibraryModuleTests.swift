@@ -23,7 +23,8 @@ import Testing
 
     @Test func `modules use only their own room and lower rooms`() {
         let upward = LibraryFile.all.flatMap { file in
-            file.name == "perilune" ? [] : file.uses.filter { height(of: $0) > height(of: file.name) }.map { "\(file.name) uses \($0)" }
+            file.name == "perilune"
+                ? [] : file.uses.filter { height(of: $0) > height(of: file.name) }.map { "\(file.name) uses \($0)" }
         }
         #expect(upward == [])
     }
@@ -51,7 +52,8 @@ import Testing
 
     /// The assignments to tables of other modules, at which a reader of those modules cannot see who else changes them.
     @Test func `only the known assignments change tables of other modules`() {
-        let written = LibraryFile.all.filter { $0.room != "native" && !$0.name.hasPrefix("scenarios.native") }.flatMap(\.writesElsewhere)
+        let written = LibraryFile.all.filter { $0.room != "native" && !$0.name.hasPrefix("scenarios.native") }.flatMap(
+            \.writesElsewhere)
         #expect(Set(written).sorted() == Self.knownWrites)
     }
 
@@ -120,7 +122,8 @@ import Testing
         #expect(builders.map(\.name) == ["perilune.records.sql"])
     }
 
-    @Test(arguments: LibraryFile.natives) func `modules that Swift and C provide are described`(_ file: LibraryFile) async throws {
+    @Test(arguments: LibraryFile.natives) func `modules that Swift and C provide are described`(_ file: LibraryFile) async throws
+    {
         let provided = Provided()
         _ = try testHost { configuration in
             configuration.extending = { loader, _ in
@@ -153,14 +156,15 @@ import Testing
 
     @Test func `replacing globals in a script does not affect the library`() async throws {
         let host = try testHost()
-        try await host.run(source: """
-            local assert, error_of_script = assert, error
-            type, pairs, error, setmetatable, require = nil, nil, nil, nil, nil
-            db:execute("CREATE TABLE t (a)")
-            local T = perilune.record("t")
-            T{ a = 1 }:insert()
-            assert(T:filter{ a = 1 }:fetch_count() == 1)
-            """)
+        try await host.run(
+            source: """
+                local assert, error_of_script = assert, error
+                type, pairs, error, setmetatable, require = nil, nil, nil, nil, nil
+                db:execute("CREATE TABLE t (a)")
+                local T = perilune.record("t")
+                T{ a = 1 }:insert()
+                assert(T:filter{ a = 1 }:fetch_count() == 1)
+                """)
     }
 }
 

@@ -10,29 +10,68 @@ import Testing
 /// Scripts that never end, in places in which the host must be able to end them.
 private let endless: [(name: String, source: String)] = [
     ("a loop in a transaction", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end)"),
-    ("a loop that catches", "while true do pcall(db.write, db, function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end"),
+    (
+        "a loop that catches",
+        "while true do pcall(db.write, db, function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end"
+    ),
     ("an endless query", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:fetch_value([[\(recursion)]]) end)"),
-    ("an endless query that is caught", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do pcall(db.fetch_value, db, [[\(recursion)]]) end end)"),
+    (
+        "an endless query that is caught",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do pcall(db.fetch_value, db, [[\(recursion)]]) end end)"
+    ),
     ("an endless query outside of blocks", "db:fetch_value([[\(recursion)]])"),
     ("an endless list", "db:fetch_all([[\(rows)]])"),
     ("an endless cursor", "for row in db:rows([[\(rows)]]) do end"),
     ("endless tuples in a block", "db:read(function(db) for i in db:tuples([[\(rows)]]) do end end)"),
     ("an endless insert", "db:execute('INSERT INTO t ' .. [[\(rows)]])"),
-    ("an endless insert in a savepoint", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:in_savepoint(function(db) db:execute('INSERT INTO t ' .. [[\(rows)]]) end) end)"),
+    (
+        "an endless insert in a savepoint",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:in_savepoint(function(db) db:execute('INSERT INTO t ' .. [[\(rows)]]) end) end)"
+    ),
     ("an endless INSERT that returns", "db:fetch_all('INSERT INTO t ' .. [[\(rows)]] .. ' RETURNING a')"),
-    ("an SQL function", "db:add_function('f', 0, function() while true do end end) db:write(function(db) db:execute('INSERT INTO t VALUES (2), (f())') end)"),
-    ("an SQL function that catches", "db:add_function('f', 0, function() while true do pcall(function() while true do end end) end end) db:execute('INSERT INTO t VALUES (2), (f())')"),
-    ("an SQL function in a cursor", "db:add_function('f', 1, function(i) if i > 3 then while true do end end return i end) for row in db:rows('SELECT f(i) FROM (' .. [[\(rows)]] .. ')') do end"),
-    ("an aggregate", "db:add_aggregate('g', 1, { initial = 0, step = function(s, i) if i > 3 then while true do end end return s end }) db:fetch_value('SELECT g(i) FROM (' .. [[\(rows)]] .. ')')"),
-    ("a collation", "db:add_collation('c', function(a, b) while true do end end) db:fetch_all([[SELECT 'a' AS x UNION ALL SELECT 'b' ORDER BY x COLLATE c]])"),
-    ("a conversion", "local v = setmetatable({}, { __to_database = function() while true do end end }) db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:execute('INSERT INTO t VALUES (?)', v) end)"),
-    ("a trace", "local on = false local q = perilune.queue(nil, { trace = function() while on do end end }) on = true q:write(function(db) db:execute('SELECT 1') end)"),
-    ("a coroutine in a block", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') coroutine.wrap(function() while true do end end)() end)"),
+    (
+        "an SQL function",
+        "db:add_function('f', 0, function() while true do end end) db:write(function(db) db:execute('INSERT INTO t VALUES (2), (f())') end)"
+    ),
+    (
+        "an SQL function that catches",
+        "db:add_function('f', 0, function() while true do pcall(function() while true do end end) end end) db:execute('INSERT INTO t VALUES (2), (f())')"
+    ),
+    (
+        "an SQL function in a cursor",
+        "db:add_function('f', 1, function(i) if i > 3 then while true do end end return i end) for row in db:rows('SELECT f(i) FROM (' .. [[\(rows)]] .. ')') do end"
+    ),
+    (
+        "an aggregate",
+        "db:add_aggregate('g', 1, { initial = 0, step = function(s, i) if i > 3 then while true do end end return s end }) db:fetch_value('SELECT g(i) FROM (' .. [[\(rows)]] .. ')')"
+    ),
+    (
+        "a collation",
+        "db:add_collation('c', function(a, b) while true do end end) db:fetch_all([[SELECT 'a' AS x UNION ALL SELECT 'b' ORDER BY x COLLATE c]])"
+    ),
+    (
+        "a conversion",
+        "local v = setmetatable({}, { __to_database = function() while true do end end }) db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:execute('INSERT INTO t VALUES (?)', v) end)"
+    ),
+    (
+        "a trace",
+        "local on = false local q = perilune.queue(nil, { trace = function() while on do end end }) on = true q:write(function(db) db:execute('SELECT 1') end)"
+    ),
+    (
+        "a coroutine in a block",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') coroutine.wrap(function() while true do end end)() end)"
+    ),
     ("statements without end", "db:write(function(db) while true do db:execute('INSERT INTO t VALUES (2)') end end)"),
     ("prepared statements without end", "local s = db:prepare('SELECT 1') while true do s:fetch_value() end"),
     ("databases without end", "while true do perilune.queue():execute('CREATE TABLE t (a)') end"),
-    ("a transaction in SQL", "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (2)') while true do end end)"),
-    ("two databases", "perilune.queue():write(function() db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end)"),
+    (
+        "a transaction in SQL",
+        "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (2)') while true do end end)"
+    ),
+    (
+        "two databases",
+        "perilune.queue():write(function() db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end)"
+    ),
 ]
 
 private let recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
@@ -60,7 +99,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         let error = await #expect(throws: LuaError.self) { try await run.value }
         await host.limitTime(to: Self.longTime)
         #expect(error?.code == code)
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             equal(db:is_inside_transaction(), false)
             local inserted = db:fetch_value("SELECT COUNT(*) FROM t WHERE a = 2")
             equal(inserted, 0)
@@ -83,14 +123,19 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     }
 
     @Test(arguments: endless.indices) func `cancellation ends a script wherever it is`(_ index: Int) async throws {
-        try await check(endless[index].source, endedBy: .cancelled) { $0.limits.isCancellable = true } onceRunning: {
+        try await check(endless[index].source, endedBy: .cancelled) {
+            $0.limits.isCancellable = true
+        } onceRunning: {
             await Self.cancelInTheMiddle($0)
         }
     }
 
     @Test func `cancellation ends slow SQL even without limits`() async throws {
         for source in endless.map(\.source) where source.contains("MAX(i)") && !source.contains("pcall") {
-            try await check(source, endedBy: .cancelled) { _ in } onceRunning: { await Self.cancelInTheMiddle($0) }
+            try await check(source, endedBy: .cancelled) { _ in
+            } onceRunning: {
+                await Self.cancelInTheMiddle($0)
+            }
         }
     }
 
@@ -106,14 +151,16 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
 
     @Test func `records are unchanged if their insertion is interrupted`() async throws {
         let host = try testHost { $0.limits.isCancellable = true }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
             Author, list = perilune.record "author", {}
             for i = 1, 100 do list[i] = Author{ name = "n" .. i } end
             list[100].name = setmetatable({}, { __to_database = function() begin() while true do end end })
             """)
         try await cancel("Author:insert_all(list)", in: host)
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             equal(Author:fetch_count(), 0)
             for i = 1, 100 do equal({ rawget(list[i], "id"), list[i]:has_changes() }, { nil, true }) end
             list[100] = Author{ name = "n100" }
@@ -125,7 +172,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         let host = try testHost { $0.limits.isCancellable = true }
         try await host.runChecked("own = db other = perilune.queue() other:execute('CREATE TABLE other (a)')")
         try await cancel("perilune.with({ database = other }, function() begin() while true do end end)", in: host)
-        try await host.runChecked("equal({ rawequal(db, own), rawequal(perilune.database, own), db:table_exists('other') }, { true, true, false })")
+        try await host.runChecked(
+            "equal({ rawequal(db, own), rawequal(perilune.database, own), db:table_exists('other') }, { true, true, false })")
     }
 
     /// Cancels the run after other tasks had thousands of turns, so that it is in its endless part.
@@ -180,7 +228,9 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             $0.limits.memoryInBytes = 16 << 20
             $0.limits.time = .seconds(20)
         }
-        #expect(error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout, "\(String(describing: error))")
+        #expect(
+            error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout,
+            "\(String(describing: error))")
     }
 
     /// Without memory for the zeros at the end of a row that a hook reads, SQLite would end the process.
@@ -195,7 +245,9 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     func `zeroblobs in rows that a hook reads are allocated or end the script`(_ source: String, hasCursor: Bool) async throws {
         for tenths in stride(from: 120, to: 160, by: 4) {
             let queue = try DatabaseQueue()
-            try await queue.write { try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2)") }
+            try await queue.write {
+                try $0.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 2)")
+            }
             nonisolated(unsafe) var cursor: FastDatabaseValueCursor<Int>?
             if hasCursor {
                 try await queue.write { db in
@@ -208,7 +260,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
                 $0.limits.memoryInBytes = 16 << 20
             }
             do {
-                try await host.runChecked("local list = {} for i = 1, \(tenths) do list[i] = ('x'):rep(100000) .. i end \(source)")
+                try await host.runChecked(
+                    "local list = {} for i = 1, \(tenths) do list[i] = ('x'):rep(100000) .. i end \(source)")
             } catch let error as LuaError {
                 #expect(error.code == .memory)
             }
@@ -219,7 +272,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     /// SQLite turns text into NULL if it has no memory to terminate it.
     @Test func `SQL text that cannot be allocated ends the script`() async throws {
         for width in 780..<840 {
-            let error = await failure(of: "db:fetch_values([[SELECT replace(printf('%\(width)d', i), '0', '0') FROM (\(rows))]])") {
+            let error = await failure(of: "db:fetch_values([[SELECT replace(printf('%\(width)d', i), '0', '0') FROM (\(rows))]])")
+            {
                 $0.limits.memoryInBytes = 4 << 20
             }
             #expect(error?.code == .memory)
@@ -232,7 +286,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         await host.limitTime(to: .milliseconds(200))
         // A single function call that nothing interrupts.
         let error = await #expect(throws: LuaError.self) {
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 db:write(function(d) d:execute("INSERT INTO t VALUES (2)") d:fetch_value("SELECT length(hex(randomblob(100000000)))") end)
                 """)
         }
@@ -242,7 +297,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     }
 
     @Test func `a value longer than the memory limit is an error in SQL too`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, sql in ipairs{ "SELECT zeroblob(900000000)", "SELECT length(randomblob(900000000))" } do
               fails("toobig", db.fetch_value, db, sql)
             end
@@ -252,7 +308,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
             local err = fails("toobig", db.execute, db, ("SELECT 1;"):rep(150000))
             equal(err.message:match("the SQL has .*"), "the SQL has 1350000 bytes, more than the 1048576 that a text may have here; execute it in parts")
             db:execute(("SELECT 1;"):rep(10000))
-            """) { $0.limits.memoryInBytes = 16 << 20 }
+            """
+        ) { $0.limits.memoryInBytes = 16 << 20 }
     }
 
     @Test func `data that earlier runs have stored does not count`() async throws {
@@ -278,7 +335,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         "local a = perilune.automation{ name = 'a', on = { event = 'go' }, run = fill } for i = 1, 5 do perilune.after(i / 1000, function() a:run() end) end",
     ]) func `data from a script's tasks counts together with its own`(_ source: String) async throws {
         let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             db:execute('CREATE TABLE t (a)')
             function fill() for i = 1, 6 do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end end
 
@@ -289,7 +347,10 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     }
 
     @Test func `os.exit in a block rolls back`() async throws {
-        try await check("db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)", endedBy: .exit) { _ in }
+        try await check(
+            "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)",
+            endedBy: .exit
+        ) { _ in }
     }
 
     @Test func `a script that was ended inside a cursor does not affect the next one`() async throws {
@@ -304,7 +365,8 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
                 try await host.runChecked("iterator = db:rows('SELECT a FROM t') iterator() while true do end")
             }
             await host.limitTime(to: Self.longTime)
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 db:execute("INSERT INTO t VALUES (3)")
                 pcall(iterator)
                 iterator = nil
@@ -317,20 +379,23 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     }
 
     @Test func `the memory limit bounds the number of timers`() async throws {
-        try await script("""
+        try await script(
+            """
             local timers = {}
             local err = fails("limit", function()
               for i = 1, 20000 do timers[i] = perilune.after(1000, print) end
             end)
             matches(err, "256 timers, tasks and observations")
             for _, timer in ipairs(timers) do timer:cancel() end
-            """) { $0.limits.memoryInBytes = 8 << 20 }
+            """
+        ) { $0.limits.memoryInBytes = 8 << 20 }
     }
 
     /// During such a statement the host cancels the run, and SQLite has no reason to check before it commits.
     @Test(arguments: [
         "db:execute('INSERT INTO t VALUES (cancel())')", "db:fetch_all('INSERT INTO t VALUES (cancel()) RETURNING a')",
-        "db:execute('INSERT INTO t VALUES (2); INSERT INTO t VALUES (cancel())')", "db:execute('CREATE TABLE u AS SELECT cancel()')",
+        "db:execute('INSERT INTO t VALUES (2); INSERT INTO t VALUES (cancel())')",
+        "db:execute('CREATE TABLE u AS SELECT cancel()')",
         "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (cancel()); COMMIT') end)",
         "db:write_without_transaction(function(db) db:execute('SAVEPOINT s; INSERT INTO t VALUES (cancel()); RELEASE s') end)",
     ]) func `a statement that would commit after the end of its run is refused`(_ source: String) async throws {
@@ -338,10 +403,11 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         let cancelled = Mutex<ScriptHost?>(nil)
         try await queue.write { db in
             try db.execute(sql: "CREATE TABLE t (a UNIQUE)")
-            db.add(function: DatabaseFunction("cancel", argumentCount: 0) { _ in
-                cancelled.withLock { $0?.cancel() }
-                return 3
-            })
+            db.add(
+                function: DatabaseFunction("cancel", argumentCount: 0) { _ in
+                    cancelled.withLock { $0?.cancel() }
+                    return 3
+                })
         }
         let host = try testHost {
             $0.database = .existing(queue)

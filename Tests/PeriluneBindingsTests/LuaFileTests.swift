@@ -9,16 +9,20 @@ import Testing
 @Suite struct LuaFileTests {
     private static let all = LuaTest.all(beside: #filePath)
     /// Tests about waiting, which run in virtual time.
-    private static let waiting: Set = ["automation.lua", "automation_runs.lua", "automation_times.lua", "durable_changes.lua", "durable_runs.lua", "jobs.lua", "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua"]
+    private static let waiting: Set = [
+        "automation.lua", "automation_runs.lua", "automation_times.lua", "durable_changes.lua", "durable_runs.lua", "jobs.lua",
+        "loop.lua", "observation_control.lua", "observation_failures.lua", "schedule.lua",
+    ]
 
     @Test(arguments: all) func lua(_ test: LuaTest) async throws {
         guard !Self.waiting.contains(test.file) else { return try await test.run(on: waitingHost()) }
-        try await test.run(on: testHost { configuration in
-            guard test.file.hasPrefix("library_") else { return }
-            configuration.extending = { loader, state in
-                try state.globals.setFunction("library") { arguments in [try loader.require(arguments.get(1))] }
-            }
-        })
+        try await test.run(
+            on: testHost { configuration in
+                guard test.file.hasPrefix("library_") else { return }
+                configuration.extending = { loader, state in
+                    try state.globals.setFunction("library") { arguments in [try loader.require(arguments.get(1))] }
+                }
+            })
     }
 
     @Test func `every test in Lua is found once`() {

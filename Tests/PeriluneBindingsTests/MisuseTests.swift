@@ -10,7 +10,8 @@ import Testing
 /// and the host keeps working.
 @Suite struct MisuseTests {
     @Test func `using a closed database is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("closed.sqlite")
             for _, q in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path) } do
               local statement = q:prepare("SELECT 1")
@@ -26,7 +27,8 @@ import Testing
     }
 
     @Test func `nested access is an error from everywhere`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("nested.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
               q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -52,7 +54,8 @@ import Testing
     }
 
     @Test func `handles, statements and cursors are unusable after their block`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
               local handle, statement, rows, tuples, cursor, co
@@ -92,7 +95,8 @@ import Testing
     }
 
     @Test func `a transaction that SQL leaves open is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             fails("open_transaction", db.execute, db, "BEGIN")
             fails("open_transaction", db.write_without_transaction, db, function(db) db:execute("SAVEPOINT s") end)
             local statement = db:prepare("BEGIN EXCLUSIVE")
@@ -105,7 +109,8 @@ import Testing
     }
 
     @Test func `repeated names and wrong arguments leave a statement usable`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_one("SELECT :a AS x, :a AS y, @a AS z", { a = 1 }), { x = 1, y = 1, z = 1 })
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
             local statement = db:prepare("INSERT INTO t VALUES (:a)")
@@ -119,7 +124,8 @@ import Testing
     }
 
     @Test func `functions cannot be replaced while statements run, and their limits are checked`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("f", 1, function(x) return x end)
             local next_row, _, _, cursor = db:rows("SELECT f(1) UNION ALL SELECT f(2)")
             next_row()
@@ -134,7 +140,8 @@ import Testing
     }
 
     @Test func `statements and cursors can be collected anywhere`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("collected.sqlite")
             for _, open in ipairs{ perilune.queue, perilune.pool } do
               for i = 1, 20 do
@@ -156,7 +163,8 @@ import Testing
     }
 
     @Test func `missing positions and wrong types of a row are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 'x' AS a")
             for _, key in ipairs{ 0, 2, -1, math.maxinteger, 0.5, "b", true, {}, print } do
               if key == "b" then fails("unknown_column", function() return row.b end) else equal(row[key], nil) end
@@ -169,7 +177,8 @@ import Testing
     }
 
     @Test func `numbers out of range are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, value in ipairs{ 0/0, 1/0, -1, 1e300 } do
               fails(nil, perilune.queue, nil, { busy_timeout = value })
               fails(nil, perilune.pool, temporary_path("x"), { reader_count = value })
@@ -180,7 +189,8 @@ import Testing
     }
 
     @Test func `silent damage is an error instead`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             fails("argument", db.execute, db, "INSERT INTO t VALUES (1)\\0, (2)")
             for _, sql in ipairs{
@@ -202,7 +212,8 @@ import Testing
     }
 
     @Test func `PRAGMAs cannot make a rollback damage the file`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("safe.sqlite")
             local q = perilune.queue(path)
             q:execute("CREATE TABLE t (a); CREATE INDEX i ON t (a)")
@@ -227,7 +238,8 @@ import Testing
     }
 
     @Test func `methods refuse every other value as self`() async throws {
-        try await script("""
+        try await script(
+            """
             local values = { 1, 1.5, "x", true, {}, print, perilune.null, perilune.blob("x"), coroutine.create(print), io.stdout,
               db:prepare("SELECT 1"), select(4, db:rows("SELECT 1")), select(2, pcall(db.execute, db, "x")), perilune.date("2026-01-01"),
               db:execute("CREATE TABLE t (a)"), db:execute("INSERT INTO t VALUES (1)"), db:fetch_one("SELECT 1") }
@@ -251,7 +263,8 @@ import Testing
     }
 
     @Test func `the handle of a block differs from other databases`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             equal(db == other, false)
             db:read(function(handle)
@@ -267,7 +280,8 @@ import Testing
     @Test func `finalizers may use databases, statements and cursors during the run and on closing`() async throws {
         for atClose in [false, true] {
             let host = try testHost()
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 local function doomed(body) return setmetatable({}, { __gc = body }) end
                 -- Created before the objects that it uses, so finalized after them.
                 for _, open in ipairs{ perilune.queue, perilune.pool } do
@@ -306,7 +320,8 @@ import Testing
     }
 
     @Test func `finalizers may run in the middle of any operation`() async throws {
-        try await script("""
+        try await script(
+            """
             collectgarbage("generational")
             db:execute("CREATE TABLE t (a); CREATE TABLE log (a)")
             local runs, q = 0, perilune.queue()
@@ -338,7 +353,8 @@ import Testing
     }
 
     @Test func `callbacks of SQLite cannot use the database`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a)")
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
@@ -377,7 +393,8 @@ import Testing
     }
 
     @Test func `an error in a collation is raised immediately, even without a loop`() async throws {
-        try await script("""
+        try await script(
+            """
             local mine, fail = {}, true
             db:add_collation("c", function(a, b) if fail then error(mine) end return a < b and -1 or a > b and 1 or 0 end)
             for _, sql in ipairs{ "SELECT 'a' = 'b' COLLATE c", "SELECT 'a' < 'b' COLLATE c UNION ALL SELECT 2", "SELECT MAX(x COLLATE c) FROM (SELECT 'a' AS x UNION ALL SELECT 'b')" } do
@@ -394,7 +411,8 @@ import Testing
     }
 
     @Test func `a collation that fails during a change leaves the index intact`() async throws {
-        try await script("""
+        try await script(
+            """
             local mine, fail = {}, false
             local function setup(q)
               q:add_collation("c", function(a, b) if fail then error(mine) end return a < b and -1 or a > b and 1 or 0 end)
@@ -443,14 +461,16 @@ import Testing
 
     @Test func `a table with a script's collation or function outlives the script`() async throws {
         let path = temporaryPath("functions.sqlite")
-        try await script("""
+        try await script(
+            """
             local q = perilune.queue(arg[1])
             q:add_collation("c", function(a, b) return #a - #b end)
             q:add_function("f", { arguments = 1, deterministic = true }, function(x) return x end)
             q:execute("CREATE TABLE t (a COLLATE c); CREATE INDEX i ON t (f(a)); CREATE INDEX j ON t (a); INSERT INTO t VALUES ('x'), ('yy')")
             q:close()
             """, arguments: [path])
-        try await script("""
+        try await script(
+            """
             local q = perilune.queue(arg[1])
             fails("sql", q.execute, q, "INSERT INTO t VALUES ('z')")
             fails("sql", q.fetch_all, q, "SELECT * FROM t ORDER BY a")
@@ -465,7 +485,8 @@ import Testing
         do {
             let state = try LuaState(libraries: .trusted)
             try ScriptSetup(database: queue, allowsFiles: true).install(in: state)
-            try state.run("""
+            try state.run(
+                """
                 db:add_function("f", 0, function() return 1 end)
                 db:add_aggregate("g", 1, { initial = 0, step = function(s) return s end })
                 db:add_collation("c", function(a, b) return 0 end)
@@ -474,14 +495,17 @@ import Testing
             // They are also unavailable outside a run of the script.
             #expect(throws: DatabaseError.self) { try queue.read { try Int.fetchOne($0, sql: "SELECT f()") } }
         }
-        for sql in ["SELECT f()", "SELECT g(1)", "SELECT 'a' = 'b' COLLATE c", "SELECT g(x) FROM (SELECT 1 AS x UNION ALL SELECT 2)"] {
+        for sql in [
+            "SELECT f()", "SELECT g(1)", "SELECT 'a' = 'b' COLLATE c", "SELECT g(x) FROM (SELECT 1 AS x UNION ALL SELECT 2)",
+        ] {
             _ = try? queue.read { try Row.fetchAll($0, sql: sql) }
         }
         try queue.close()
     }
 
     @Test func `a library table that a script has broken affects only the script`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, name in ipairs{ "ipairs", "pairs", "type", "setmetatable", "error", "tostring", "select", "next", "rawget" } do _G[name] = nil end
             string.lower, table.concat, table.sort, table.move, math.type = nil
             perilune.row.get, perilune.row.columns = nil
@@ -495,7 +519,8 @@ import Testing
     }
 
     @Test func `deep recursion through databases is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             local function deeper(depth) return perilune.queue():write(function() return deeper(depth + 1) end) end
             local ok, err = pcall(deeper, 1)
             equal(ok, false)
@@ -508,7 +533,8 @@ import Testing
     }
 
     @Test func `metatables are inaccessible in the sandbox`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, value in ipairs{ db, db:prepare("SELECT 1"), perilune.null, perilune.blob("x"), db:fetch_one("SELECT 1"), select(4, db:rows("SELECT 1")) } do
               equal(getmetatable(value), false)
               fails(nil, setmetatable, value, {})
@@ -517,6 +543,9 @@ import Testing
             fails(nil, function() db.fetch_all = 1 end)
             equal(rawequal(db.fetch_all, db.fetch_all), true)
             equal(#db:fetch_all("SELECT 1"), 1)
-            """) { $0.libraries = .sandboxed; $0.allowsFiles = false }
+            """
+        ) {
+            $0.libraries = .sandboxed; $0.allowsFiles = false
+        }
     }
 }

@@ -90,7 +90,8 @@ private let targetsAboveLua = [
 
 /// The users of the core of a state, with reasons. All other files use the API of `PeriluneLua`.
 private let usersOfCore = [
-    "PeriluneBindings/Database/DatabaseCallbacks.swift": "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
+    "PeriluneBindings/Database/DatabaseCallbacks.swift":
+        "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
     "PeriluneBindings/Database/TransactionRelay.swift": "SQLite calls it while Lua runs, with no `LuaState` at hand",
     "PeriluneBindings/Loop/ScriptLoop.swift": "what waits for the core may outlast the `LuaState`",
 ]
@@ -257,7 +258,9 @@ private struct CHouse {
     /// the functions of their room.
     var circles: [[String]] {
         var targets: [String: Set<String>] = [:]
-        for use in uses where use.file.hasSuffix(".c") && use.definer.hasSuffix(".c") { targets[use.file, default: []].insert(use.definer) }
+        for use in uses where use.file.hasSuffix(".c") && use.definer.hasSuffix(".c") {
+            targets[use.file, default: []].insert(use.definer)
+        }
         var (index, low, stack, onStack, circles) = ([String: Int](), [String: Int](), [String](), Set<String>(), [[String]]())
         func visit(_ file: String) {
             index[file] = index.count
@@ -326,7 +329,11 @@ private struct CFile {
     private static func names(definedBy text: String) -> [String] {
         let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
         let isPrototype = text.hasSuffix(";") && text.contains("(") && !text.contains("=")
-        if text.hasPrefix("typedef") || text.hasPrefix("extern") || text.hasPrefix("struct") || text.hasPrefix("enum") || isPrototype { return [] }
+        if text.hasPrefix("typedef") || text.hasPrefix("extern") || text.hasPrefix("struct") || text.hasPrefix("enum")
+            || isPrototype
+        {
+            return []
+        }
         if text.contains("("), !text.contains("=") {
             return text.firstMatch(of: /\b((?:plua|psql|pdb|prec)_\w+)\s*\(/).map { [String($0.1)] } ?? []
         }

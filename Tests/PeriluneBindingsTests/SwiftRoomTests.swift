@@ -7,12 +7,16 @@ import Testing
 private let order: [(target: String, rooms: [String])] = [
     ("PeriluneRecords", ["Text", "SQL", "Dates", "Schema", "Requests", "Migrations"]),
     ("PeriluneCluster", ["Addresses", "Engine", "Connection", "Session", "Shadow"]),
-    ("PeriluneBindings", ["Errors", "Values", "Environment", "Loading", "Database", "Opening", "Requests", "Loop", "Observation", "Migrations"]),
+    (
+        "PeriluneBindings",
+        ["Errors", "Values", "Environment", "Loading", "Database", "Opening", "Requests", "Loop", "Observation", "Migrations"]
+    ),
     ("PeriluneIsolation", ["Layers", "Frames", "Processes"]),
     (
         "Perilune",
         [
-            "Files", "Bytes", "Tracing", "DefaultDatabase", "Tables", "Changesets", "Messages", "Modules", "Loop", "Host", "Checking",
+            "Files", "Bytes", "Tracing", "DefaultDatabase", "Tables", "Changesets", "Messages", "Modules", "Loop", "Host",
+            "Checking",
             "Preview", "Errors", "Observation", "Records", "Automation", "Isolation",
         ]
     ),
@@ -20,7 +24,8 @@ private let order: [(target: String, rooms: [String])] = [
     (
         "PeriluneCLI",
         [
-            "Output", "Evaluation", "Settings", "Engine", "Doctor", "Isolation", "Query", "Dump", "Import", "Restore", "Migrations",
+            "Output", "Evaluation", "Settings", "Engine", "Doctor", "Isolation", "Query", "Dump", "Import", "Restore",
+            "Migrations",
             "Projects", "Watching", "Preview", "Automations", "Scenarios", "Manual", "Charts", "Console", "Schema", "Commands",
         ]
     ),
@@ -29,7 +34,8 @@ private let order: [(target: String, rooms: [String])] = [
 /// The direction of dependencies between the rooms of Swift targets, found by the names of types.
 @Suite struct SwiftRoomTests {
     private let house: SwiftHouse
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
 
     init() throws {
         var sources: [String: String] = [:]
@@ -53,7 +59,8 @@ private let order: [(target: String, rooms: [String])] = [
     }
 
     @Test func `the architecture article lists the rooms in the same order`() throws {
-        let article = try String(contentsOf: Self.root.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"), encoding: .utf8)
+        let article = try String(
+            contentsOf: Self.root.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"), encoding: .utf8)
         for (target, rooms) in order {
             let entry = try #require(article.firstRange(of: "\n- `\(target)`: "), "\(target) is missing")
             let text = article[entry.upperBound...]
@@ -106,7 +113,11 @@ private struct SwiftHouse {
         self.files = files
         var definers: [String: [String: Set<String>]] = [:]
         for (path, lines) in files {
-            for line in lines { if let name = Self.name(definedBy: line) { definers[Self.target(path), default: [:]][name, default: []].insert(path) } }
+            for line in lines {
+                if let name = Self.name(definedBy: line) {
+                    definers[Self.target(path), default: [:]][name, default: []].insert(path)
+                }
+            }
         }
         var uses: [Use] = []
         for (path, lines) in files {
@@ -118,7 +129,9 @@ private struct SwiftHouse {
             }
             for (index, line) in lines.enumerated() {
                 for word in Self.words(line) where word.first!.isUppercase && seen.insert(word).inserted {
-                    guard let places = known[String(word)], places.count == 1, let definer = places.first, definer != path else { continue }
+                    guard let places = known[String(word)], places.count == 1, let definer = places.first, definer != path else {
+                        continue
+                    }
                     uses.append(Use(file: path, line: index + 1, name: String(word), definer: definer))
                 }
             }
@@ -190,8 +203,10 @@ private struct SwiftHouse {
     private static func name(definedBy line: String, isPrivate: Bool = false) -> String? {
         guard let first = line.first, !first.isWhitespace else { return nil }
         let words = words(line)
-        guard let keyword = words.firstIndex(where: { ["struct", "class", "enum", "actor", "protocol", "typealias"].contains($0) }),
-            keyword + 1 < words.count, !words[..<keyword].contains(where: { ["extension", "import", "func", "let", "var"].contains($0) }),
+        guard
+            let keyword = words.firstIndex(where: { ["struct", "class", "enum", "actor", "protocol", "typealias"].contains($0) }),
+            keyword + 1 < words.count,
+            !words[..<keyword].contains(where: { ["extension", "import", "func", "let", "var"].contains($0) }),
             words[..<keyword].contains(where: { ["private", "fileprivate"].contains($0) }) == isPrivate
         else { return nil }
         return String(words[keyword + 1])

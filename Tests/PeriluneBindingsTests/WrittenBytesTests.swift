@@ -26,14 +26,16 @@ import Testing
 
     private static let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) SELECT i FROM n"
 
-    @Test(arguments: ["wal", "delete", "truncate", "persist", "memory"], [
-        "db:execute('INSERT INTO t SELECT zeroblob(10000) FROM (' .. rows .. ')')",
-        "while true do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end",
-        "pcall(db.write, db, function(db) while true do pcall(db.execute, db, 'INSERT INTO t VALUES (zeroblob(100000))') end end)",
-        "while true do db:execute('UPDATE t SET a = randomblob(100000)') end",
-        "db:fetch_value('SELECT sum(length(h)) FROM (SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ') ORDER BY h)')",
-        "db:execute('CREATE TEMP TABLE u AS SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ')')",
-    ])
+    @Test(
+        arguments: ["wal", "delete", "truncate", "persist", "memory"],
+        [
+            "db:execute('INSERT INTO t SELECT zeroblob(10000) FROM (' .. rows .. ')')",
+            "while true do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end",
+            "pcall(db.write, db, function(db) while true do pcall(db.execute, db, 'INSERT INTO t VALUES (zeroblob(100000))') end end)",
+            "while true do db:execute('UPDATE t SET a = randomblob(100000)') end",
+            "db:fetch_value('SELECT sum(length(h)) FROM (SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ') ORDER BY h)')",
+            "db:execute('CREATE TEMP TABLE u AS SELECT hex(randomblob(500)) AS h FROM (' .. rows .. ')')",
+        ])
     func `a run that writes more ends, and its uncommitted changes are undone`(_ journal: String, _ source: String) async throws {
         try await withHost(journal: journal) { host, queue in
             let error = await #expect(throws: LuaError.self) {
@@ -43,20 +45,26 @@ import Testing
             #expect(error?.message == "the script wrote more to files than its limit of 8388608 bytes")
             let (isWhole, size) = try await queue.writeWithoutTransaction { db in
                 let isWhole = try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok"
-                return (isWhole && !db.isInsideTransaction, try Int.fetchOne(db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"))
+                return (
+                    isWhole && !db.isInsideTransaction,
+                    try Int.fetchOne(db, sql: "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
+                )
             }
             #expect(isWhole)
             #expect((size ?? .max) < 9 << 20)
             // The next run has the whole limit again.
-            #expect(try await host.run(source: "db:execute('INSERT INTO t VALUES (1)') return db:fetch_value('SELECT a FROM t WHERE a = 1')") == 1)
+            #expect(
+                try await host.run(
+                    source: "db:execute('INSERT INTO t VALUES (1)') return db:fetch_value('SELECT a FROM t WHERE a = 1')") == 1)
         }
     }
 
     @Test func `the bytes that a run's tasks write are counted together`() async throws {
         try await withHost { host, queue in
-            try await host.run(source: """
-                for _ = 1, 20 do perilune.spawn(function() for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end end) end
-                """)
+            try await host.run(
+                source: """
+                    for _ = 1, 20 do perilune.spawn(function() for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end end) end
+                    """)
             try? await host.waitUntilIdle()
             #expect(try await queue.read { db in try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM t") } ?? .max < 85)
         }
@@ -67,7 +75,8 @@ import Testing
             for _ in 0..<10 {
                 try await host.run(source: "for i = 1, 20 do db:execute('INSERT INTO t VALUES (zeroblob(100000))') end")
             }
-            let sum: Int = try await host.run(source: "local n = 0 for i = 1, 20 do n = n + db:fetch_value('SELECT sum(length(a)) FROM t') end return n")
+            let sum: Int = try await host.run(
+                source: "local n = 0 for i = 1, 20 do n = n + db:fetch_value('SELECT sum(length(a)) FROM t') end return n")
             #expect(sum == 20 * 201 * 100_000)
             // Swift has no limit.
             try await queue.write { db in try db.execute(sql: "INSERT INTO t SELECT zeroblob(100000) FROM t") }

@@ -22,7 +22,8 @@ import Testing
             "migrations/0001_more.sql": "CREATE TABLE more (a)", "broken/0001_wrong.sql": "CREATE nonsense", "tmp/.keep": "",
         ])
         let made = try folder.perilune(
-            "run", "-e", "db:execute('CREATE TABLE big (a); INSERT INTO big VALUES (zeroblob(70000000))')", "--database", "big.sqlite")
+            "run", "-e", "db:execute('CREATE TABLE big (a); INSERT INTO big VALUES (zeroblob(70000000))')", "--database",
+            "big.sqlite")
         try #require(made.status == 0, "\(made.errors)")
         let result = try CommandProcess(
             TestFolder.binary, command + ["--database", "big.sqlite"], in: folder, environment: ["TMPDIR": folder.path + "/tmp"]

@@ -29,8 +29,12 @@ final class TerminalProcess {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        posix_spawnattr_setflags(&attributes, 0x80 /* POSIX_SPAWN_SETSID */)
-        var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache", "XDG_STATE_HOME": folder.path + "/state", "PAGER": "cat"]
+        let newSession: Int16 = 0x80  // POSIX_SPAWN_SETSID
+        posix_spawnattr_setflags(&attributes, newSession)
+        var variables = [
+            "PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache",
+            "XDG_STATE_HOME": folder.path + "/state", "PAGER": "cat",
+        ]
         variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal", TestFolder.binary] + arguments

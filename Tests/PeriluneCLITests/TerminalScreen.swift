@@ -64,7 +64,8 @@ struct TerminalScreen {
     /// are found.
     private static func width(_ character: Character) -> Int {
         let value = character.unicodeScalars.first!.value
-        return (0x1100...0x115F).contains(value) || (0x2E80...0xFFDC).contains(value) && value != 0xFFFD || (0x1F300...0x1FAFF).contains(value) ? 2 : 1
+        return (0x1100...0x115F).contains(value) || (0x2E80...0xFFDC).contains(value) && value != 0xFFFD
+            || (0x1F300...0x1FAFF).contains(value) ? 2 : 1
     }
 
     private mutating func feedLine() {

@@ -24,8 +24,10 @@ struct ClusterAddressTests {
     }
 
     @Test(arguments: [
-        "dqlite://", "dqlite:///shop", "dqlite://h1/shop", "dqlite://h1:0/shop", "dqlite://h1:65536/shop", "dqlite://h1:9001", "dqlite://h1:9001/",
-        "dqlite://h1:9001,/shop", "dqlite://h 1:9001/shop", "dqlite://h1:9001/a/b", "dqlite://h1:9001/shop?timeout=soon", "dqlite://h1:9001/shop?x=1",
+        "dqlite://", "dqlite:///shop", "dqlite://h1/shop", "dqlite://h1:0/shop", "dqlite://h1:65536/shop", "dqlite://h1:9001",
+        "dqlite://h1:9001/",
+        "dqlite://h1:9001,/shop", "dqlite://h 1:9001/shop", "dqlite://h1:9001/a/b", "dqlite://h1:9001/shop?timeout=soon",
+        "dqlite://h1:9001/shop?x=1",
         "dqlite://a:1=b:2=c:3/shop", "shop.sqlite",
     ])
     func `all other URLs are refused`(url: String) {

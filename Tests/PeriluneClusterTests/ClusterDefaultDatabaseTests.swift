@@ -9,14 +9,17 @@ import Testing
 /// A cluster as the default database of a program.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterDefaultDatabaseTests {
     /// Runs an operation as if a program had just started in the given context.
-    private func program(_ context: DependencyContainer.Context, _ operation: nonisolated(nonsending) () async throws -> Void) async throws {
+    private func program(_ context: DependencyContainer.Context, _ operation: nonisolated(nonsending) () async throws -> Void)
+        async throws
+    {
         try await DependencyContainer(.process { .notRunByTests }, context: .success(context)).with(operation)
     }
 
     private func migrations() throws -> (folder: URL, migrations: Migrations) {
         let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-steps-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);".write(to: folder.appending(path: "0001_author.sql"), atomically: true, encoding: .utf8)
+        try "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);".write(
+            to: folder.appending(path: "0001_author.sql"), atomically: true, encoding: .utf8)
         return (folder, .folder(folder.path))
     }
 
@@ -39,7 +42,10 @@ import Testing
         try await program(.preview) {
             try await DependencyContainer.prepare { $0.defaultDatabase = database }
             let host = try await ScriptHost()
-            #expect(try await host.run(source: "db:execute('DELETE FROM author WHERE id = 1') return db:fetch_value('SELECT name FROM author')") == "Melville")
+            #expect(
+                try await host.run(
+                    source: "db:execute('DELETE FROM author WHERE id = 1') return db:fetch_value('SELECT name FROM author')")
+                    == "Melville")
         }
         try await program(.test) {
             try await DependencyContainer.prepare { $0.defaultDatabase = database }
@@ -53,9 +59,12 @@ import Testing
     @Test func `migrations in Swift are refused before anything is written`() async throws {
         let nodes = try await ClusterNodes()
         let database = DatabaseSource.cluster(
-            servers: nodes.servers, name: "shop", migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
+            servers: nodes.servers, name: "shop",
+            migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY)") })
         try await program(.live) {
-            let error = await #expect(throws: (any Error).self) { try await DependencyContainer.prepare { $0.defaultDatabase = database } }
+            let error = await #expect(throws: (any Error).self) {
+                try await DependencyContainer.prepare { $0.defaultDatabase = database }
+            }
             #expect("\(error.map(String.init(describing:)) ?? "")".contains("migrations in Swift"))
         }
         #expect(nodes.shell("SELECT count(*) FROM sqlite_schema").contains("0"))

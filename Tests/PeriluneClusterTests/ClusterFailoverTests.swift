@@ -77,12 +77,16 @@ import Testing
         #expect(outcome.undone.filter(tokens.contains) == [], "reported as not done, and done")
         #expect(outcome.unknown == [], "nothing is known of them")
         #expect(outcome.done.count + outcome.undone.count == next - 1)
-        print("transfers: \(outcome.done.count) done, \(outcome.undone.count) not done, \(outcome.unknown.count) unknown, in \(rounds) rounds")
+        print(
+            "transfers: \(outcome.done.count) done, \(outcome.undone.count) not done, \(outcome.unknown.count) unknown, in \(rounds) rounds"
+        )
     }
 
     private func leader(of nodes: ClusterNodes) async -> Int? {
         var found: Int?
-        _ = await eventually { found = nodes.leader(); return found != nil }
+        _ = await eventually {
+            found = nodes.leader(); return found != nil
+        }
         return found
     }
 
@@ -111,7 +115,9 @@ import Testing
             let others = (1...3).filter { $0 != leader }
             for other in others { try network.cut(leader, from: other) }
             var found: Int?
-            _ = await eventually { found = nodes.leader(); return found != nil && found != leader }
+            _ = await eventually {
+                found = nodes.leader(); return found != nil && found != leader
+            }
             #expect(found != leader)
             for other in others { try network.join(leader, with: other) }
         }
@@ -126,7 +132,9 @@ import Testing
             if leader != 1 { try nodes.transfer(from: leader, to: #require(nodes.ids()[nodes.address(1)])) }
             try #require(await eventually { nodes.leader() == 1 })
             for _ in 0..<80 where !disk.isFull || nodes.leader() == 1 {
-                _ = try? await writer.run(source: "db:write({ retry = 3 }, function(db) db:execute('INSERT INTO filler VALUES (randomblob(1000000))') end)")
+                _ = try? await writer.run(
+                    source:
+                        "db:write({ retry = 3 }, function(db) db:execute('INSERT INTO filler VALUES (randomblob(1000000))') end)")
             }
             #expect(disk.isFull)
         }
@@ -140,7 +148,9 @@ import Testing
         try await check(nodes, rounds: 2, timeout: "3s") { nodes, leader in
             nodes.signal(leader, SIGSTOP)
             var found: Int?
-            _ = await eventually { found = nodes.leader(); return found != nil && found != leader }
+            _ = await eventually {
+                found = nodes.leader(); return found != nil && found != leader
+            }
             nodes.signal(leader, SIGCONT)
         }
     }
@@ -186,7 +196,8 @@ import Testing
             try nodes.start(leader)
             done += try await lists
         }
-        let found: [Int] = try await host.run(source: "return db:fetch_values('SELECT round FROM item GROUP BY round HAVING count(*) = 4000 ORDER BY round')")
+        let found: [Int] = try await host.run(
+            source: "return db:fetch_values('SELECT round FROM item GROUP BY round HAVING count(*) = 4000 ORDER BY round')")
         #expect(found == done)
         #expect(try await host.run(source: "return db:fetch_value('SELECT count(*) FROM item')") == 4000 * done.count)
         print("lists: \(done.count) of \(8 * Self.rounds) inserted")
@@ -195,7 +206,8 @@ import Testing
     @Test func `a node that joins empty gets the data, and the others can leave`() async throws {
         let nodes = try await ClusterNodes(3, spare: 1)
         let host = try await host(nodes)
-        try await host.run(source: "db:execute('CREATE TABLE t (a)') for i = 1, 100 do db:execute('INSERT INTO t VALUES (?)', i) end")
+        try await host.run(
+            source: "db:execute('CREATE TABLE t (a)') for i = 1, 100 do db:execute('INSERT INTO t VALUES (?)', i) end")
         try nodes.start(4)
         #expect(await eventually { nodes.shell(".cluster").contains(nodes.address(4)) })
         let leader = try #require(await leader(of: nodes))

@@ -62,17 +62,22 @@ final class ClusterNodes: @unchecked Sendable {
     func address(_ node: Int) -> String { "\(network?.host(node) ?? "127.0.0.1"):\(firstPort + node)" }
 
     /// Returns the URL of a database.
-    func url(_ name: String, timeout: String = "20s") -> String { "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)" }
+    func url(_ name: String, timeout: String = "20s") -> String {
+        "dqlite://\(servers.joined(separator: ","))/\(name)?timeout=\(timeout)"
+    }
 
     /// Returns the ids of the nodes by address.
     func ids() throws -> [String: UInt64] {
-        let connection = try NodeConnection(ServerAddress(address(1)), until: Deadline(after: .seconds(10)), isCancelled: { false })
-        return try Dictionary(uniqueKeysWithValues: connection.servers(until: Deadline(after: .seconds(10))).map { ($0.name, $0.id) })
+        let connection = try NodeConnection(
+            ServerAddress(address(1)), until: Deadline(after: .seconds(10)), isCancelled: { false })
+        return try Dictionary(
+            uniqueKeysWithValues: connection.servers(until: Deadline(after: .seconds(10))).map { ($0.name, $0.id) })
     }
 
     /// Asks the leader to transfer leadership to another node.
     func transfer(from leader: Int, to id: UInt64) throws {
-        let connection = try NodeConnection(ServerAddress(address(leader)), until: Deadline(after: .seconds(10)), isCancelled: { false })
+        let connection = try NodeConnection(
+            ServerAddress(address(leader)), until: Deadline(after: .seconds(10)), isCancelled: { false })
         try? connection.giveLead(to: id, until: Deadline(after: .seconds(10)))
     }
 
@@ -81,7 +86,11 @@ final class ClusterNodes: @unchecked Sendable {
     func start(_ node: Int) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = (network?.launcher(node) ?? []) + ["dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D", folder.appending(path: "n\(node)").path]
+        process.arguments =
+            (network?.launcher(node) ?? []) + [
+                "dqlite-demo", "-a", "127.0.0.1:\(firstPort + 10 + node)", "-d", address(node), "-D",
+                folder.appending(path: "n\(node)").path,
+            ]
         if node > 1 { process.arguments! += ["-j", address(1)] }
         let log = folder.appending(path: "\(node).log")
         if !FileManager.default.fileExists(atPath: log.path) { try Data().write(to: log) }

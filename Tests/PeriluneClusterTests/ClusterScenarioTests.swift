@@ -8,7 +8,8 @@ import Testing
 
 /// The scenarios of the manual, each on a separate database in a cluster.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterScenarioTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appending(path: "scripts/scenarios")
 
     /// Scenarios that need features that a cluster lacks, with parts of their failure messages.
@@ -22,7 +23,10 @@ import Testing
         ("history_scenario.lua: a class shows its records at an earlier time, and a record its versions", "expect(Book:as_of"),
         // Rebuilding a table requires that foreign keys are off.
         ("history_scenario.lua: a transaction has a note, and is undone as a whole", "enforces foreign keys"),
-        ("schema_scenario.lua: a column gets another type and other properties; the rest of the table stays", "enforces foreign keys"),
+        (
+            "schema_scenario.lua: a column gets another type and other properties; the rest of the table stays",
+            "enforces foreign keys"
+        ),
         ("schema_scenario.lua: a dry run lists the steps without making them", "enforces foreign keys"),
         ("schema_scenario.lua: keys and checks come and go", "enforces foreign keys"),
         ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
@@ -31,11 +35,17 @@ import Testing
         ("durable_scenario.lua: a durable run makes its calls again, sleeps for days and continues", "cannot be observed"),
         ("observation_scenario.lua: a list continues with its next page, pauses and resumes", "cannot be observed"),
         ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
-        ("observation_scenario.lua: inventory_automation.lua orders low items once, and they are delivered", "cannot be observed"),
+        (
+            "observation_scenario.lua: inventory_automation.lua orders low items once, and they are delivered",
+            "cannot be observed"
+        ),
         ("observation_scenario.lua: an automation runs when its request changes, and each run is recorded", "cannot be observed"),
         ("observation_scenario.lua: or a loop takes them, and ends the observation when it is left", "cannot be observed"),
         ("observation_scenario.lua: several functions share one observation", "cannot be observed"),
-        ("observation_scenario.lua: transactions that may have changed a region are reported, whatever they did", "cannot be observed"),
+        (
+            "observation_scenario.lua: transactions that may have changed a region are reported, whatever they did",
+            "cannot be observed"
+        ),
         ("observation_scenario.lua: values are fetched again after each transaction that has changed them", "cannot be observed"),
         ("observation_scenario.lua: values are mapped, and equal ones are delivered when asked for", "cannot be observed"),
         // SQLite's sessions also record the changes of scenarios.
@@ -46,7 +56,10 @@ import Testing
         ("records_scenario.lua: the scenario's clock applies in Lua and in SQL", "CURRENT_TIMESTAMP"),
         ("values_scenario.lua: a column declared DATE holds days", "CURRENT_DATE"),
         // Temporary objects end with the connection.
-        ("schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection", "no temporary tables"),
+        (
+            "schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection",
+            "no temporary tables"
+        ),
         // dqlite would truncate the text.
         ("values_scenario.lua: integers and floats are exact", "contains a NUL byte"),
         // The nodes do not have Perilune's SQL functions.
@@ -63,7 +76,8 @@ import Testing
         options.timeout = .seconds(60)
         options.databaseMaker = { contents, configuration in
             let name = "scenario\(number.add(1, ordering: .relaxed).newValue)"
-            let queue = try ClusterDatabase.open(ClusterAddress(servers: servers, name: name), timeout: .seconds(20), configuration: configuration)
+            let queue = try ClusterDatabase.open(
+                ClusterAddress(servers: servers, name: name), timeout: .seconds(20), configuration: configuration)
             try Self.fill(queue, with: contents)
             return queue
         }
@@ -115,11 +129,13 @@ import Testing
     private static func fill(_ queue: DatabaseQueue, with contents: DatabaseQueue) throws {
         let cluster = try #require(ClusterDatabase.of(queue))
         let objects = try contents.read { db in
-            try Row.fetchAll(db, sql: """
-                SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
-                AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
-                ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
-                """)
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
+                    AND name NOT IN (SELECT name FROM pragma_table_list WHERE type = 'shadow')
+                    ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid
+                    """)
         }
         try queue.writeWithoutTransaction { db in
             defer { cluster.endAccess() }

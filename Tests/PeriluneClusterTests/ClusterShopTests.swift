@@ -7,7 +7,8 @@ import Testing
 
 /// A music shop on three nodes: its queries, migrations and automations while leaders are killed.
 @Suite(.serialized, .patience, .startsPrograms, .withNodes) struct ClusterShopTests {
-    private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
     private static let shop = project.appending(path: "Tests/PeriluneBindingsTests/Chinook")
 
     private static let kills = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
@@ -50,7 +51,9 @@ import Testing
         try await host.run(source: "ask = function() \(questions) end", named: "questions.lua")
         for number in 1...Self.kills {
             var leader: Int?
-            _ = await eventually { leader = nodes.leader(); return leader != nil }
+            _ = await eventually {
+                leader = nodes.leader(); return leader != nil
+            }
             let found = try #require(leader)
             async let attempts: Int = host.run(source: round, arguments: number)
             nodes.kill(found)
@@ -75,11 +78,14 @@ import Testing
         _ = nodes.shell("CREATE TABLE orders (id INTEGER PRIMARY KEY)")
         _ = nodes.shell("CREATE TABLE shipped (order_id INTEGER, process INTEGER)")
         let first = try automations(file, nodes)
-        func ticks(_ process: Process) -> Bool { nodes.shell("SELECT count(*) FROM tick WHERE process = \(process.processIdentifier)").contains(/[1-9]/) }
+        func ticks(_ process: Process) -> Bool {
+            nodes.shell("SELECT count(*) FROM tick WHERE process = \(process.processIdentifier)").contains(/[1-9]/)
+        }
         #expect(await eventually { ticks(first) })
         // Changes of other clients start durable runs.
         func shipped(_ order: Int, by process: Process) -> Bool {
-            nodes.shell("SELECT count(*) FROM shipped WHERE order_id = \(order) AND process = \(process.processIdentifier)").contains("1")
+            nodes.shell("SELECT count(*) FROM shipped WHERE order_id = \(order) AND process = \(process.processIdentifier)")
+                .contains("1")
         }
         _ = nodes.shell("INSERT INTO orders VALUES (1)")
         #expect(await eventually { shipped(1, by: first) })

@@ -47,7 +47,9 @@ final class FakeNode: @unchecked Sendable {
         while let header = receive(client, 8) {
             let words = header.prefix(4).enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) }
             guard words < 1 << 20, let body = receive(client, words * 8), let bytes = answer(header[4], body) else { return }
-            guard bytes.withUnsafeBytes({ send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }) == bytes.count else { return }
+            guard bytes.withUnsafeBytes({ send(client, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }) == bytes.count else {
+                return
+            }
         }
     }
 

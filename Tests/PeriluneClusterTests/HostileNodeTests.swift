@@ -14,7 +14,9 @@ import Testing
         if let usual = FakeNode.usual(type, body, address) { return usual }
         guard type == 9 else { return FakeNode.message(6, WireTests.word(1) + WireTests.word(1)) }
         let sql = FakeNode.sql(body)
-        if sql.contains("schema_version") { return FakeNode.message(7, WireTests.page(names: ["schema_version"], rows: [[.integer(1)]])) }
+        if sql.contains("schema_version") {
+            return FakeNode.message(7, WireTests.page(names: ["schema_version"], rows: [[.integer(1)]]))
+        }
         if sql.contains("FROM sqlite_schema") {
             let rows: [[Field]] = [[.text("t"), .text("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT)")]]
             return FakeNode.message(7, WireTests.page(names: ["name", "sql"], rows: rows))
@@ -46,7 +48,8 @@ import Testing
                 guard type == 9, FakeNode.sql(body).contains("FROM t") || FakeNode.sql(body).contains("FROM \"t\"") else {
                     return Self.answer(type, body, address)
                 }
-                let full = FakeNode.message(7, WireTests.page(names: ["c0", "c1"], rows: [[.integer(1), .text("a")]], isLast: false))
+                let full = FakeNode.message(
+                    7, WireTests.page(names: ["c0", "c1"], rows: [[.integer(1), .text("a")]], isLast: false))
                 let empty = FakeNode.message(7, WireTests.page(names: ["c0", "c1"], rows: [], isLast: false))
                 return Array((Array(repeating: full, count: pagesBefore) + Array(repeating: empty, count: 1000)).joined())
             }
@@ -66,7 +69,10 @@ import Testing
                     case 0: return nil
                     case 1: return generator.bytes(upTo: 200)
                     case 2: bytes = Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator)))
-                    default: for _ in 0..<3 { bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator) }
+                    default:
+                        for _ in 0..<3 {
+                            bytes[Int.random(in: 0..<bytes.count, using: &generator)] = .random(in: 0...255, using: &generator)
+                        }
                     }
                     return bytes
                 }

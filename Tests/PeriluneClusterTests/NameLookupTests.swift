@@ -16,9 +16,13 @@ import Testing
         }
         let found = try lookup.address(of: server("127.0.0.1:9001"), until: Deadline(after: .seconds(60)), { false })
         #expect(found.sin_port == in_port_t(9001).bigEndian && found.sin_addr.s_addr == in_addr_t(0x7F00_0001).bigEndian)
-        #expect(throws: (any Error).self) { try lookup.address(of: server("node:9002"), until: Deadline(after: .seconds(60)), { false }) }
+        #expect(throws: (any Error).self) {
+            try lookup.address(of: server("node:9002"), until: Deadline(after: .seconds(60)), { false })
+        }
         #expect(asked.withLock { $0 } == ["node:9002"])
-        #expect(try NameLookup().address(of: server("localhost:9001"), until: Deadline(after: .seconds(60)), { false }).sin_port == found.sin_port)
+        #expect(
+            try NameLookup().address(of: server("localhost:9001"), until: Deadline(after: .seconds(60)), { false }).sin_port
+                == found.sin_port)
     }
 
     @Test func `a lookup without an answer ends at the deadline or with the script`() throws {

@@ -13,7 +13,9 @@ final class NodeNetwork: @unchecked Sendable {
 
     /// - Throws: An error if the machine does not permit it.
     init(_ count: Int) throws {
-        let number = Self.lock.withLock { Self.made += 1; return Self.made }
+        let number = Self.lock.withLock {
+            Self.made += 1; return Self.made
+        }
         prefix = "pn\(getpid() % 100_000)\(number)"
         subnet = "10.\(200 + number % 50).\(getpid() % 250)"
         self.count = count
@@ -109,6 +111,10 @@ final class SmallDisk {
 }
 
 extension Trait where Self == ConditionTrait {
-    static var withNetwork: Self { .enabled(if: ClusterNodes.areWanted && NodeNetwork.isAllowed, "this machine allows no network namespaces (ip netns)") }
-    static var withSmallDisk: Self { .enabled(if: ClusterNodes.areWanted && SmallDisk.isAllowed, "this machine allows no file systems to be mounted") }
+    static var withNetwork: Self {
+        .enabled(if: ClusterNodes.areWanted && NodeNetwork.isAllowed, "this machine allows no network namespaces (ip netns)")
+    }
+    static var withSmallDisk: Self {
+        .enabled(if: ClusterNodes.areWanted && SmallDisk.isAllowed, "this machine allows no file systems to be mounted")
+    }
 }

@@ -31,8 +31,10 @@ import Testing
                         return asked.count { $0 == sql }
                     }
                     switch sql {
-                    case _ where sql.hasPrefix(failing) && former == 0: return FakeNode.message(0, WireTests.word(code) + WireTests.text("disk I/O error"))
-                    case "SELECT 1" where former >= answersBefore: return FakeNode.message(0, WireTests.word(10250) + WireTests.text("not leader"))
+                    case _ where sql.hasPrefix(failing) && former == 0:
+                        return FakeNode.message(0, WireTests.word(code) + WireTests.text("disk I/O error"))
+                    case "SELECT 1" where former >= answersBefore:
+                        return FakeNode.message(0, WireTests.word(10250) + WireTests.text("not leader"))
                     case "SELECT 1": return FakeNode.message(7, WireTests.page(names: ["1"], rows: [[.integer(1)]]))
                     case _ where sql.hasPrefix("SELECT number") && hasHappened:
                         return FakeNode.message(7, WireTests.page(names: ["number"], rows: [[.integer(1)]]))
@@ -51,7 +53,9 @@ import Testing
         func count(_ sql: String) -> Int { asked.withLock { $0.count { $0 == sql } } }
     }
 
-    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that has happened succeeds`(code: UInt64, answersBefore: Int) throws {
+    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that has happened succeeds`(
+        code: UInt64, answersBefore: Int
+    ) throws {
         let node = FailingNode()
         try node.commit(code: code, answersBefore: answersBefore)
         // While the failed node leads, nothing else is requested or written.
@@ -69,7 +73,9 @@ import Testing
     @Test func `the outcome is unknown while the node keeps leading`() throws {
         let failure = #expect(throws: ClusterFailure.self) { try FailingNode().commit(code: 778, answersBefore: Int.max) }
         #expect(failure?.kind == .unknown)
-        #expect(failure?.message.hasPrefix("the leader could not complete the commit (disk I/O error (code 778)), and") == true, "\(String(describing: failure))")
+        #expect(
+            failure?.message.hasPrefix("the leader could not complete the commit (disk I/O error (code 778)), and") == true,
+            "\(String(describing: failure))")
     }
 
     @Test func `a transaction starts on the next leader if the first cannot create the table of tokens`() throws {
@@ -80,7 +86,9 @@ import Testing
     }
 
     @Test func `a node that keeps leading is asked to transfer leadership to another voter`() throws {
-        let servers = [(UInt64(2), UInt64(1)), (3, 0)].map { WireTests.word($0.0) + WireTests.text("10.0.0.\($0.0):9000") + WireTests.word($0.1) }
+        let servers = [(UInt64(2), UInt64(1)), (3, 0)].map {
+            WireTests.word($0.0) + WireTests.text("10.0.0.\($0.0):9000") + WireTests.word($0.1)
+        }
         let node = FailingNode(servers: WireTests.word(2) + servers.joined())
         try node.commit(code: 10, answersBefore: 1000)
         #expect(node.asked.withLock { $0.filter { $0.hasPrefix("TRANSFER") } } == ["TRANSFER 3"])

@@ -26,7 +26,9 @@ struct RemoteEngineTests {
         func commit() throws {}
         func rollBack() {}
 
-        private func numbers(_ call: RemoteCall) -> [Int64] { (0..<Int(call.count)).map { sqlite3_value_int64(call.values![$0]) } }
+        private func numbers(_ call: RemoteCall) -> [Int64] {
+            (0..<Int(call.count)).map { sqlite3_value_int64(call.values![$0]) }
+        }
 
         final class Rows: RemoteRows {
             private let engine: Numbers
@@ -51,7 +53,8 @@ struct RemoteEngineTests {
             func show(in rows: inout pcl_rows) {
                 let isLast = page + 1 == engine.pages.count
                 rows.page = pcl_reader(
-                    bytes: UnsafeRawPointer(bytes.baseAddress!).assumingMemoryBound(to: UInt8.self), length: bytes.count * 8, offset: 0)
+                    bytes: UnsafeRawPointer(bytes.baseAddress!).assumingMemoryBound(to: UInt8.self), length: bytes.count * 8,
+                    offset: 0)
                 if isLast {
                     rows.next_row = { Numbers.Rows.next($0, $1, $2, PCL_END_OF_ROWS) }
                 } else {
@@ -60,12 +63,14 @@ struct RemoteEngineTests {
             }
 
             private static func next(
-                _ page: UnsafeMutablePointer<pcl_reader>?, _ count: CInt, _ values: UnsafeMutablePointer<pcl_value>?, _ end: pcl_step
+                _ page: UnsafeMutablePointer<pcl_reader>?, _ count: CInt, _ values: UnsafeMutablePointer<pcl_value>?,
+                _ end: pcl_step
             ) -> pcl_step {
                 guard let page, page.pointee.offset < page.pointee.length else { return end }
                 for column in 0..<Int(count) {
                     values![column].type = UInt8(PCL_INTEGER)
-                    values![column].integer = UnsafeRawPointer(page.pointee.bytes!).load(fromByteOffset: page.pointee.offset, as: Int64.self)
+                    values![column].integer = UnsafeRawPointer(page.pointee.bytes!).load(
+                        fromByteOffset: page.pointee.offset, as: Int64.self)
                     page.pointee.offset += 8
                 }
                 return PCL_ROW
@@ -80,12 +85,16 @@ struct RemoteEngineTests {
         }
     }
 
-    private func carrying<Result>(_ sql: String, isReading: Bool, by engine: Numbers, _ body: (Statement) throws -> Result) throws -> Result {
+    private func carrying<Result>(_ sql: String, isReading: Bool, by engine: Numbers, _ body: (Statement) throws -> Result) throws
+        -> Result
+    {
         let queue = try DatabaseQueue()
         return try queue.writeWithoutTransaction { db in
             try db.execute(sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)")
             let compiled = try db.makeStatement(sql: sql)
-            let carrier = try withExtendedLifetime(compiled) { try Carrier(sql, isReading: isReading, for: compiled.sqliteStatement, by: engine, in: db) }
+            let carrier = try withExtendedLifetime(compiled) {
+                try Carrier(sql, isReading: isReading, for: compiled.sqliteStatement, by: engine, in: db)
+            }
             return try body(carrier.statement)
         }
     }

@@ -44,7 +44,9 @@ struct RemoteTextTests {
         #expect(text == expected)
     }
 
-    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"]) func `transactions end locally first`(sql: String) throws {
+    @Test(arguments: ["BEGIN", "COMMIT", "ROLLBACK TO a", "PRAGMA foreign_keys = 0"]) func `transactions end locally first`(
+        sql: String
+    ) throws {
         try queue.writeWithoutTransaction { db in
             let statement = try db.makeStatement(sql: "SELECT 1")
             guard case .control = try withExtendedLifetime(statement, { try RemoteText(sql, statement.sqliteStatement) }) else {
@@ -61,7 +63,8 @@ struct RemoteTextTests {
 
     @Test(arguments: [
         ("ATTACH 'x' AS y", "perilune.queue(path)"), ("VACUUM", "snapshots"), ("CREATE TEMP TABLE u (a)", "ordinary table"),
-        ("INSERT INTO temp.own VALUES (1)", "ordinary table"), ("PRAGMA user_version = 3", "user_version"), ("PRAGMA optimize", "optimize"),
+        ("INSERT INTO temp.own VALUES (1)", "ordinary table"), ("PRAGMA user_version = 3", "user_version"),
+        ("PRAGMA optimize", "optimize"),
         ("CREATE TABLE u AS SELECT ?1 AS a", "INSERT ... SELECT"),
     ])
     func `unsupported statements are refused with an alternative`(sql: String, hint: String) {

@@ -8,14 +8,18 @@ import Testing
 @Suite(.patience, .startsPrograms) struct StatementsAheadTests {
     @Test(arguments: [
         ("INSERT INTO t (a) VALUES (?), (?)", "INSERT INTO t (a)  SELECT * FROM (VALUES (?), (?)) WHERE c"),
-        ("INSERT INTO \"values\" VALUES (max(1, 2), 'a,)')", "INSERT INTO \"values\"  SELECT * FROM (VALUES (max(1, 2), 'a,)')) WHERE c"),
+        (
+            "INSERT INTO \"values\" VALUES (max(1, 2), 'a,)')",
+            "INSERT INTO \"values\"  SELECT * FROM (VALUES (max(1, 2), 'a,)')) WHERE c"
+        ),
     ])
     func `an INSERT of rows gets a condition`(sql: String, expected: String) {
         #expect(statement(sql).inserting(where: "c")?.sql == expected)
     }
 
     @Test(arguments: [
-        "INSERT INTO t VALUES (1) RETURNING a", "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT INTO t SELECT 1", "INSERT INTO t DEFAULT VALUES",
+        "INSERT INTO t VALUES (1) RETURNING a", "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT INTO t SELECT 1",
+        "INSERT INTO t DEFAULT VALUES",
         "REPLACE INTO t VALUES (1)", "DELETE FROM t", "WITH q AS (SELECT 1) INSERT INTO t VALUES (1)",
     ])
     func `other statements get no condition`(sql: String) {
@@ -23,7 +27,8 @@ import Testing
     }
 
     private func statement(_ sql: String) -> RemoteStatement {
-        RemoteStatement(sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, engine: nil)
+        RemoteStatement(
+            sql: sql, source: sql, columnCount: 0, parameterCount: 0, isReading: false, insertion: .always, engine: nil)
     }
 
     /// The node holds back its answers to the first INSERTs until the third has arrived.

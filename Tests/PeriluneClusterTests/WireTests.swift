@@ -43,7 +43,8 @@ struct WireTests {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: max(bytes.count, 1), alignment: 1)
         defer { memory.deallocate() }
         memory.copyBytes(from: bytes)
-        var reader = pcl_reader(bytes: UnsafePointer(memory.baseAddress!.assumingMemoryBound(to: UInt8.self)), length: bytes.count, offset: 0)
+        var reader = pcl_reader(
+            bytes: UnsafePointer(memory.baseAddress!.assumingMemoryBound(to: UInt8.self)), length: bytes.count, offset: 0)
         var count: UInt64 = 0
         guard pcl_begin_page(&reader, &count), count <= 4096 else { return nil }
         var values = [pcl_value](repeating: pcl_value(), count: Int(count) + 1), found: [[String]] = []
@@ -83,18 +84,23 @@ struct WireTests {
     }
 
     @Test func `a truncated page is malformed`() {
-        let page = Self.page(names: ["id", "name"], rows: [[.integer(1), .text("a text of more than a word")], [.blob([1, 2, 3]), .null]])
+        let page = Self.page(
+            names: ["id", "name"], rows: [[.integer(1), .text("a text of more than a word")], [.blob([1, 2, 3]), .null]])
         for length in 0..<page.count - 8 { #expect(rows(Array(page[..<length])) == nil, "\(length) bytes") }
     }
 
     @Test(arguments: 0..<64) func `hostile pages are read only within their bytes`(seed: Int) {
         var generator = SeededGenerator(state: UInt64(seed))
-        let page = Self.page(names: ["id", "name", "x"], rows: (0..<5).map { [.integer(Int64($0)), .text("name \($0)"), .blob([1, 2, 3, 4, 5, 6, 7, 8, 9])] })
+        let page = Self.page(
+            names: ["id", "name", "x"],
+            rows: (0..<5).map { [.integer(Int64($0)), .text("name \($0)"), .blob([1, 2, 3, 4, 5, 6, 7, 8, 9])] })
         for _ in 0..<500 {
             var bytes = page
             for _ in 0..<Int.random(in: 1...6, using: &generator) {
                 let index = Int.random(in: 0..<bytes.count, using: &generator)
-                bytes[index] = Bool.random(using: &generator) ? .random(in: 0...255, using: &generator) : [0, 0xFF, 0xEE, 0x7F, 0x80].randomElement(using: &generator)!
+                bytes[index] =
+                    Bool.random(using: &generator)
+                    ? .random(in: 0...255, using: &generator) : [0, 0xFF, 0xEE, 0x7F, 0x80].randomElement(using: &generator)!
             }
             _ = rows(bytes)
             _ = rows(Array(bytes.prefix(Int.random(in: 0...bytes.count, using: &generator))))
@@ -124,7 +130,9 @@ struct WireTests {
     @Test func `a message is written in words, with SQLite's values`() throws {
         let bytes = try message(of: "SELECT capture(1, 2.5, 'text', x'0102', NULL)", count: 5)
         let types: [UInt8] = [5, 1, 2, 3, 4, 5, 0, 0]
-        let body = types + Self.word(1) + Self.word((2.5).bitPattern) + Self.text("text") + Self.word(2) + [1, 2, 0, 0, 0, 0, 0, 0] + Self.word(0)
+        let body =
+            types + Self.word(1) + Self.word((2.5).bitPattern) + Self.text("text") + Self.word(2) + [1, 2, 0, 0, 0, 0, 0, 0]
+            + Self.word(0)
         #expect(bytes == [UInt8(body.count / 8), 0, 0, 0, 9, 0, 0, 0] + body)
     }
 

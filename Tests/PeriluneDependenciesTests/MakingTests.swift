@@ -40,7 +40,9 @@ import Testing
     @Test func `one waiting task may give up, and the others get the value`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
-            try await DependencyContainer.with { $0.resource = slow.source } operation: {
+            try await DependencyContainer.with {
+                $0.resource = slow.source
+            } operation: {
                 let one = Task { try await DependencyContainer.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
                 let other = Task { try await DependencyContainer.value(for: ResourceKey.self) }
@@ -57,7 +59,9 @@ import Testing
     @Test func `a creation without waiters is cancelled, and restarted for the next one`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let slow = SlowSource()
-            try await DependencyContainer.with { $0.resource = slow.source } operation: {
+            try await DependencyContainer.with {
+                $0.resource = slow.source
+            } operation: {
                 let one = Task { try await DependencyContainer.value(for: ResourceKey.self) }
                 await slow.started.stream.first { _ in true }
                 one.cancel()

@@ -6,7 +6,8 @@ import Testing
         try await DependencyContainer.value(for: ResourceKey.self).name
     }
 
-    @Test func `the innermost override takes precedence over the test's value, the program's value and the default`() async throws {
+    @Test func `the innermost override takes precedence over the test's value, the program's value and the default`() async throws
+    {
         try await DependencyContainer.inProcess(.test) {
             try await #expect(DependencyContainer.value(for: OtherKey.self).name == "default other")
             try await DependencyContainer.prepare { $0.resource = .named("process") }
@@ -17,8 +18,12 @@ import Testing
             try await DependencyContainer.withTestScope {
                 try await DependencyContainer.prepare { $0.resource = .named("test") }
                 try await #expect(Self.name() == "test")
-                try await DependencyContainer.with { $0.resource = .named("outer") } operation: {
-                    try await DependencyContainer.with { $0.resource = .named("inner") } operation: {
+                try await DependencyContainer.with {
+                    $0.resource = .named("outer")
+                } operation: {
+                    try await DependencyContainer.with {
+                        $0.resource = .named("inner")
+                    } operation: {
                         try await #expect(Self.name() == "inner")
                     }
                     try await #expect(Self.name() == "outer")
@@ -33,7 +38,9 @@ import Testing
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.resource = .named("process") }
             await #expect(throws: Failure.self) {
-                try await DependencyContainer.with { $0.resource = .named("override") } operation: {
+                try await DependencyContainer.with {
+                    $0.resource = .named("override")
+                } operation: {
                     try await #expect(Self.name() == "override")
                     throw Failure()
                 }
@@ -52,7 +59,9 @@ import Testing
         try await DependencyContainer.inProcess(.live) {
             try await DependencyContainer.prepare { $0.other = .named("other") }
             let before = try await DependencyContainer.value(for: OtherKey.self)
-            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
+            try await DependencyContainer.with {
+                $0.resource = .named("override")
+            } operation: {
                 try await #expect(DependencyContainer.value(for: OtherKey.self) === before)
             }
         }
@@ -60,7 +69,9 @@ import Testing
 
     @Test func `child tasks inherit overrides, and detached tasks get them through the container`() async throws {
         try await DependencyContainer.inProcess(.live) {
-            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
+            try await DependencyContainer.with {
+                $0.resource = .named("override")
+            } operation: {
                 async let child = Self.name()
                 try await #expect(child == "override")
                 try await #expect(Task { try await Self.name() }.value == "override")
@@ -73,7 +84,9 @@ import Testing
 
     @Test func `a value is created once per override, for any number of tasks`() async throws {
         try await DependencyContainer.inProcess(.live) {
-            try await DependencyContainer.with { $0.resource = .named("override") } operation: {
+            try await DependencyContainer.with {
+                $0.resource = .named("override")
+            } operation: {
                 let found = try await withThrowingTaskGroup(of: Resource.self) { group in
                     for _ in 0..<50 { group.addTask { try await DependencyContainer.value(for: ResourceKey.self) } }
                     return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
@@ -94,7 +107,9 @@ import Testing
                 #expect(preview !== live)
                 try #expect(DependencyContainer.current.context == .preview)
                 // Overrides inside belong to the surrounding context.
-                try await DependencyContainer.with { $0.other = .named("x") } operation: {
+                try await DependencyContainer.with {
+                    $0.other = .named("x")
+                } operation: {
                     try await #expect(DependencyContainer.value(for: ResourceKey.self) === preview)
                     try await #expect(DependencyContainer.value(for: OtherKey.self).context == .preview)
                 }
@@ -112,7 +127,9 @@ import Testing
                 guard attempts.names.count > 1 else { throw Failure() }
                 return Resource("second", context)
             }
-            try await DependencyContainer.with { $0.resource = source } operation: {
+            try await DependencyContainer.with {
+                $0.resource = source
+            } operation: {
                 await #expect(throws: Failure.self) { try await Self.name() }
                 try await #expect(Self.name() == "second")
             }
@@ -128,7 +145,8 @@ import Testing
 private actor Caller {
     func staysInOperations() async throws -> Bool {
         let isolations = [
-            try await DependencyContainer.with(operation: isolationHere), try await DependencyContainer.withTestScope(operation: isolationHere),
+            try await DependencyContainer.with(operation: isolationHere),
+            try await DependencyContainer.withTestScope(operation: isolationHere),
             await DependencyContainer.makeTestScope().with(isolationHere),
         ]
         return isolations.allSatisfy { $0 === self }

@@ -23,7 +23,9 @@ import Testing
                 }
                 #expect(error?.code == .alreadyPrepared)
                 #expect(error?.message.contains("DependencyContainer.with") == true)
-            } matching: { "\($0)".contains("resource is prepared twice") }
+            } matching: {
+                "\($0)".contains("resource is prepared twice")
+            }
             try await #expect(DependencyContainer.value(for: ResourceKey.self) === before)
         }
     }
@@ -36,7 +38,9 @@ import Testing
                     try await DependencyContainer.prepare { $0.other = .named("late") }
                 }
                 #expect(error?.code == .alreadyUsed)
-            } matching: { "\($0)".contains("after it was used") }
+            } matching: {
+                "\($0)".contains("after it was used")
+            }
             try await #expect(DependencyContainer.value(for: OtherKey.self) === used)
         }
     }
@@ -103,7 +107,9 @@ import Testing
                 }
                 #expect(outcomes.count { $0 == nil } == 1)
                 #expect(outcomes.count { $0 == .alreadyPrepared } == 7)
-            } matching: { "\($0)".contains("prepared twice") }
+            } matching: {
+                "\($0)".contains("prepared twice")
+            }
         }
     }
 
@@ -172,11 +178,15 @@ import Testing
     }
 
     @Test(arguments: [DependencyContainer.Context.test, .preview])
-    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContainer.Context) async throws {
+    func `in tests and previews, an unprepared dependency is a reported default`(_ context: DependencyContainer.Context)
+        async throws
+    {
         try await DependencyContainer.inProcess(context) {
             try await withKnownIssue {
                 _ = try await DependencyContainer.value(for: ResourceKey.self)
-            } matching: { "\($0)".contains("not provided: give it") }
+            } matching: {
+                "\($0)".contains("not provided: give it")
+            }
             // Reported only once.
             let second = try await DependencyContainer.value(for: ResourceKey.self)
             #expect(second.name == "default")

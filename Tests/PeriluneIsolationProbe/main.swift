@@ -36,11 +36,15 @@ func attempt(_ name: String) -> String {
         var words: [UnsafeMutablePointer<CChar>?] = [strdup("/bin/true"), nil]
         return result(Int(execv("/bin/true", &words)))
     case "signal parent": return result(Int(kill(getppid(), 0)))
-    case "executable memory": return mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? result(-1) : "allowed"
-    case "much memory": return mmap(nil, 1 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? result(-1) : "allowed"
+    case "executable memory":
+        return mmap(nil, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED ? result(-1) : "allowed"
+    case "much memory":
+        return mmap(nil, 1 << 30, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+            ? result(-1) : "allowed"
     case "thread":
         var thread = pthread_t()
-        let status = pthread_create(&thread, nil, { _ in open("/etc/passwd", O_RDONLY) < 0 ? nil : UnsafeMutableRawPointer(bitPattern: 1) }, nil)
+        let status = pthread_create(
+            &thread, nil, { _ in open("/etc/passwd", O_RDONLY) < 0 ? nil : UnsafeMutableRawPointer(bitPattern: 1) }, nil)
         guard status == 0 else { return "no thread: \(status)" }
         var read: UnsafeMutableRawPointer?
         pthread_join(thread, &read)
@@ -69,7 +73,9 @@ func sendBytes(of path: String, _ channel: FrameChannel) {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     while case let count = read(file, &buffer, buffer.count), count > 0 {
         var sent = 0
-        while sent < count, case let more = send(channel.descriptor, Array(buffer[sent..<count]), count - sent, Int32(MSG_NOSIGNAL)), more > 0 {
+        while sent < count,
+            case let more = send(channel.descriptor, Array(buffer[sent..<count]), count - sent, Int32(MSG_NOSIGNAL)), more > 0
+        {
             sent += more
         }
     }

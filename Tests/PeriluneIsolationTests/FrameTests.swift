@@ -93,7 +93,8 @@ import Testing
         let many = Frame(kind: 1, request: 0, values: Array(repeating: .nil, count: 11))
         #expect(#expect(throws: FrameError.self) { try many.encoded(limits: small) }?.reason == .tooManyValues)
         #expect(try reason(many.encoded(), limits: small) == .tooManyValues)
-        let nested = Frame(kind: 1, request: 0, values: [.list(Array(repeating: .nil, count: 6)), .list(Array(repeating: .nil, count: 6))])
+        let nested = Frame(
+            kind: 1, request: 0, values: [.list(Array(repeating: .nil, count: 6)), .list(Array(repeating: .nil, count: 6))])
         #expect(try reason(nested.encoded(), limits: small) == .tooManyValues)
         let large = Frame(kind: 1, request: 0, values: [.string(Array(repeating: 65, count: 100))])
         #expect(#expect(throws: FrameError.self) { try large.encoded(limits: small) }?.reason == .tooLarge)

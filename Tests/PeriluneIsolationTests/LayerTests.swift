@@ -6,14 +6,17 @@ import Testing
 
 /// The abilities of a process that has activated the sandbox layers of the system. An operation is forbidden if its layer is active
 /// and allowed otherwise, so that each test is meaningful on every system.
-@Suite(.unless(.address, "its runtime needs system calls of its own"), .unless(.thread, "its runtime needs system calls of its own"))
+@Suite(
+    .unless(.address, "its runtime needs system calls of its own"), .unless(.thread, "its runtime needs system calls of its own"))
 struct LayerTests {
     private struct Probe {
         var answers: [String: String] = [:]
         var signal: CInt?
 
         /// The active layers.
-        var layers: Set<IsolationLayer> { Set((answers["layers"] ?? "").split(separator: " ").compactMap { IsolationLayer(String($0)) }) }
+        var layers: Set<IsolationLayer> {
+            Set((answers["layers"] ?? "").split(separator: " ").compactMap { IsolationLayer(String($0)) })
+        }
 
         /// The expected result of an attempt.
         func answer(_ forbidden: String, by layer: IsolationLayer) -> String { layers.contains(layer) ? forbidden : "allowed" }
@@ -87,7 +90,8 @@ struct LayerTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder.appending(path: "real"), withIntermediateDirectories: true)
         try Data().write(to: folder.appending(path: "real/db"))
-        try FileManager.default.createSymbolicLink(at: folder.appending(path: "link"), withDestinationURL: folder.appending(path: "real/db"))
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(path: "link"), withDestinationURL: folder.appending(path: "real/db"))
         let real = folder.resolvingSymlinksInPath().path
         #expect(IsolationRules.folder(ofFile: folder.path + "/link") == real + "/real")
         #expect(IsolationRules.folder(ofFile: folder.path + "/new") == real)

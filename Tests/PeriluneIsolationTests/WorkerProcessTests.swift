@@ -36,7 +36,8 @@ import Testing
         // This descriptor lacks close-on-exec, so the process would inherit it.
         let leaked = open("/dev/null", O_RDONLY)
         defer { close(leaked) }
-        let process = try shell("cd /proc/self/fd; for f in *; do printf '%s ' $f; done >&3; /usr/bin/env >&3; exit", environment: ["TZ=UTC"])
+        let process = try shell(
+            "cd /proc/self/fd; for f in *; do printf '%s ' $f; done >&3; /usr/bin/env >&3; exit", environment: ["TZ=UTC"])
         var buffer = [UInt8](repeating: 0, count: 4096)
         var text = ""
         while case let count = read(process.channel.descriptor, &buffer, buffer.count), count > 0 {
@@ -87,15 +88,16 @@ import Testing
         let process = try shell("exit")
         _ = process.waitForEnd()
         // A process that is being started elsewhere also holds this end of the connection until its program begins.
-        #expect(await eventually {
-            do throws(FrameChannel.SendingError) {
-                try process.channel.send(Frame(kind: 1, request: 0, values: []))
-                return false
-            } catch {
-                if case .closed = error { return true }
-                return false
-            }
-        })
+        #expect(
+            await eventually {
+                do throws(FrameChannel.SendingError) {
+                    try process.channel.send(Frame(kind: 1, request: 0, values: []))
+                    return false
+                } catch {
+                    if case .closed = error { return true }
+                    return false
+                }
+            })
     }
 
     @Test func `an invalid frame ends a connection with an error`() throws {

@@ -50,7 +50,8 @@ package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConve
     package static func overlookedLines(beside file: String) -> [String] {
         files(beside: file).flatMap { path in
             let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-            return source.split(separator: "\n").filter { $0.contains(/^\s*test\(/) && $0.firstMatch(of: definitionLine) == nil }.map(String.init)
+            return source.split(separator: "\n").filter { $0.contains(/^\s*test\(/) && $0.firstMatch(of: definitionLine) == nil }
+                .map(String.init)
         }
     }
 

@@ -34,7 +34,8 @@ import Testing
         "local _, e = pcall(fail) for i = 1, 300 do e = select(2, pcall(raise, e)) end error(e)",
         "error(setmetatable({}, {__index = function() while true do end end, __pairs = error, __name = 'error', __tostring = error}))",
         "local t = {message = ('x'):rep(1 << 20)} for i = 1, 1000 do t['k' .. i] = i end t.self = t error(t)",
-        "error((':'):rep(1 << 20))", "error((':1'):rep(1 << 19))", "error(('x:9:'):rep(1 << 18))", "error(':' .. ('9'):rep(1000) .. ': x')",
+        "error((':'):rep(1 << 20))", "error((':1'):rep(1 << 19))", "error(('x:9:'):rep(1 << 18))",
+        "error(':' .. ('9'):rep(1000) .. ': x')",
         "error('x:99999999999999999999: y')",
         // Coroutines.
         "coroutine.close(coroutine.running())", "coroutine.resume(coroutine.running())", "coroutine.wrap(coroutine.running)()",
@@ -59,27 +60,42 @@ import Testing
         // Extreme numbers.
         "string.rep('x', -1) string.rep('', math.maxinteger) return string.rep('ab', math.maxinteger)",
         "return ('x'):sub(math.mininteger, math.maxinteger), ('x'):byte(math.mininteger, math.maxinteger)",
-        "return utf8.char(0x7FFFFFFF), utf8.codepoint('\\xFF', 1, 1)", "return utf8.char(-1)", "return utf8.offset('x', math.mininteger)",
-        "return select(math.mininteger)", "return select(-1)", "return math.random(math.mininteger, math.maxinteger), math.random(0)",
+        "return utf8.char(0x7FFFFFFF), utf8.codepoint('\\xFF', 1, 1)", "return utf8.char(-1)",
+        "return utf8.offset('x', math.mininteger)",
+        "return select(math.mininteger)", "return select(-1)",
+        "return math.random(math.mininteger, math.maxinteger), math.random(0)",
         "return math.tointeger(2^63), 1 // 0", "return math.mininteger // -1, math.mininteger % -1, 1 % 0",
-        "return os.date(('%c'):rep(10000))", "return os.date('%Ez')", "return os.date('*t', 1 << 60)", "return os.time({year = 1 << 40, month = 1, day = 1})",
+        "return os.date(('%c'):rep(10000))", "return os.date('%Ez')", "return os.date('*t', 1 << 60)",
+        "return os.time({year = 1 << 40, month = 1, day = 1})",
         "return os.time({year = 'x'})", "return os.date('!%H', 0/0)",
-        "return table.unpack({}, math.mininteger, math.maxinteger)", "return table.unpack({}, 1, 1e7)", "return table.concat({}, 'x', 1, 3)",
-        "return table.move({1}, 1, math.maxinteger, 2)", "return table.insert({}, math.maxinteger, 1)", "table.remove({}, math.mininteger)",
+        "return table.unpack({}, math.mininteger, math.maxinteger)", "return table.unpack({}, 1, 1e7)",
+        "return table.concat({}, 'x', 1, 3)",
+        "return table.move({1}, 1, math.maxinteger, 2)", "return table.insert({}, math.maxinteger, 1)",
+        "table.remove({}, math.mininteger)",
         "local t = table.pack(('x'):byte(1, -1)) return table.unpack(t, -100, 100)",
-        "return string.format('%99d%99.99f', 1, 1e308), string.format('%100d', 1)", "return string.format(('%s'):rep(10000), table.unpack({}, 1, 200))",
-        "return ('x'):format(1, 2), ('%d'):format(1.5)", "return ('%c'):format(1 << 40)", "return string.pack('i17', 1)", "return string.unpack('s8', ('\\255'):rep(8))",
-        "return string.pack(('!16'):rep(10000))", "return string.unpack('z', 'x', math.maxinteger)", "return tonumber(('9'):rep(100000)), tonumber('1e' .. ('9'):rep(1000))",
-        "return ('a'):rep(1000):find(('(a)'):rep(40))", "return ('x'):gsub('%', 'x')", "return ('x'):gsub('x', '%9')", "return ('x'):find('[' .. ('a'):rep(100000))",
-        "return ('x'):find(('('):rep(33))", "return ('a'):rep(300000):find(('a?'):rep(300000))", "return ('x'):find('%f')", "return ('x'):match('%b')",
+        "return string.format('%99d%99.99f', 1, 1e308), string.format('%100d', 1)",
+        "return string.format(('%s'):rep(10000), table.unpack({}, 1, 200))",
+        "return ('x'):format(1, 2), ('%d'):format(1.5)", "return ('%c'):format(1 << 40)", "return string.pack('i17', 1)",
+        "return string.unpack('s8', ('\\255'):rep(8))",
+        "return string.pack(('!16'):rep(10000))", "return string.unpack('z', 'x', math.maxinteger)",
+        "return tonumber(('9'):rep(100000)), tonumber('1e' .. ('9'):rep(1000))",
+        "return ('a'):rep(1000):find(('(a)'):rep(40))", "return ('x'):gsub('%', 'x')", "return ('x'):gsub('x', '%9')",
+        "return ('x'):find('[' .. ('a'):rep(100000))",
+        "return ('x'):find(('('):rep(33))", "return ('a'):rep(300000):find(('a?'):rep(300000))", "return ('x'):find('%f')",
+        "return ('x'):match('%b')",
         "for i = math.maxinteger - 1, math.maxinteger do end for i = 1, 0, -math.maxinteger do end for i = 1, 2, 0 do end",
         "collectgarbage('step', math.maxinteger) collectgarbage('incremental', 1, 1, 60) collectgarbage('generational', 100, 100) collectgarbage('setpause', 0) for i = 1, 1000 do local t = {} end",
         // Source text.
-        "return load('return ' .. ('('):rep(300) .. ('x'):rep(10))", "assert(load(('do '):rep(300)))", "assert(load('local ' .. ('a,'):rep(300) .. 'a'))",
-        "assert(load('return ' .. ('-'):rep(10000) .. '1'))", "assert(load('x = ' .. ('{'):rep(250) .. ('}'):rep(250)))", "assert(load('goto x'))",
-        "assert(load('local a <const> = 1 a = 2'))", "assert(load('local _ENV <const> = {} return x'))()", "assert(load(('a.'):rep(20000) .. 'b = 1'))()",
-        "local a = {} return a" + String(repeating: ".b", count: 20000), "assert(load('return function(' .. ('a,'):rep(300) .. 'a) end'))",
-        "assert(load('[' .. ('='):rep(100000) .. '['))", "assert(load('x = \"\\\\u{' .. ('F'):rep(1000) .. '}\"'))", "assert(load(('if x then '):rep(250)))",
+        "return load('return ' .. ('('):rep(300) .. ('x'):rep(10))", "assert(load(('do '):rep(300)))",
+        "assert(load('local ' .. ('a,'):rep(300) .. 'a'))",
+        "assert(load('return ' .. ('-'):rep(10000) .. '1'))", "assert(load('x = ' .. ('{'):rep(250) .. ('}'):rep(250)))",
+        "assert(load('goto x'))",
+        "assert(load('local a <const> = 1 a = 2'))", "assert(load('local _ENV <const> = {} return x'))()",
+        "assert(load(('a.'):rep(20000) .. 'b = 1'))()",
+        "local a = {} return a" + String(repeating: ".b", count: 20000),
+        "assert(load('return function(' .. ('a,'):rep(300) .. 'a) end'))",
+        "assert(load('[' .. ('='):rep(100000) .. '['))", "assert(load('x = \"\\\\u{' .. ('F'):rep(1000) .. '}\"'))",
+        "assert(load(('if x then '):rep(250)))",
         "local f = load('return ...') for i = 1, 200 do f = load('return ...', ('n'):rep(i), 't', {}) end return f(table.unpack({}, 1, 250))",
         "local s = {'local t = {}'} for i = 1, 300 do s[#s + 1] = 't[' .. i .. '.5] = ' .. i .. '.25' end assert(load(table.concat(s, '\\n')))()",
     ]
@@ -155,8 +171,11 @@ import Testing
 
     @Test func `a finalizer may close the state, raise errors and start runs`() throws {
         let state = try makeState()
-        try state.define("shut") { try $0.state.close(); return [] }
-        try state.run("for i = 1, 100 do setmetatable({}, {__gc = function() call(function() local t = {} end) shut() error('x') end}) end")
+        try state.define("shut") {
+            try $0.state.close(); return []
+        }
+        try state.run(
+            "for i = 1, 100 do setmetatable({}, {__gc = function() call(function() local t = {} end) shut() error('x') end}) end")
         state.collectGarbage()
         #expect(throws: LuaError.self) { for _ in 0..<100 { _ = try state.makeTable() } }
     }

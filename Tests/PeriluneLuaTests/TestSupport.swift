@@ -18,7 +18,9 @@ func expectSurvives(
     if case .failure(let error) = Result(catching: attack) {
         #expect((error as? LuaError).map { $0.code != .usage } == true, "\(error)", sourceLocation: sourceLocation)
     }
-    #expect(try state.evaluate("local t = {} for i = 1, 100 do t[i] = i .. '' end return #table.concat(t)") == 192, sourceLocation: sourceLocation)
+    #expect(
+        try state.evaluate("local t = {} for i = 1, 100 do t[i] = i .. '' end return #table.concat(t)") == 192,
+        sourceLocation: sourceLocation)
 }
 
 extension LuaState {

@@ -29,7 +29,9 @@ import Testing
         #expect(nearestName(to: "boot", among: ["book", "boat"]) == "book")
     }
 
-    @Test(arguments: [("joining", "joining_required"), ("order_by", "order"), ("fetch", "fetch_all"), ("customer", "customer_id")])
+    @Test(arguments: [
+        ("joining", "joining_required"), ("order_by", "order"), ("fetch", "fetch_all"), ("customer", "customer_id"),
+    ])
     func `a name with an additional or missing word is found if no name is closer`(written: String, meant: String) {
         let names = ["order", "joining_optionally", "joining_required", "fetch_all", "customer_id", "or"]
         #expect(nearestName(to: written, among: names) == meant)
@@ -45,7 +47,8 @@ import Testing
 
     @Test func `a long list of names is reduced to the six nearest`() {
         let names = [
-            "add", "all", "average", "delete_all", "distinct", "fetch_all", "fetch_count", "fetch_one", "filter", "limit", "order",
+            "add", "all", "average", "delete_all", "distinct", "fetch_all", "fetch_count", "fetch_one", "filter", "limit",
+            "order",
             "pluck", "rows", "select",
         ]
         #expect(listedNames(near: "fetch", among: names) == "fetch_all, fetch_one, fetch_count, filter, delete_all, add, ...")

@@ -41,7 +41,8 @@ import Testing
     }
 
     @Test func `of two scenarios with the same name, the first runs and the second is reported`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("twin", function(t) end)
             scenario("twin", function(t) end)
             """)
@@ -53,22 +54,25 @@ import Testing
     }
 
     @Test func `scenario.only restricts the run and makes it fail`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("one", function(t) end)
             scenario.only("two", function(t) check(true) end)
             """)
         let run = try await project.run(.pretty)
         #expect(run.summary.results.map(\.scenario.name) == ["two"])
-        #expect(run[.pretty] == """
-            1 passed, 0 failed, 0 skipped
-            scenario.only was left in at scenarios/a_scenario.lua:2, so the run fails
+        #expect(
+            run[.pretty] == """
+                1 passed, 0 failed, 0 skipped
+                scenario.only was left in at scenarios/a_scenario.lua:2, so the run fails
 
-            """)
+                """)
         #expect(run.summary.exitStatus == 1)
     }
 
     @Test func `in CI, scenario.only is an error, and all scenarios run`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("one", function(t) end)
             scenario.only("two", function(t) end)
             """)
@@ -95,24 +99,29 @@ import Testing
     @Test func `a line without a scenario is a usage error`() async throws {
         let project = try ScenarioProject("\nscenario('one', function(t) end)\n\n")
         func run(_ line: Int) async throws -> Int {
-            try await project.run { $0.paths = [ScenarioPath("\(project.path)/scenarios/a_scenario.lua:\(line)")] }.summary.results.count
+            try await project.run { $0.paths = [ScenarioPath("\(project.path)/scenarios/a_scenario.lua:\(line)")] }.summary
+                .results.count
         }
         #expect(try await run(2) == 1)
         #expect(try await run(3) == 1)
         let before = await #expect(throws: ScenarioUsageError.self) { try await run(1) }
         #expect(before?.description.hasSuffix("a_scenario.lua:1; the first one of the file is at line 2") == true)
         let behind = await #expect(throws: ScenarioUsageError.self) { try await run(99) }
-        #expect(behind?.description.hasSuffix("a_scenario.lua:99, behind the end of the file; its last scenario is at line 2") == true)
+        #expect(
+            behind?.description.hasSuffix("a_scenario.lua:99, behind the end of the file; its last scenario is at line 2") == true
+        )
     }
 
     @Test func `a missing migration folder is reported in plain words`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) end)")
         let run = try await project.run { $0.migrations = "nofolder" }
-        #expect(try run.result("one").failures.first?.message == "cannot read the folder of migrations nofolder: it does not exist")
+        #expect(
+            try run.result("one").failures.first?.message == "cannot read the folder of migrations nofolder: it does not exist")
     }
 
     @Test func `a transaction that is left open is reported and rolled back`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("leak", function(t)
               coroutine.wrap(function() t.db:write(function() coroutine.yield() end) end)()
             end)
@@ -126,7 +135,8 @@ import Testing
     }
 
     @Test func `a step in a suspended coroutine has failed and does not contain later steps`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("it", function(t)
               local half = coroutine.create(function()
                 t.step("half", function() coroutine.yield() end)
@@ -144,7 +154,8 @@ import Testing
     }
 
     @Test func `unread rows are reported only if they can still be read`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             local function ids(db)
               return coroutine.create(function()
                 for row in db:rows("SELECT 1 AS id UNION SELECT 2") do coroutine.yield(row.id) end
@@ -159,9 +170,10 @@ import Testing
             scenario("left", function(t) for _ in t.db:rows("SELECT 1 UNION SELECT 2") do break end end)
             """)
         let run = try await project.run()
-        #expect(try run.result("kept").failures.map(\.message) == [
-            "rows were not read to the end, by a suspended coroutine or an iterator: SELECT 1 AS id UNION SELECT 2"
-        ])
+        #expect(
+            try run.result("kept").failures.map(\.message) == [
+                "rows were not read to the end, by a suspended coroutine or an iterator: SELECT 1 AS id UNION SELECT 2"
+            ])
         #expect(try run.outcome("given up") == .passed)
         #expect(try run.outcome("read") == .passed)
         #expect(try run.outcome("left") == .passed)
@@ -170,8 +182,9 @@ import Testing
     @Test func `each searched location of a missing fixture is reported once`() async throws {
         let project = try ScenarioProject("scenario('it', { database = 'fixture:none.sqlite' }, function(t) end)")
         let message = try await project.run().result("it").failures.first?.message
-        #expect(message?.replacing(project.path + "/", with: "")
-            == "fixture `none.sqlite` not found; looked for scenarios/none.sqlite, scenarios/fixtures/none.sqlite")
+        #expect(
+            message?.replacing(project.path + "/", with: "")
+                == "fixture `none.sqlite` not found; looked for scenarios/none.sqlite, scenarios/fixtures/none.sqlite")
     }
 
     @Test func `the command for a file that does not parse names the file`() async throws {
@@ -188,7 +201,8 @@ import Testing
     }
 
     @Test func `the beginning and the end of very long output are kept`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("loud", function(t)
               print("first")
               for i = 1, 20000 do io.write(("x"):rep(50), "\\n") end
@@ -205,7 +219,8 @@ import Testing
     }
 
     @Test func `a scenario that exhausts its memory fails, and the others pass`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("greedy", function(t) local list = {} while true do list[#list + 1] = ("x"):rep(100000) .. #list end end)
             scenario("exit", function(t) os.exit(3) end)
             scenario("good", function(t) end)
@@ -217,7 +232,8 @@ import Testing
     }
 
     @Test func `a worker that does not return is abandoned and replaced`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("stuck", { timeout = "3s" }, function(t) os.execute("sleep 20") end)
             scenario("after", function(t) end)
             """)
@@ -239,14 +255,16 @@ import Testing
         let good = project.path + "/report.xml"
         let reports = ReportSet(
             [.init(.junit, path: "/dev/full"), .init(.tap, path: "/no/such/folder/report.tap"), .init(.junit, path: good)],
-            style: ScenarioReportStyle()) { _ in }
+            style: ScenarioReportStyle()
+        ) { _ in }
         var options = ScenarioOptions()
         options.paths = [ScenarioPath(project.path + "/scenarios")]
         _ = try await ScenarioRun(options) { reports.receive($0) }.perform()
-        #expect(reports.failures == [
-            "the report /dev/full cannot be written: No space left on device",
-            "the report /no/such/folder/report.tap cannot be written: No such file or directory",
-        ])
+        #expect(
+            reports.failures == [
+                "the report /dev/full cannot be written: No space left on device",
+                "the report /no/such/folder/report.tap cannot be written: No such file or directory",
+            ])
         #expect(project.read("report.xml")?.hasSuffix("</testsuites>\n") == true)
     }
 }

@@ -14,7 +14,8 @@ import Testing
 
 @Suite struct SwiftTests {
     @Test func `a failing scenario is an issue at its line of Lua`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("good", function(t) end)
             scenario("bad", function(t)
               check(1 == 2)

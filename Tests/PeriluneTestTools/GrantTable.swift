@@ -9,7 +9,8 @@ package struct GrantTable {
 
     /// Reads the table whose first grant has a name.
     package init?(firstGrant: String) {
-        let article = URL(filePath: #filePath).appending(path: "../../../Sources/Perilune/Perilune.docc/Sandbox.md").standardizedFileURL
+        let article = URL(filePath: #filePath).appending(path: "../../../Sources/Perilune/Perilune.docc/Sandbox.md")
+            .standardizedFileURL
         guard let text = try? String(contentsOf: article, encoding: .utf8) else { return nil }
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard let head = lines.firstIndex(where: { $0.hasPrefix("| capability | \(firstGrant) |") }) else { return nil }
@@ -28,7 +29,8 @@ package struct GrantTable {
     private static let uses: [String: String] = [
         "read a file": "assert(io.open(folder .. '/script.lua')):close()",
         "write a file": "assert(io.open(folder .. '/new.txt', 'w')):close()",
-        "remove or rename a file": "assert(os.rename(folder .. '/old.txt', folder .. '/moved.txt')) assert(os.remove(folder .. '/moved.txt'))",
+        "remove or rename a file":
+            "assert(os.rename(folder .. '/old.txt', folder .. '/moved.txt')) assert(os.remove(folder .. '/moved.txt'))",
         "run a program with `io.popen`": "local p = assert(io.popen('echo x')) assert(p:read('a') == 'x\\n') p:close()",
         "run a program with `os.execute`": "assert(os.execute('true'))",
         "read an environment variable": "assert(os.getenv('PATH'))",
@@ -38,11 +40,11 @@ package struct GrantTable {
         "see the registry": "assert(debug.getregistry())",
         "open another database file": "perilune.queue(folder .. '/other.sqlite'):close()",
         "attach a database file": """
-            db:write_without_transaction(function(db)
-              db:execute("ATTACH ? AS other", folder .. '/other.sqlite')
-              db:execute("DETACH other")
-            end)
-            """,
+        db:write_without_transaction(function(db)
+          db:execute("ATTACH ? AS other", folder .. '/other.sqlite')
+          db:execute("DETACH other")
+        end)
+        """,
     ]
 
     /// The library of the target CPeriluneTestExtension, which is built into the same folder as the tests.

@@ -68,7 +68,9 @@ public final class Tally: Sendable {
             guard let number else { return continuation.resume(returning: true) }
             _ = Watchdog { self.giveUp(number) }
         }
-        if !isReached { Issue.record("waited for \(count) events, of which there were \(self.count)", sourceLocation: sourceLocation) }
+        if !isReached {
+            Issue.record("waited for \(count) events, of which there were \(self.count)", sourceLocation: sourceLocation)
+        }
     }
 
     private func giveUp(_ number: Int) {

@@ -68,18 +68,25 @@ struct CancellationTests {
     }
 
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
-    func `a cancelled script is rolled back while it runs, calls a function or waits for its turn`(_ place: ScriptPlace) async throws {
+    func `a cancelled script is rolled back while it runs, calls a function or waits for its turn`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await ScriptHost(Self.configuration(place))
         try await Self.prepare(host)
         let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
-            if try await cancelling(after: turns * 9, {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<3 { group.addTask { try await host.call("waiting") } }
-                    try await group.waitForAll()
-                }
-            }) { cancelled += 1 }
+            if try await cancelling(
+                after: turns * 9,
+                {
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for _ in 0..<3 { group.addTask { try await host.call("waiting") } }
+                        try await group.waitForAll()
+                    }
+                })
+            {
+                cancelled += 1
+            }
             try await expectWhole(database)
         }
         #expect(cancelled > 0)
@@ -91,13 +98,20 @@ struct CancellationTests {
         let database = try await DependencyContainer.defaultDatabase
         var cancelled = 0
         for turns in 0..<40 {
-            let pool = try await ScriptPool(size: 2, configuration: Self.configuration(place)) { host in try await Self.prepare(host) }
-            if try await cancelling(after: turns * 10, {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    for _ in 0..<4 { group.addTask { try await pool.call("waiting") } }
-                    try await group.waitForAll()
-                }
-            }) { cancelled += 1 }
+            let pool = try await ScriptPool(size: 2, configuration: Self.configuration(place)) { host in
+                try await Self.prepare(host)
+            }
+            if try await cancelling(
+                after: turns * 10,
+                {
+                    try await withThrowingTaskGroup(of: Void.self) { group in
+                        for _ in 0..<4 { group.addTask { try await pool.call("waiting") } }
+                        try await group.waitForAll()
+                    }
+                })
+            {
+                cancelled += 1
+            }
             try await pool.call("pair")
             try await expectWhole(database)
         }
@@ -105,10 +119,14 @@ struct CancellationTests {
     }
 
     @Test(arguments: ScriptPlace.allCases)
-    func `a task that is cancelled while it creates a host and its database gets both or neither`(_ place: ScriptPlace) async throws {
+    func `a task that is cancelled while it creates a host and its database gets both or neither`(_ place: ScriptPlace)
+        async throws
+    {
         for turns in 0..<40 {
             try await DependencyContainer.withTestScope {
-                try await DependencyContainer.prepare { $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true) }
+                try await DependencyContainer.prepare {
+                    $0.defaultDatabase = .pool("x.sqlite", migrations: Self.newLibrary(), usesFilesInTests: true)
+                }
                 _ = try await cancelling(after: turns) {
                     let host = try await ScriptHost(Self.configuration(place))
                     try await Self.prepare(host)
@@ -128,7 +146,8 @@ struct CancellationTests {
             let before = try contents(of: folder)
             for turns in 0..<40 {
                 _ = try await cancelling(after: turns * 4) {
-                    let preview = try await ScriptPreview(of: .queue(path, inEveryContext: true), configuration: Self.configuration())
+                    let preview = try await ScriptPreview(
+                        of: .queue(path, inEveryContext: true), configuration: Self.configuration())
                     try await Self.prepare(preview.host)
                     try await preview.host.call("waiting")
                     _ = try await preview.finish()

@@ -7,17 +7,21 @@ import Testing
 @Suite(.patience) struct ClosedDatabaseTests {
     private static let uses = [
         "db:fetch_one('SELECT 1')", "db:execute('DELETE FROM author')", "for row in db:rows('SELECT 1') do end",
-        "db:read(function(db) return db:fetch_one('SELECT 1') end)", "db:write(function() end)", "db:in_transaction(function() end)",
+        "db:read(function(db) return db:fetch_one('SELECT 1') end)", "db:write(function() end)",
+        "db:in_transaction(function() end)",
         "db:write_without_transaction(function() end)", "perilune.record('author'):fetch_all()",
         "perilune.record('author'):find(1)", "perilune.record('author'){ name = 'a' }:insert()",
         "db:prepare('SELECT 1')",
-        "db:observe_transactions{ did_commit = function() end }", "db:observe(function(db) return db:fetch_one('SELECT 1') end, print)",
+        "db:observe_transactions{ did_commit = function() end }",
+        "db:observe(function(db) return db:fetch_one('SELECT 1') end, print)",
         "perilune.migrator():register('a', function() end):migrate(db)", "perilune.queue():backup_to(db)",
         "db:backup_to(perilune.queue())", "db:create_table('x', function(t) t:integer('a') end)", "db:interrupt() error('x')",
         "db:add_function('f', function() return 1 end) db:fetch_one('SELECT f()')",
     ]
 
-    @Test(arguments: [false, true], uses) func `scripts fail with errors after the database was closed`(isPool: Bool, use: String) async throws {
+    @Test(arguments: [false, true], uses) func `scripts fail with errors after the database was closed`(isPool: Bool, use: String)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/x.sqlite"
             let database: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)

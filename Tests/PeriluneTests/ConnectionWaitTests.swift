@@ -141,10 +141,15 @@ private final class Occupation: Sendable {
                     configuration.limits = LuaLimits(isCancellable: true)
                     let host = try await ScriptHost(configuration)
                     group.addTask {
-                        try await host.run(source: "for i = 1, 300 do db:write(function() db:execute('INSERT INTO author (name) VALUES (1)') end) end")
+                        try await host.run(
+                            source:
+                                "for i = 1, 300 do db:write(function() db:execute('INSERT INTO author (name) VALUES (1)') end) end"
+                        )
                     }
                     group.addTask {
-                        for _ in 0..<300 { try await database.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES (2)") } }
+                        for _ in 0..<300 {
+                            try await database.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES (2)") }
+                        }
                     }
                 }
                 try await group.waitForAll()

@@ -38,7 +38,9 @@ private final class Holders: Sendable {
         #expect(await second.value)
     }
 
-    @Test(arguments: 0..<20) func `with random cancellations, one task at a time holds the lock, and it is free at the end`(_ seed: Int) async {
+    @Test(arguments: 0..<20) func `with random cancellations, one task at a time holds the lock, and it is free at the end`(
+        _ seed: Int
+    ) async {
         let lock = FIFOLock(), holders = Holders()
         await withTaskGroup { group in
             for number in 0..<200 {

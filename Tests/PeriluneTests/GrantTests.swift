@@ -31,7 +31,8 @@ import Testing
         return isGiven
     }
 
-    @Test func `each grant of a host allows the capabilities in the article, and isolated hosts refuse every grant`() async throws {
+    @Test func `each grant of a host allows the capabilities in the article, and isolated hosts refuse every grant`() async throws
+    {
         let table = try #require(GrantTable(firstGrant: "sandbox"))
         try await withTemporaryFolder { folder in
             for (column, grant) in table.grants.enumerated() {
@@ -46,7 +47,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true]) func `a preview withholds effects, or allows the effects in the article`(isAllowed: Bool) async throws {
+    @Test(arguments: [false, true]) func `a preview withholds effects, or allows the effects in the article`(isAllowed: Bool)
+        async throws
+    {
         let grant = isAllowed ? "--allow-effects" : "withheld"
         let table = try #require(GrantTable(firstGrant: "withheld"))
         let column = try #require(table.grants.firstIndex(of: grant))

@@ -50,7 +50,9 @@ private final class Endings: Sendable {
 
     /// Expects that no change is half done and that the host still works.
     private func expectWhole(_ host: ScriptHost) async throws {
-        let sum: [Int] = try await host.run(source: "return { db:fetch_value('SELECT COALESCE(SUM(n), 0) FROM t'), db:fetch_value('SELECT COUNT(*) % 2 FROM t') }")
+        let sum: [Int] = try await host.run(
+            source: "return { db:fetch_value('SELECT COALESCE(SUM(n), 0) FROM t'), db:fetch_value('SELECT COUNT(*) % 2 FROM t') }"
+        )
         #expect(sum == [0, 0])
         #expect(try await host.call("pair", 1) == 1)
     }
@@ -70,14 +72,18 @@ private final class Endings: Sendable {
         try await expectWhole(host)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `after a storm of cancellations, the host works and nothing is half done`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `after a storm of cancellations, the host works and nothing is half done`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await makeHost(place)
         let endings = Endings()
         for round in 0..<10 {
             await withTaskGroup(of: Void.self) { group in
                 for number in 1...100 {
                     group.addTask {
-                        let task = Task<Int, any Error> { try await host.call(number.isMultiple(of: 2) ? "waiting" : "pair", number) }
+                        let task = Task<Int, any Error> {
+                            try await host.call(number.isMultiple(of: 2) ? "waiting" : "pair", number)
+                        }
                         for _ in 0..<(number * 7 + round * 31) % 200 { await Task.yield() }
                         task.cancel()
                         do {
@@ -101,7 +107,9 @@ private final class Endings: Sendable {
         #expect(counts[.cancelled, default: 0] > 0, "\(counts)")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `cancelling a host from many threads ends only the current runs`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling a host from many threads ends only the current runs`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await makeHost(place)
         let isOver = Atomic(false)
         let storm = Task.detached {
@@ -128,7 +136,9 @@ private final class Endings: Sendable {
         try await expectWhole(host)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host that loses its last reference during a run finishes the run`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host that loses its last reference during a run finishes the run`(
+        _ place: ScriptPlace
+    ) async throws {
         for round in 0..<10 {
             weak var former: ScriptHost?
             let task: Task<Int, any Error>
@@ -142,7 +152,9 @@ private final class Endings: Sendable {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host that is created and discarded at once leaves nothing behind`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host that is created and discarded at once leaves nothing behind`(
+        _ place: ScriptPlace
+    ) async throws {
         let processes = try await withThrowingTaskGroup(of: Int32?.self) { group in
             for number in 1...20 {
                 group.addTask {

@@ -10,7 +10,9 @@ import Testing
 @Suite(.patience) struct LifetimeTests {
     private final class HostHolder: @unchecked Sendable { var host: ScriptHost? }
 
-    @Test(arguments: ScriptPlace.allCases) func `a closed host ends the current run and refuses new ones`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a closed host ends the current run and refuses new ones`(_ place: ScriptPlace)
+        async throws
+    {
         var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
         configuration.limits = LuaLimits(isCancellable: true)
         let host = try await ScriptHost(configuration)
@@ -36,7 +38,9 @@ import Testing
             released = host
             let holder = HostHolder()
             holder.host = host
-            try await host.register(module: "m") { $0.function("again") { () async throws -> Int in try await #require(holder.host).call("one") } }
+            try await host.register(module: "m") {
+                $0.function("again") { () async throws -> Int in try await #require(holder.host).call("one") }
+            }
             try await host.run(source: "function one() return 1 end function two() return require('m').again() + 1 end")
             #expect(try await host.call("two", as: Int.self) == 2)
             await host.close()
@@ -71,7 +75,8 @@ import Testing
     @Test func `automations are served until the task is cancelled`() async throws {
         try await withTemporaryFolder { folder in
             let file = "\(folder)/automations.lua"
-            try Data("""
+            try Data(
+                """
                 local m = require "m"
                 perilune.automation{ name = "x", on = { event = "e" }, run = function()
                   m.reach()
@@ -79,7 +84,8 @@ import Testing
                   m.clean()
                 end }
                 perilune.spawn(function() perilune.emit("e") end)
-                """.utf8).write(to: URL(filePath: file))
+                """.utf8
+            ).write(to: URL(filePath: file))
             let host = try await ScriptHost(database: .inMemory())
             let reached = Tally(), cleaned = Tally()
             try await host.register(module: "m") { m in

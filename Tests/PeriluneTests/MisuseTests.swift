@@ -11,25 +11,27 @@ import Testing
 struct MisuseTests {
     @Test func `a script can keep a database between runs, but the handles of a block become unusable`() async throws {
         let host = try await ScriptHost()
-        try await host.run(source: """
-            kept = db
-            statement = db:prepare("SELECT COUNT(*) FROM author")
-            db:read(function(db)
-              handle = db
-              inner = db:prepare("SELECT 1")
-              cursor = db:rows("SELECT 1 UNION SELECT 2")
-            end)
-            """)
-        try await host.run(source: """
-            assert(kept:fetch_value("SELECT 1") == 1 and statement:fetch_value() == 0)
-            for _, use in ipairs{
-              function() handle:fetch_value("SELECT 1") end, function() inner:fetch_value() end, function() cursor() end,
-              function() handle:write(function() end) end,
-            } do
-              local ok, err = pcall(use)
-              assert(not ok and err.kind == "dead_handle", tostring(err))
-            end
-            """)
+        try await host.run(
+            source: """
+                kept = db
+                statement = db:prepare("SELECT COUNT(*) FROM author")
+                db:read(function(db)
+                  handle = db
+                  inner = db:prepare("SELECT 1")
+                  cursor = db:rows("SELECT 1 UNION SELECT 2")
+                end)
+                """)
+        try await host.run(
+            source: """
+                assert(kept:fetch_value("SELECT 1") == 1 and statement:fetch_value() == 0)
+                for _, use in ipairs{
+                  function() handle:fetch_value("SELECT 1") end, function() inner:fetch_value() end, function() cursor() end,
+                  function() handle:write(function() end) end,
+                } do
+                  local ok, err = pcall(use)
+                  assert(not ok and err.kind == "dead_handle", tostring(err))
+                end
+                """)
     }
 
     @Test func `a database that is kept in a finalizer or a coroutine does not outlive its host`() async throws {
@@ -37,12 +39,13 @@ struct MisuseTests {
         try await DependencyContainer.withTestScope {
             try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
             let host = try await ScriptHost()
-            try await host.run(source: """
-                local kept = db
-                waiting = coroutine.wrap(function() for row in kept:rows("SELECT 1 UNION SELECT 2") do coroutine.yield(row) end end)
-                waiting()
-                setmetatable({}, { __gc = function() kept:fetch_value("SELECT 1") end })
-                """)
+            try await host.run(
+                source: """
+                    local kept = db
+                    waiting = coroutine.wrap(function() for row in kept:rows("SELECT 1 UNION SELECT 2") do coroutine.yield(row) end end)
+                    waiting()
+                    setmetatable({}, { __gc = function() kept:fetch_value("SELECT 1") end })
+                    """)
             database = try await DependencyContainer.defaultDatabase
         }
         #expect(await eventually { database == nil })
@@ -50,16 +53,17 @@ struct MisuseTests {
 
     @Test func `a hundred tasks share a host without interfering`() async throws {
         let host = try await ScriptHost()
-        try await host.run(source: """
-            busy = false
-            function use(n)
-              assert(not busy)
-              busy = true
-              db:write(function(db) db:execute("INSERT INTO author (name) VALUES (?)", "n" .. n) end)
-              busy = false
-              return n * 2
-            end
-            """)
+        try await host.run(
+            source: """
+                busy = false
+                function use(n)
+                  assert(not busy)
+                  busy = true
+                  db:write(function(db) db:execute("INSERT INTO author (name) VALUES (?)", "n" .. n) end)
+                  busy = false
+                  return n * 2
+                end
+                """)
         let sum = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 1...100 { group.addTask { try await host.call("use", number) } }
             return try await group.reduce(0, +)
@@ -68,14 +72,21 @@ struct MisuseTests {
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 100)
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        ("add(math.maxinteger, 1)", "overflow", "the sum is no integer of 64 bits"),
-        ("narrow(70000)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 70000"),
-        ("narrow(2^53)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 9007199254740992.0"),
-        ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
-        ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
-    ])
-    func `numbers that do not fit are errors instead of traps`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            ("add(math.maxinteger, 1)", "overflow", "the sum is no integer of 64 bits"),
+            ("narrow(70000)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 70000"),
+            (
+                "narrow(2^53)", "argument",
+                "m.narrow: argument 1: expected an integer from -32768 to 32767, got 9007199254740992.0"
+            ),
+            ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
+            ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
+        ])
+    func `numbers that do not fit are errors instead of traps`(_ place: ScriptPlace, _ values: (String, String, String))
+        async throws
+    {
         let (call, kind, message) = values
         struct Overflow: LuaErrorDescribing {
             var luaKind: String { "overflow" }
@@ -102,7 +113,8 @@ struct MisuseTests {
         "perilune.migrator():register('v1', 'CREATE TABLE more (a)'):migrate(db)",
         "local m = perilune.migrator() m:register('v1', 'DROP TABLE author') m:migrate(db)",
         "perilune.migrator{ erase_on_schema_change = true }",
-        "db:execute(\"ATTACH 'live.sqlite' AS x\")", "db:execute(\"ATTACH ? AS x\", path)", "db:execute('ATTACH \\':memory:\\' AS x; CREATE TABLE x.a (b)')",
+        "db:execute(\"ATTACH 'live.sqlite' AS x\")", "db:execute(\"ATTACH ? AS x\", path)",
+        "db:execute('ATTACH \\':memory:\\' AS x; CREATE TABLE x.a (b)')",
         "db:execute('VACUUM')", "db:execute(\"VACUUM INTO ?\", path .. '.copy')", "perilune.queue(path)", "perilune.pool(path)",
         "io.open(path, 'a'):write('x')", "os.remove(path)", "os.execute('rm ' .. path)", "os.rename(path, path .. '2')",
         "db:execute('PRAGMA journal_mode = WAL')", "db:execute('PRAGMA user_version = 7')", "db:backup_to(perilune.queue(path))",
@@ -113,7 +125,8 @@ struct MisuseTests {
             let path = "\(folder)/live.sqlite"
             let live = try DatabaseQueue(path: path)
             try await live.write { db in
-                try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO author VALUES (1, 'Verne')")
+                try db.execute(
+                    sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO author VALUES (1, 'Verne')")
             }
             try live.close()
             let before = try contents(of: folder)
@@ -139,10 +152,14 @@ struct MisuseTests {
             try live.close()
             let before = try contents(of: folder)
             try await DependencyContainer.inProcess(context) {
-                try await DependencyContainer.prepare { $0.defaultDatabase = .pool(path, migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
+                try await DependencyContainer.prepare {
+                    $0.defaultDatabase = .pool(
+                        path, migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE more (a)") })
+                }
                 let pool = try await ScriptPool(size: 2)
                 try await pool.withHost { host in
-                    try await host.run(source: "db:execute('DROP TABLE IF EXISTS author; DROP TABLE more; VACUUM; CREATE TABLE again (a)')")
+                    try await host.run(
+                        source: "db:execute('DROP TABLE IF EXISTS author; DROP TABLE more; VACUUM; CREATE TABLE again (a)')")
                 }
                 let host = try await ScriptHost()
                 try await host.run(source: "perilune.record('again'):fetch_count()")

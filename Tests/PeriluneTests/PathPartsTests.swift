@@ -4,7 +4,8 @@ import Testing
 
 struct PathPartsTests {
     @Test(arguments: [
-        ("a", "", "a"), ("a.sqlite", "", "a.sqlite"), ("./a", ".", "a"), ("a/b/c", "a/b", "c"), ("/a", "/", "a"), ("/a/b/", "/a", "b"),
+        ("a", "", "a"), ("a.sqlite", "", "a.sqlite"), ("./a", ".", "a"), ("a/b/c", "a/b", "c"), ("/a", "/", "a"),
+        ("/a/b/", "/a", "b"),
         ("a/", "", "a"), (".", "", "."), ("/", "/", ""), ("", "", ""), ("a/\u{301}", "a", "\u{301}"),
     ]) func `a path has a folder and a name`(path: String, folder: String, name: String) {
         let parts = PathParts(path)

@@ -6,15 +6,18 @@ import Synchronization
 import Testing
 
 @Suite struct PoolTests {
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
+    @Test(
+        .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
+        arguments: ScriptPlace.allCases)
     func `concurrent calls are served by separate hosts`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2, configuration: place.configuration()) { host in
             try await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
-            try await host.run(source: """
-                function meet() require("m").meet() return "met" end
-                function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
-                """)
+            try await host.run(
+                source: """
+                    function meet() require("m").meet() return "met" end
+                    function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
+                    """)
         }
         // Neither call returns before both have arrived.
         async let first: String = pool.call("meet")
@@ -43,7 +46,9 @@ import Testing
         #expect(made.withLock { $0 } <= 3)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
+    @Test(
+        .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
+        arguments: ScriptPlace.allCases)
     func `a function that calls the pool again gets the host that is waiting for it`(_ place: ScriptPlace) async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1, configuration: place.configuration()) { host in
@@ -57,8 +62,12 @@ import Testing
         #expect(result == 120)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
-    func `a host is replaced if an inner call exceeded a limit, even if a function caught the error`(_ place: ScriptPlace) async throws {
+    @Test(
+        .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
+        arguments: ScriptPlace.allCases)
+    func `a host is replaced if an inner call exceeded a limit, even if a function caught the error`(_ place: ScriptPlace)
+        async throws
+    {
         let holder = PoolHolder(), made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
@@ -70,7 +79,8 @@ import Testing
                     return (try? await pool.call("loop")) != nil
                 }
             }
-            try await host.run(source: "local m = require 'm' function loop() while true do end end function try() return m.try() end")
+            try await host.run(
+                source: "local m = require 'm' function loop() while true do end end function try() return m.try() end")
         }
         holder.pool = pool
         _ = try? await pool.call("try")
@@ -78,14 +88,17 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
+    @Test(
+        .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
+        arguments: ScriptPlace.allCases)
     func `a host is replaced after a script exceeded a limit, but not after a failure`(_ place: ScriptPlace) async throws {
         let made = Mutex(0)
         var configuration = place.configuration()
         configuration.limits.instructions = 100_000
         let pool = try await ScriptPool(size: 1, configuration: configuration) { host in
             made.withLock { $0 += 1 }
-            try await host.run(source: "function loop() while true do end end function fail() error('x') end function one() return 1 end")
+            try await host.run(
+                source: "function loop() while true do end end function fail() error('x') end function one() return 1 end")
         }
         await #expect(throws: LuaError.self) { try await pool.call("fail") }
         let one: Int = try await pool.call("one")
@@ -98,7 +111,9 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience, arguments: ScriptPlace.allCases)
+    @Test(
+        .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .patience,
+        arguments: ScriptPlace.allCases)
     func `a task that is cancelled stops waiting for a host`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 1, configuration: place.configuration())
@@ -125,7 +140,8 @@ import Testing
     @Test(arguments: ScriptPlace.allCases)
     func `a failed preparation fails the pool or the call, and can be retried`(_ place: ScriptPlace) async throws {
         await #expect(throws: Refused.self) {
-            _ = try await ScriptPool(size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory()))) { _ in throw Refused(reason: "no") }
+            _ = try await ScriptPool(size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory())))
+            { _ in throw Refused(reason: "no") }
         }
     }
 
@@ -147,8 +163,11 @@ import Testing
     @Test func `a database in memory is refused for several isolated hosts, but allowed for one`() async throws {
         let configuration = ScriptPlace.isolated.configuration(ScriptHost.Configuration(database: .inMemory()))
         for (size, spares) in [(2, 0), (1, 1)] {
-            let error = await #expect(throws: LuaError.self) { _ = try await ScriptPool(size: size, spares: spares, configuration: configuration) }
-            #expect(error?.message == "hosts whose scripts run in processes of their own share a database only if it is in a file")
+            let error = await #expect(throws: LuaError.self) {
+                _ = try await ScriptPool(size: size, spares: spares, configuration: configuration)
+            }
+            #expect(
+                error?.message == "hosts whose scripts run in processes of their own share a database only if it is in a file")
         }
         let pool = try await ScriptPool(size: 1, configuration: configuration)
         try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }

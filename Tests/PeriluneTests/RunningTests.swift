@@ -38,13 +38,16 @@ struct RunningTests {
             try script.write(toFile: "\(folder)/close_month.lua", atomically: true, encoding: .utf8)
             let host = try await place.host()
             let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(2026, 3))
-            #expect(report == MonthReport(
-                title: "2026-03", lines: [.init(customer: "Melville", total: 12.5), .init(customer: "Verne", total: 3)],
-                closed: Date(timeIntervalSince1970: 946_684_800)))
+            #expect(
+                report
+                    == MonthReport(
+                        title: "2026-03", lines: [.init(customer: "Melville", total: 12.5), .init(customer: "Verne", total: 3)],
+                        closed: Date(timeIntervalSince1970: 946_684_800)))
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `several arguments become the script's varargs`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `several arguments become the script's varargs`(_ place: ScriptPlace) async throws
+    {
         let host = try await place.host()
         let sum: Int = try await host.run(source: "local a, b, c = ... return a + b + #c", arguments: 1, 2, ["x", "y", "z"])
         #expect(sum == 6)
@@ -60,23 +63,30 @@ struct RunningTests {
             var born: Date?
         }
         let host = try await place.host()
-        let authors: [Author] = try await host.run(source: """
-            db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born DATETIME)")
-            db:execute("INSERT INTO author (name, born) VALUES ('Verne', '1828-02-08'), ('Nobody', NULL)")
-            return db:fetch_all("SELECT * FROM author ORDER BY id")
-            """)
-        #expect(authors == [
-            Author(id: 1, name: "Verne", born: Date(timeIntervalSince1970: -4_477_852_800)), Author(id: 2, name: "Nobody"),
-        ])
+        let authors: [Author] = try await host.run(
+            source: """
+                db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born DATETIME)")
+                db:execute("INSERT INTO author (name, born) VALUES ('Verne', '1828-02-08'), ('Nobody', NULL)")
+                return db:fetch_all("SELECT * FROM author ORDER BY id")
+                """)
+        #expect(
+            authors == [
+                Author(id: 1, name: "Verne", born: Date(timeIntervalSince1970: -4_477_852_800)), Author(id: 2, name: "Nobody"),
+            ])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `decimal numbers, URLs and large integers have a natural form in scripts and round-trip`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `decimal numbers, URLs and large integers have a natural form in scripts and round-trip`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host()
         func kind(_ value: some Encodable & Sendable) async throws -> String {
-            try await host.run(source: "local value = ... return (math.type(value) or type(value)) .. ' ' .. tostring(value)", arguments: value)
+            try await host.run(
+                source: "local value = ... return (math.type(value) or type(value)) .. ' ' .. tostring(value)", arguments: value)
         }
         let long = "123456789012345678901234567890.125"
-        for (text, expected) in [("12", "integer 12"), ("0.1", "float 0.1"), ("-12.50", "float -12.5"), (long, "string \(long)")] {
+        for (text, expected) in [("12", "integer 12"), ("0.1", "float 0.1"), ("-12.50", "float -12.5"), (long, "string \(long)")]
+        {
             let number = try #require(Decimal(string: text))
             try await #expect(kind(number) == expected)
             let back: Decimal = try await host.run(source: "return ...", arguments: number)
@@ -108,16 +118,19 @@ struct RunningTests {
                     : "the value is nested too deeply: more than 100 tables"))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `functions that a script has defined are called by name`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `functions that a script has defined are called by name`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host()
-        try await host.run(source: """
-            orders = { tax = 2 }
-            function orders.total(a, b) return a + b end
-            function orders:gross(n) return n * self.tax end
-            function greet(name) return "hello " .. name end
-            function nothing() end
-            counter = setmetatable({}, { __index = function(_, name) return function(self, x) return name .. x end end })
-            """)
+        try await host.run(
+            source: """
+                orders = { tax = 2 }
+                function orders.total(a, b) return a + b end
+                function orders:gross(n) return n * self.tax end
+                function greet(name) return "hello " .. name end
+                function nothing() end
+                counter = setmetatable({}, { __index = function(_, name) return function(self, x) return name .. x end end })
+                """)
         let total: Int = try await host.call("orders.total", 1, 2)
         #expect(total == 3)
         let gross: Int = try await host.call("orders:gross", 21)
@@ -131,11 +144,14 @@ struct RunningTests {
         #expect(absent == nil)
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        ("nowhere", "no global `nowhere`"), ("t.a.b", "no `a` in `t`"), ("t", "is a table, not a function"),
-        ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
-        (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
-    ])
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            ("nowhere", "no global `nowhere`"), ("t.a.b", "no `a` in `t`"), ("t", "is a table, not a function"),
+            ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
+            (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"),
+            ("n.x", "index a number value"),
+        ])
     func `a name that is not a function is reported`(_ place: ScriptPlace, _ values: (String, String)) async throws {
         let (name, message) = values
         let host = try await place.host()
@@ -144,7 +160,9 @@ struct RunningTests {
         #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `mismatched results and arguments are errors that give the path`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `mismatched results and arguments are errors that give the path`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         let result = await #expect(throws: LuaError.self) {
             let _: MonthReport = try await host.run(source: "return { title = 1, lines = {} }", named: "close.lua")
@@ -159,15 +177,18 @@ struct RunningTests {
         #expect(argument?.message.hasPrefix("x: argument 2: a: 18446744073709551615") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors carry kind, position, traceback, SQL and the underlying Swift error`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors carry kind, position, traceback, SQL and the underlying Swift error`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
-            try await host.run(source: """
-                db:execute("CREATE TABLE t (a UNIQUE)")
-                local function insert() db:execute("INSERT INTO t VALUES (?)", 1) end
-                insert()
-                insert()
-                """, named: "insert.lua")
+            try await host.run(
+                source: """
+                    db:execute("CREATE TABLE t (a UNIQUE)")
+                    local function insert() db:execute("INSERT INTO t VALUES (?)", 1) end
+                    insert()
+                    insert()
+                    """, named: "insert.lua")
         }
         #expect(error?.kind == "constraint_unique")
         #expect(error?.file == "insert.lua")
@@ -186,16 +207,17 @@ struct RunningTests {
         try await host.register(module: "slow") { slow in
             slow.function("wait") { () async in await Task.yield() }
         }
-        try await host.run(source: """
-            inside = 0
-            function enter()
-              assert(inside == 0, "two runs at once")
-              inside = inside + 1
-              require("slow").wait()
-              inside = inside - 1
-              entered = (entered or 0) + 1
-            end
-            """)
+        try await host.run(
+            source: """
+                inside = 0
+                function enter()
+                  assert(inside == 0, "two runs at once")
+                  inside = inside + 1
+                  require("slow").wait()
+                  inside = inside - 1
+                  entered = (entered or 0) + 1
+                end
+                """)
         try await withThrowingTaskGroup { group in
             for _ in 0..<50 { group.addTask { try await host.call("enter") } }
             try await group.waitForAll()
@@ -204,7 +226,9 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases) func `a cancelled task ends only its own run or wait`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases) func `a cancelled task ends only its own run or wait`(_ place: ScriptPlace)
+        async throws
+    {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await place.host(configuration)
@@ -243,7 +267,9 @@ struct RunningTests {
         #expect(ran == nil)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a handle that a script has stored is unusable in its next run`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a handle that a script has stored is unusable in its next run`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         try await host.run(source: "db:read(function(handle) stored = handle end)")
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "stored:fetch_value('SELECT 1')") }
@@ -259,7 +285,9 @@ struct RunningTests {
         #expect(records.lines == ["info a\t1\tnil\ttrue", "info ", "info object"])
         configuration.output = .log
         let logged = LogRecords()
-        try await DependencyContainer.with { $0.logger = logged.logger } operation: {
+        try await DependencyContainer.with {
+            $0.logger = logged.logger
+        } operation: {
             try await place.host(configuration).run(source: source)
         }
         #expect(logged.lines == records.lines)

@@ -42,13 +42,14 @@ import Testing
     @Test func `defaults, triggers and views follow the container's clock`() async throws {
         try await withDatabase { database in
             try await database.write { db in
-                try db.execute(sql: """
-                    CREATE TABLE t (a, created TEXT DEFAULT CURRENT_TIMESTAMP, day TEXT DEFAULT (date('now', '+1 day')));
-                    CREATE TABLE log (at TEXT);
-                    CREATE TRIGGER after_t AFTER INSERT ON t BEGIN INSERT INTO log VALUES (datetime('now')); END;
-                    CREATE VIEW v AS SELECT time('now') AS at;
-                    INSERT INTO t (a) VALUES (1);
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE t (a, created TEXT DEFAULT CURRENT_TIMESTAMP, day TEXT DEFAULT (date('now', '+1 day')));
+                        CREATE TABLE log (at TEXT);
+                        CREATE TRIGGER after_t AFTER INSERT ON t BEGIN INSERT INTO log VALUES (datetime('now')); END;
+                        CREATE VIEW v AS SELECT time('now') AS at;
+                        INSERT INTO t (a) VALUES (1);
+                        """)
             }
             let sql = "SELECT created || ' ' || day || ' ' || log.at || ' ' || v.at FROM t, log, v"
             let found = try await database.value(sql, as: String.self)
@@ -89,13 +90,15 @@ import Testing
     @Test func `schemas with date functions in indexes and generated columns load`() async throws {
         try await withDatabase { database in
             try await database.write { db in
-                try db.execute(sql: """
-                    CREATE TABLE t (at TEXT, day TEXT AS (date(at)) STORED);
-                    CREATE INDEX by_day ON t (strftime('%Y', at));
-                    INSERT INTO t (at) VALUES ('2020-02-29 10:00');
-                    """)
+                try db.execute(
+                    sql: """
+                        CREATE TABLE t (at TEXT, day TEXT AS (date(at)) STORED);
+                        CREATE INDEX by_day ON t (strftime('%Y', at));
+                        INSERT INTO t (at) VALUES ('2020-02-29 10:00');
+                        """)
             }
-            #expect(try await database.value("SELECT day FROM t WHERE strftime('%Y', at) = '2020'", as: String.self) == "2020-02-29")
+            #expect(
+                try await database.value("SELECT day FROM t WHERE strftime('%Y', at) = '2020'", as: String.self) == "2020-02-29")
         }
     }
 
@@ -138,7 +141,9 @@ import Testing
         #expect(try await numbers(2) != first)
         #expect(Set(first).count == 4)
         let source = RandomSource.seeded(1)
-        #expect(abs(first[0]) == Int64(bitPattern: source.next()) & .max || first[0] == Int64(bitPattern: RandomSource.seeded(1).next()))
+        #expect(
+            abs(first[0]) == Int64(bitPattern: source.next()) & .max
+                || first[0] == Int64(bitPattern: RandomSource.seeded(1).next()))
     }
 
     @Test func `all connections of a pool follow the clock, even with an unusual file name`() async throws {
@@ -189,18 +194,21 @@ import Testing
     @Test func `databases that a host or a script opens use the host's clock`() async throws {
         try await withTemporaryFolder { folder in
             try await DependencyContainer.withTestScope {
-                try await DependencyContainer.with { $0.date = .constant(Self.moment) } operation: {
+                try await DependencyContainer.with {
+                    $0.date = .constant(Self.moment)
+                } operation: {
                     for database in [DatabaseSource.inMemory(), .queue("\(folder)/a b?.sqlite", inEveryContext: true)] {
                         var configuration = ScriptHost.Configuration(database: database)
                         configuration.allowsFiles = true
-                        try await ScriptHost(configuration).run(source: """
-                            local folder = ...
-                            local path = folder .. "/x#%41.sqlite"
-                            for _, db in ipairs{ db, perilune.queue(), perilune.queue(path), perilune.pool(path) } do
-                              assert(db:fetch_value("SELECT datetime('now')") == "2026-03-01 12:34:56")
-                            end
-                            assert(perilune.queue(path):path() == path)
-                            """, arguments: folder)
+                        try await ScriptHost(configuration).run(
+                            source: """
+                                local folder = ...
+                                local path = folder .. "/x#%41.sqlite"
+                                for _, db in ipairs{ db, perilune.queue(), perilune.queue(path), perilune.pool(path) } do
+                                  assert(db:fetch_value("SELECT datetime('now')") == "2026-03-01 12:34:56")
+                                end
+                                assert(perilune.queue(path):path() == path)
+                                """, arguments: folder)
                     }
                     let names = try FileManager.default.contentsOfDirectory(atPath: folder)
                     #expect(names.contains("a b?.sqlite") && names.contains("x#%41.sqlite"))

@@ -17,18 +17,19 @@ import Testing
             try await database.write { db in try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY)") }
             precondition(!SQLiteTuning.disableMemoryStatistics() && !SQLiteTuning.useAdaptiveMutexes())
             let pool = try await ScriptPool(size: 3, database: .existing(database)) { host in
-                try await host.run(source: """
-                    function work()
-                      local last = 0
-                      for i = 1, 50 do
-                        db:execute("INSERT INTO item DEFAULT VALUES")
-                        local count = db:fetch_value("SELECT COUNT(*) FROM item")
-                        assert(count > last)
-                        last = count
-                      end
-                      return last
-                    end
-                    """)
+                try await host.run(
+                    source: """
+                        function work()
+                          local last = 0
+                          for i = 1, 50 do
+                            db:execute("INSERT INTO item DEFAULT VALUES")
+                            local count = db:fetch_value("SELECT COUNT(*) FROM item")
+                            assert(count > last)
+                            last = count
+                          end
+                          return last
+                        end
+                        """)
             }
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<6 { group.addTask { try await pool.call("work") } }

@@ -12,19 +12,20 @@ import Testing
             try await DependencyContainer.withTestScope {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
                 let host = try await ScriptHost()
-                try await host.run(source: """
-                    assert(perilune.context == "test")
-                    assert(tostring(perilune.now()) == "2000-01-01 00:00:00.000")
-                    assert(perilune.date.now() == perilune.now())
-                    assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
-                    assert(perilune.uuid() == "00000000-0000-0000-0000-000000000001")
-                    assert(db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")
-                    assert(os.time() == 946684800 and os.date("!%Y-%m-%d") == "2000-01-01")
-                    assert(os.date("!%Y", 0) == "1970" and os.time{ year = 2020, month = 1, day = 1, hour = 12 } > 1e9)
-                    local numbers = { perilune.random(), perilune.random(6), perilune.random(-5, 5), perilune.random(0),
-                      math.random(1000000), db:fetch_value("SELECT random()") }
-                    io = table.concat(numbers, " ")
-                    """)
+                try await host.run(
+                    source: """
+                        assert(perilune.context == "test")
+                        assert(tostring(perilune.now()) == "2000-01-01 00:00:00.000")
+                        assert(perilune.date.now() == perilune.now())
+                        assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
+                        assert(perilune.uuid() == "00000000-0000-0000-0000-000000000001")
+                        assert(db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")
+                        assert(os.time() == 946684800 and os.date("!%Y-%m-%d") == "2000-01-01")
+                        assert(os.date("!%Y", 0) == "1970" and os.time{ year = 2020, month = 1, day = 1, hour = 12 } > 1e9)
+                        local numbers = { perilune.random(), perilune.random(6), perilune.random(-5, 5), perilune.random(0),
+                          math.random(1000000), db:fetch_value("SELECT random()") }
+                        io = table.concat(numbers, " ")
+                        """)
                 let numbers: String = try await host.run(source: "return io")
                 let again = try await Self.numbers()
                 #expect(numbers == again)
@@ -37,30 +38,32 @@ import Testing
         try await DependencyContainer.withTestScope {
             try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
             let host = try await ScriptHost()
-            return try await host.run(source: """
-                return table.concat({ perilune.random(), perilune.random(6), perilune.random(-5, 5), perilune.random(0),
-                  math.random(1000000), db:fetch_value("SELECT random()") }, " ")
-                """)
+            return try await host.run(
+                source: """
+                    return table.concat({ perilune.random(), perilune.random(6), perilune.random(-5, 5), perilune.random(0),
+                      math.random(1000000), db:fetch_value("SELECT random()") }, " ")
+                    """)
         }
     }
 
     @Test func `in live, the environment comes from the machine`() async throws {
         try await DependencyContainer.inProcess(.live) {
             let host = try await ScriptHost(database: .inMemory())
-            try await host.run(source: """
-                assert(perilune.context == "live")
-                assert(math.abs(perilune.now().unix - os.time()) < 5)
-                assert(perilune.uuid() ~= perilune.uuid() and #perilune.uuid() == 36)
-                for i = 1, 1000 do
-                  local x, n, m = perilune.random(), perilune.random(6), perilune.random(-1, 1)
-                  assert(x >= 0 and x < 1 and n >= 1 and n <= 6 and m >= -1 and m <= 1)
-                  assert(math.type(n) == "integer")
-                end
-                assert(math.type(perilune.random(math.mininteger, math.maxinteger)) == "integer")
-                for _, arguments in ipairs{ { 2, 1 }, { -1 }, { 1.5 }, { "x" }, { 1, 2, 3 } } do
-                  assert(not pcall(perilune.random, table.unpack(arguments)))
-                end
-                """)
+            try await host.run(
+                source: """
+                    assert(perilune.context == "live")
+                    assert(math.abs(perilune.now().unix - os.time()) < 5)
+                    assert(perilune.uuid() ~= perilune.uuid() and #perilune.uuid() == 36)
+                    for i = 1, 1000 do
+                      local x, n, m = perilune.random(), perilune.random(6), perilune.random(-1, 1)
+                      assert(x >= 0 and x < 1 and n >= 1 and n <= 6 and m >= -1 and m <= 1)
+                      assert(math.type(n) == "integer")
+                    end
+                    assert(math.type(perilune.random(math.mininteger, math.maxinteger)) == "integer")
+                    for _, arguments in ipairs{ { 2, 1 }, { -1 }, { 1.5 }, { "x" }, { 1, 2, 3 } } do
+                      assert(not pcall(perilune.random, table.unpack(arguments)))
+                    end
+                    """)
         }
     }
 
@@ -69,12 +72,15 @@ import Testing
             try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
             let outer = try await ScriptHost()
             let moment = Date(timeIntervalSince1970: 1e9)
-            try await DependencyContainer.with { $0.date = .constant(moment) } operation: {
+            try await DependencyContainer.with {
+                $0.date = .constant(moment)
+            } operation: {
                 let inner = try await ScriptHost()
-                let found: [String] = try await inner.run(source: """
-                    db:execute("INSERT INTO author (name) VALUES ('Verne')")
-                    return { db:fetch_value("SELECT created FROM author"), perilune.now():format("%Y-%m-%d %H:%M:%S") }
-                    """)
+                let found: [String] = try await inner.run(
+                    source: """
+                        db:execute("INSERT INTO author (name) VALUES ('Verne')")
+                        return { db:fetch_value("SELECT created FROM author"), perilune.now():format("%Y-%m-%d %H:%M:%S") }
+                        """)
                 #expect(found == ["2001-09-09 01:46:40", "2001-09-09 01:46:40"])
             }
             let found: String = try await outer.run(source: "return db:fetch_value('SELECT CURRENT_DATE')")
@@ -86,7 +92,9 @@ import Testing
         try await DependencyContainer.withTestScope {
             try await DependencyContainer.prepare { $0.defaultDatabase = .inMemory() }
             let host = try await ScriptHost()
-            try await DependencyContainer.with { $0.date = .constant(Date(timeIntervalSince1970: 0)) } operation: {
+            try await DependencyContainer.with {
+                $0.date = .constant(Date(timeIntervalSince1970: 0))
+            } operation: {
                 let year: Int = try await host.run(source: "return perilune.now().year")
                 #expect(year == 2000)
             }
@@ -101,18 +109,20 @@ import Testing
                 $0.defaultDatabase = .inMemory()
             }
             let host = try await ScriptHost()
-            try await host.run(source: """
-                perilune.log.info("closing", { month = 3, ok = true })
+            try await host.run(
+                source: """
+                    perilune.log.info("closing", { month = 3, ok = true })
 
-                perilune.log.error("failed")
-                perilune.log.trace("unheard")
-                assert(not pcall(perilune.log.info))
-                assert(not pcall(perilune.log.info, "x", 5))
-                """, named: "close.lua")
+                    perilune.log.error("failed")
+                    perilune.log.trace("unheard")
+                    assert(not pcall(perilune.log.info))
+                    assert(not pcall(perilune.log.info, "x", 5))
+                    """, named: "close.lua")
         }
-        #expect(records.lines == [
-            "info closing line=1 month=3 ok=true script=close.lua", "error failed line=3 script=close.lua",
-        ])
+        #expect(
+            records.lines == [
+                "info closing line=1 month=3 ok=true script=close.lua", "error failed line=3 script=close.lua",
+            ])
     }
 }
 

@@ -28,14 +28,15 @@ import Testing
 
     @Test func `a statement sees everything that was committed before`() async throws {
         try await withHosts(2) { pool, hosts in
-            let counts: [Int] = try await hosts[0].run(source: """
-                local counts = {}
-                for i = 1, 20 do
-                  db:execute("INSERT INTO author (name) VALUES (?)", i)
-                  counts[i] = db:fetch_value("SELECT COUNT(*) FROM author")
-                end
-                return counts
-                """)
+            let counts: [Int] = try await hosts[0].run(
+                source: """
+                    local counts = {}
+                    for i = 1, 20 do
+                      db:execute("INSERT INTO author (name) VALUES (?)", i)
+                      counts[i] = db:fetch_value("SELECT COUNT(*) FROM author")
+                    end
+                    return counts
+                    """)
             #expect(counts == Array(1...20))
             #expect(try await hosts[1].run(source: Self.count) as Int == 20)
             try await pool.write { db in try db.execute(sql: "DELETE FROM author WHERE id > 5") }
@@ -71,15 +72,16 @@ import Testing
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for host in hosts {
                     group.addTask {
-                        try await host.run(source: """
-                            for i = 1, 40 do
-                              db:execute("INSERT INTO author (name) VALUES ('x')")
-                              local count = db:fetch_value("SELECT COUNT(*) FROM author")
-                              db:write(function(db) assert(db:fetch_value("SELECT COUNT(*) FROM author") >= count) end)
-                              db:read(function(db) assert(db:fetch_value("SELECT COUNT(*) FROM author") >= count) end)
-                            end
-                            return db:fetch_value("SELECT COUNT(*) FROM author")
-                            """)
+                        try await host.run(
+                            source: """
+                                for i = 1, 40 do
+                                  db:execute("INSERT INTO author (name) VALUES ('x')")
+                                  local count = db:fetch_value("SELECT COUNT(*) FROM author")
+                                  db:write(function(db) assert(db:fetch_value("SELECT COUNT(*) FROM author") >= count) end)
+                                  db:read(function(db) assert(db:fetch_value("SELECT COUNT(*) FROM author") >= count) end)
+                                end
+                                return db:fetch_value("SELECT COUNT(*) FROM author")
+                                """)
                     }
                 }
                 let greatest = try await group.reduce(0) { max($0, $1) }
@@ -110,10 +112,11 @@ import Testing
             pool.invalidateReadOnlyConnections()
             #expect(await eventually { connections.open == 1 })
             // The next connection has everything that Swift prepared and the script added.
-            let sum: Int = try await hosts[0].run(source: """
-                db:add_function("twice", function(x) return 2 * x end)
-                return db:fetch_value("SELECT host_answer() + twice(4)")
-                """)
+            let sum: Int = try await hosts[0].run(
+                source: """
+                    db:add_function("twice", function(x) return 2 * x end)
+                    return db:fetch_value("SELECT host_answer() + twice(4)")
+                    """)
             #expect(sum == 50)
             #expect(await eventually { connections.open == 2 })
         }
@@ -123,11 +126,12 @@ import Testing
     @Test func `no statement keeps the WAL from being truncated`() async throws {
         try await withHosts(1) { pool, hosts in
             try await pool.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES ('a'), ('b')") }
-            try await hosts[0].run(source: """
-                assert(db:fetch_one("SELECT * FROM author").name == "a")
-                local ok = pcall(db.fetch_value, db, "SELECT json_extract(name, '$') FROM author")
-                assert(not ok)
-                """)
+            try await hosts[0].run(
+                source: """
+                    assert(db:fetch_one("SELECT * FROM author").name == "a")
+                    local ok = pcall(db.fetch_value, db, "SELECT json_extract(name, '$') FROM author")
+                    assert(not ok)
+                    """)
             let busy = try await pool.writeWithoutTransaction { db in
                 try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)")
             }
@@ -140,12 +144,13 @@ import Testing
             var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.allowsFiles = true
             let host = try await ScriptHost(configuration)
-            try await host.run(source: """
-                local pool = perilune.pool(...)
-                pool:execute("CREATE TABLE a (b); INSERT INTO a VALUES (1)")
-                for i = 1, 3 do assert(pool:fetch_value("SELECT b FROM a") == 1) end
-                pool:close()
-                """, arguments: "\(folder)/own.sqlite")
+            try await host.run(
+                source: """
+                    local pool = perilune.pool(...)
+                    pool:execute("CREATE TABLE a (b); INSERT INTO a VALUES (1)")
+                    for i = 1, 3 do assert(pool:fetch_value("SELECT b FROM a") == 1) end
+                    pool:close()
+                    """, arguments: "\(folder)/own.sqlite")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["own.sqlite"])
         }
     }
@@ -157,7 +162,10 @@ import Testing
         try await withHosts(1, configuration) { _, hosts in
             try await hosts[0].run(source: "for i = 1, 3 do db:fetch_one('SELECT ' .. i) end")
         }
-        #expect(statements.withLock { all in all.filter { $0.hasPrefix("SELECT ") && $0.count == 8 } } == ["SELECT 1", "SELECT 2", "SELECT 3"])
+        #expect(
+            statements.withLock { all in all.filter { $0.hasPrefix("SELECT ") && $0.count == 8 } } == [
+                "SELECT 1", "SELECT 2", "SELECT 3",
+            ])
     }
 }
 

@@ -32,7 +32,9 @@ enum ScriptPlace: String, CaseIterable, CustomTestStringConvertible {
 
     /// Creates a host. The default databases of tests are in memory, which other processes cannot reach, so an isolated host gets
     /// its own database.
-    func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory())) async throws -> ScriptHost {
+    func host(_ configuration: ScriptHost.Configuration = ScriptHost.Configuration(database: .inMemory())) async throws
+        -> ScriptHost
+    {
         var configuration = self.configuration(configuration)
         if self == .isolated, configuration.database == nil { configuration.database = .inMemory() }
         return try await ScriptHost(configuration)
@@ -63,7 +65,8 @@ let library = Migrations.inTransaction { db in
 }
 
 extension DatabaseWriter {
-    func value<Value: DatabaseValueConvertible & Sendable>(_ sql: String, as type: Value.Type = Value.self) async throws -> Value? {
+    func value<Value: DatabaseValueConvertible & Sendable>(_ sql: String, as type: Value.Type = Value.self) async throws -> Value?
+    {
         try await read { db in try Value.fetchOne(db, sql: sql) }
     }
 }

@@ -92,11 +92,12 @@ import Testing
                 $0.defaultDatabase = .inMemory(trace: .log([], slow: .milliseconds(1)))
             }
             let host = try await ScriptHost()
-            try await host.run(source: """
-                db:execute("CREATE TABLE t (a)")
-                db:fetch_value([[WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c LIMIT ?)
-                  SELECT COUNT(*) FROM c, t]], 99999)
-                """)
+            try await host.run(
+                source: """
+                    db:execute("CREATE TABLE t (a)")
+                    db:fetch_value([[WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c LIMIT ?)
+                      SELECT COUNT(*) FROM c, t]], 99999)
+                    """)
             #expect(await eventually { !recursive.isEmpty })
         }
         let line = try #require(recursive.first)

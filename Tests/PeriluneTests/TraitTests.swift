@@ -12,12 +12,13 @@ struct TraitTests {
 
     @Test(arguments: 1...10) func `each test case has its own database`(_ number: Int) async throws {
         let host = try await ScriptHost()
-        try await host.run(source: """
-            assert(db:fetch_value("SELECT COUNT(*) FROM author") == 0)
-            db:execute("INSERT INTO author (name) VALUES ('x')")
-            assert(db:fetch_value("SELECT created FROM author") == "1970-01-02 00:00:00")
-            assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
-            """)
+        try await host.run(
+            source: """
+                assert(db:fetch_value("SELECT COUNT(*) FROM author") == 0)
+                db:execute("INSERT INTO author (name) VALUES ('x')")
+                assert(db:fetch_value("SELECT created FROM author") == "1970-01-02 00:00:00")
+                assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
+                """)
         let database = try await DependencyContainer.defaultDatabase
         #expect(try await DependencyContainer.defaultDatabase === database)
         // The databases are retained so that their addresses stay distinct.
@@ -55,10 +56,11 @@ struct TraitTests {
 
     private func write() async throws {
         let host = try await ScriptHost()
-        let count: Int = try await host.run(source: """
-            for i = 1, 200 do db:execute("INSERT INTO author (name) VALUES (?)", tostring(i)) end
-            return db:fetch_value("SELECT COUNT(*) FROM author")
-            """)
+        let count: Int = try await host.run(
+            source: """
+                for i = 1, 200 do db:execute("INSERT INTO author (name) VALUES (?)", tostring(i)) end
+                return db:fetch_value("SELECT COUNT(*) FROM author")
+                """)
         #expect(count == 200)
     }
 }
@@ -79,11 +81,12 @@ struct TraitTests {
             $0.record("send", in: mail)
             $0.record("count", in: mail, returning: 7)
         }
-        try await host.run(source: """
-            local mail = require "mail"
-            assert(mail.send("ada", { copies = 2, tags = { "a", "b" } }) == nil)
-            assert(mail.count(1.5, true, nil) == 7)
-            """)
+        try await host.run(
+            source: """
+                local mail = require "mail"
+                assert(mail.send("ada", { copies = 2, tags = { "a", "b" } }) == nil)
+                assert(mail.count(1.5, true, nil) == 7)
+                """)
         #expect(mail.calls.map(\.function) == ["send", "count"])
         #expect(mail.calls[0].arguments == ["ada", ["copies": 2, "tags": ["a", "b"]]])
         #expect(mail.calls[1].arguments == [1.5, true, nil])

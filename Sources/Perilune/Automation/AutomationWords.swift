@@ -1,5 +1,7 @@
 /// How a run of an automation has ended, or what it is doing. More outcomes may be added.
-public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
+    CustomStringConvertible
+{
     /// The word in the table of runs.
     public let rawValue: String
 
@@ -51,7 +53,8 @@ public struct AutomationMode: RawRepresentable, Hashable, Codable, Sendable, Exp
 }
 
 /// The current activity of an automation or a queue of jobs. More states may be added.
-public struct AutomationState: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct AutomationState: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     /// The word that `perilune automations status` shows.
     public let rawValue: String
 

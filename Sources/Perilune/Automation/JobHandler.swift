@@ -117,7 +117,8 @@ extension JobQueue {
 
         /// Makes the options of a handler.
         public init(
-            attempts: Int = 5, backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1, rate: String? = nil,
+            attempts: Int = 5, backoff: ClosedRange<Duration> = .seconds(1)...(.seconds(3600)), concurrency: Int = 1,
+            rate: String? = nil,
             timeout: Duration? = nil, keep: Duration = .seconds(86400)
         ) {
             (self.attempts, self.backoff, self.concurrency) = (attempts, backoff, concurrency)
@@ -151,7 +152,9 @@ extension JobQueue {
         let relay = OutcomeRelay(continuation)
         let name = name
         let number: Int = try await host.callJobBridge("handle") { [weak relay] host in
-            let function = try host.state.makeCodedAsyncFunction("job handler") { (job: Job<Payload>) async throws in try await body(job) }
+            let function = try host.state.makeCodedAsyncFunction("job handler") { (job: Job<Payload>) async throws in
+                try await body(job)
+            }
             let report = try host.state.makeCodedFunction("job outcome") { (outcome: JobOutcome) in relay?.pass(outcome) }
             return [.string(LuaString(name)), .table(try options.table(in: host.state)), .function(function), .function(report)]
         }

@@ -84,7 +84,8 @@ extension ScriptHost {
     fileprivate nonisolated func callJobs<Result: Decodable & Sendable>(
         _ method: String, _ queue: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
     ) async throws -> Result {
-        try await callJobBridge("call") { host in [.string(LuaString(queue)), .string(LuaString(method))] + (try arguments(host)) }
+        try await callJobBridge("call") { host in [.string(LuaString(queue)), .string(LuaString(method))] + (try arguments(host))
+        }
     }
 
     /// Calls a function of the library's interface to jobs.

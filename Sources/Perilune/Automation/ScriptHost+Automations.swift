@@ -108,7 +108,9 @@ extension ScriptHost {
     ///
     /// - Parameter limit: A run that lasts longer is a problem.
     /// - Throws: `LuaError` if the tables cannot be read.
-    public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws -> [AutomationStatus] {
+    public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws
+        -> [AutomationStatus]
+    {
         try await exclusively { host in
             let rows: [AutomationStatus.Row] = try await host.callAutomations("status", [.number(limit / .seconds(1))])
             return rows.map { AutomationStatus(row: $0) }

@@ -90,7 +90,9 @@ package enum Base64 {
         /// Decodes groups of four letters, up to the first group with another character.
         ///
         /// - Returns: The number of decoded letters.
-        private static func decodeWhole(_ text: UnsafeRawBufferPointer, _ values: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) -> Int {
+        private static func decodeWhole(
+            _ text: UnsafeRawBufferPointer, _ values: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
+        ) -> Int {
             let start = bytes.count
             bytes.append(contentsOf: repeatElement(0, count: text.count / 4 * 3))
             var (taken, place) = (0, start)

@@ -112,7 +112,8 @@ private enum Recordings {
         entries.withLock { entries in
             entries.append(entry)
             pdb_follow_recordings(
-                { Recordings.onEach($0) { $0.checkSize() } }, { Recordings.onEach($0) { $0.willBeginAccess() } }, { Recordings.has($0) },
+                { Recordings.onEach($0) { $0.checkSize() } }, { Recordings.onEach($0) { $0.willBeginAccess() } },
+                { Recordings.has($0) },
                 { connection, kind, schema, table in
                     guard let schema, let table, sqlite3_stricmp(schema, "main") == 0 else { return }
                     Recordings.onEach(connection) { $0.take(kind, of: table) }

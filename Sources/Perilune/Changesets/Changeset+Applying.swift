@@ -52,10 +52,13 @@ extension Changeset {
         let outline = try stream.outline()
         let count = try outline.countChanges(in: db, only: folded) { table in
             ChangesetError(
-                .schema, "the table `\(table)` is missing, or has other columns or another key than in the changeset", table: table)
+                .schema, "the table `\(table)` is missing, or has other columns or another key than in the changeset",
+                table: table)
         }
         guard count > 0 else { return (0, 0) }
-        return try ForeignKeyActions.leavingOut(of: outline, in: db) { try apply(count, to: db, only: folded, resolving: resolve) }
+        return try ForeignKeyActions.leavingOut(of: outline, in: db) {
+            try apply(count, to: db, only: folded, resolving: resolve)
+        }
     }
 
     private func apply(
@@ -75,7 +78,8 @@ extension Changeset {
             case .replace:
                 guard conflict.kind == .data || conflict.kind == .conflict else {
                     throw ChangesetError(
-                        .resolution, "a conflict of kind \(conflict.kind.rawValue) cannot be resolved by \"replace\"; use \"omit\" or \"abort\"",
+                        .resolution,
+                        "a conflict of kind \(conflict.kind.rawValue) cannot be resolved by \"replace\"; use \"omit\" or \"abort\"",
                         conflict: conflict)
                 }
                 return PSQL_CHANGESET_REPLACE

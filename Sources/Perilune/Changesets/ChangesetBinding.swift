@@ -31,7 +31,8 @@ enum ChangesetBinding {
             do {
                 return [bytes(of: try first.followed(by: second))]
             } catch let error as DatabaseError where error.resultCode == .SQLITE_SCHEMA {
-                throw ChangesetError(.schema, "the changesets cannot be joined: a table has other columns or another key in the second one")
+                throw ChangesetError(
+                    .schema, "the changesets cannot be joined: a table has other columns or another key in the second one")
             }
         }
         // (handle, bytes): returns a list of tables, one for each change.
@@ -80,8 +81,12 @@ enum ChangesetBinding {
     /// Returns the GRDB connection of the database handle at position 1, which must be in a writable transaction.
     private static func connection(_ arguments: LuaArguments) throws -> Database {
         let handle = try DatabaseHandle(arguments, 1, for: "changesets")
-        try handle.database.refuseInCluster("changesets are recorded and applied in files and in memory, not in a cluster; write the statements of a change instead")
-        guard let db = handle.connection else { throw BindingError("usage", "changesets are recorded and applied in a transaction") }
+        try handle.database.refuseInCluster(
+            "changesets are recorded and applied in files and in memory, not in a cluster; write the statements of a change instead"
+        )
+        guard let db = handle.connection else {
+            throw BindingError("usage", "changesets are recorded and applied in a transaction")
+        }
         guard !handle.isReadonly else { throw BindingError("readonly", "this block may only read; use db:write") }
         return db
     }
@@ -114,7 +119,9 @@ private struct ColumnNames {
         try table.rawSet("table", .string(LuaString(row.table)))
         try table.rawSet("operation", .string(LuaString(row.kind.verb)))
         let keyTable = try state.makeTable()
-        for (place, value) in zip(row.keyColumns, row.key) { try keyTable.rawSet(name(place, of: row), luaValue(value, in: state)) }
+        for (place, value) in zip(row.keyColumns, row.key) {
+            try keyTable.rawSet(name(place, of: row), luaValue(value, in: state))
+        }
         try table.rawSet("key", .table(keyTable))
         if !row.before.isEmpty { try table.rawSet("old", values(row.before, of: row, in: state)) }
         if !row.after.isEmpty { try table.rawSet("new", values(row.after, of: row, in: state)) }

@@ -4,7 +4,9 @@ public import PeriluneLua
 public struct ChangesetError: Error, CustomStringConvertible, Sendable {
     /// A code that identifies the failure, for programs.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private enum Value: String { case malformed, unrecordable, tooLarge = "too_large", schema, conflict, foreignKey = "foreign_key", resolution }
+        private enum Value: String {
+            case malformed, unrecordable, tooLarge = "too_large", schema, conflict, foreignKey = "foreign_key", resolution
+        }
         private let value: Value
 
         /// The bytes are not a changeset.

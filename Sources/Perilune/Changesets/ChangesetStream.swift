@@ -89,13 +89,15 @@ struct ChangesetStream {
         if let data = bytes.memory {
             return data.withUnsafeBytes { buffer in
                 sqlite3changeset_apply_v2(
-                    connection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), callbacks.filter, callbacks.resolve,
+                    connection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), callbacks.filter,
+                    callbacks.resolve,
                     callbacks.context, nil, nil, flags)
             }
         }
         let input = ChangesetInput(bytes)
         let code = sqlite3changeset_apply_v2_strm(
-            connection, ChangesetInput.read, input.context, callbacks.filter, callbacks.resolve, callbacks.context, nil, nil, flags)
+            connection, ChangesetInput.read, input.context, callbacks.filter, callbacks.resolve, callbacks.context, nil, nil,
+            flags)
         if let error = input.error { throw error }
         return code
     }

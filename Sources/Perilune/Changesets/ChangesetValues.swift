@@ -43,7 +43,9 @@ struct ChangesetValues: Sequence, IteratorProtocol {
             switch value[0] {
             case 1: sqlite3_bind_int64(statement, parameter, Int64(bitPattern: number()))
             case 2: sqlite3_bind_double(statement, parameter, Double(bitPattern: number()))
-            case 3: sqlite3_bind_text(statement, parameter, contents.assumingMemoryBound(to: CChar.self).baseAddress, CInt(contents.count), nil)
+            case 3:
+                sqlite3_bind_text(
+                    statement, parameter, contents.assumingMemoryBound(to: CChar.self).baseAddress, CInt(contents.count), nil)
             case 4: sqlite3_bind_blob(statement, parameter, contents.baseAddress, CInt(contents.count), nil)
             default: sqlite3_bind_null(statement, parameter)
             }

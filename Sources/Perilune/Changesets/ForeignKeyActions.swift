@@ -11,7 +11,9 @@ enum ForeignKeyActions {
     /// - Throws: The error of `body`, or ``ChangesetError`` with the code `foreignKey`. The changes are undone in both cases.
     static func leavingOut<R>(of outline: ChangesetOutline, in db: Database, _ body: () throws -> R) throws -> R {
         let connection = db.sqliteConnection
-        guard try act(outline, in: db), !hasOpenViolations(connection), psql_enable_foreign_keys(connection, -1) == 1 else { return try body() }
+        guard try act(outline, in: db), !hasOpenViolations(connection), psql_enable_foreign_keys(connection, -1) == 1 else {
+            return try body()
+        }
         let check = try ForeignKeyCheck(db, SchemaSnapshot(db), outline), before = try check.countViolations()
         var result: R?
         try db.inSavepoint {

@@ -59,9 +59,12 @@ final class FormerRows {
     /// - Parameter bytes: The key, followed by the values if the row existed.
     /// - Returns: `false` if memory runs out. No more rows can be added then.
     func add(_ bytes: UnsafeRawBufferPointer, keyCount: Int, wasThere: Bool, isIndirect: Bool) -> Bool {
-        guard hasPlaces(for: list.elements.count + 1, bytes, keyCount), free.count >= bytes.count || addPiece(atLeast: bytes.count) else { return false }
+        guard hasPlaces(for: list.elements.count + 1, bytes, keyCount),
+            free.count >= bytes.count || addPiece(atLeast: bytes.count)
+        else { return false }
         let row = Row(
-            start: UnsafeRawPointer(free.baseAddress!), count: bytes.count, keyCount: UInt32(keyCount), isIndirect: isIndirect, wasThere: wasThere)
+            start: UnsafeRawPointer(free.baseAddress!), count: bytes.count, keyCount: UInt32(keyCount), isIndirect: isIndirect,
+            wasThere: wasThere)
         guard list.append(row) else { return false }
         free.copyMemory(from: bytes)
         free = UnsafeMutableRawBufferPointer(rebasing: free[bytes.count...])

@@ -83,7 +83,9 @@ final class RecordedRows {
         let isIndirect = sqlite3_preupdate_depth(connection) > 0
         guard !scratch.bytes.withUnsafeBytes({ table.rows.note($0, isIndirect: isIndirect) }) else { return }
         guard !isFormer || write(table.columns.indices, of: table, read) else { return }
-        guard scratch.bytes.withUnsafeBytes({ table.rows.add($0, keyCount: keyCount, wasThere: isFormer, isIndirect: isIndirect) }) else {
+        guard
+            scratch.bytes.withUnsafeBytes({ table.rows.add($0, keyCount: keyCount, wasThere: isFormer, isIndirect: isIndirect) })
+        else {
             isOutOfMemory = true
             return
         }
@@ -128,7 +130,8 @@ final class RecordedRows {
         let isRead = forEachRow(of: statement) {
             columns.append(
                 Table.Column(
-                    name: String(cString: sqlite3_column_text(statement, 1)), type: sqlite3_column_text(statement, 2).map { String(cString: $0) } ?? "",
+                    name: String(cString: sqlite3_column_text(statement, 1)),
+                    type: sqlite3_column_text(statement, 2).map { String(cString: $0) } ?? "",
                     keyPosition: UInt8(clamping: sqlite3_column_int(statement, 5))))
         }
         return isRead ? columns : nil
@@ -180,7 +183,9 @@ final class RecordedRows {
         for index in columns { scratch.append(sqlite3_column_value(statement, CInt(index))) }
     }
 
-    private func add(_ former: FormerRows.Row, _ found: UnsafeRawBufferPointer?, of table: Table, to writer: inout ChangesetWriter) {
+    private func add(
+        _ former: FormerRows.Row, _ found: UnsafeRawBufferPointer?, of table: Table, to writer: inout ChangesetWriter
+    ) {
         let kind: RowChange.Kind
         switch (former.values, found) {
         case (nil, nil): return

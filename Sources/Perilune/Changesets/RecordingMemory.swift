@@ -55,7 +55,8 @@ struct RecordedList<Element: BitwiseCopyable> {
 
     private mutating func resize(to capacity: Int) -> Bool {
         guard let room = memory.allocate(capacity * MemoryLayout<Element>.stride) else { return false }
-        let moved = UnsafeMutableBufferPointer(start: room.bindMemory(to: Element.self, capacity: capacity), count: elements.count)
+        let moved = UnsafeMutableBufferPointer(
+            start: room.bindMemory(to: Element.self, capacity: capacity), count: elements.count)
         _ = moved.initialize(fromContentsOf: elements)
         release()
         (elements, self.capacity) = (moved, capacity)

@@ -25,7 +25,8 @@ struct LuaTokens {
     }
 
     private static let keywords: Set<String> = [
-        "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or",
+        "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+        "or",
         "repeat", "return", "then", "true", "until", "while",
     ]
 
@@ -79,7 +80,8 @@ struct LuaTokens {
     private mutating func readNumber() {
         var previous: UInt8 = 0
         while let byte = byte() {
-            let isExponentSign = (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")) && [0x65, 0x70].contains(previous | 0x20)
+            let isExponentSign =
+                (byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")) && [0x65, 0x70].contains(previous | 0x20)
             guard Self.isLetter(byte) || Self.isDigit(byte) || byte == UInt8(ascii: ".") || isExponentSign else { break }
             previous = byte
             position += 1
@@ -128,7 +130,8 @@ struct LuaTokens {
     }
 
     private mutating func readSign() {
-        for sign in ["...", "..", "::", "==", "~=", "<=", ">=", "//", "<<", ">>"] where text[position...].starts(with: sign.utf8) {
+        for sign in ["...", "..", "::", "==", "~=", "<=", ">=", "//", "<<", ">>"] where text[position...].starts(with: sign.utf8)
+        {
             position += sign.utf8.count
             return add(.sign(sign))
         }

@@ -12,7 +12,9 @@ extension ScriptHost {
     ///   - name: The name of the script in messages.
     ///   - functions: The functions that the program will call: `orders.total`.
     /// - Throws: `LuaError` if the host is closed; `CancellationError` if the task is cancelled.
-    public nonisolated func check(source: String, named name: String = "script", defining functions: [String] = []) async throws -> ScriptCheck {
+    public nonisolated func check(source: String, named name: String = "script", defining functions: [String] = []) async throws
+        -> ScriptCheck
+    {
         try await exclusively { host in
             let text = Array(source.utf8)
             if let fault = try await host.syntaxFault(in: text, named: name) {
@@ -29,15 +31,19 @@ extension ScriptHost {
     /// of a module, for example.
     func helpFromCheck(_ error: LuaError) -> (help: String, suggestions: [String])? {
         let message = error.message
-        guard message.hasPrefix("attempt to call a nil") || message.hasPrefix("attempt to index a nil") || message.contains(" not found")
-            || message.contains("argument 1: expected")
+        guard
+            message.hasPrefix("attempt to call a nil") || message.hasPrefix("attempt to index a nil")
+                || message.contains(" not found")
+                || message.contains("argument 1: expected")
         else { return nil }
         guard let file = error.file, let line = error.line, let text = sourceTexts.text(of: sourceTexts.fullName(file)),
             let surroundings = try? surroundings()
         else { return nil }
         var reader = ScriptReader(text, surroundings)
         let kinds: [ScriptCheck.Finding.Kind] = [.module, .function, .global, .withheld]
-        guard let finding = reader.read(defining: []).findings.first(where: { $0.line == line && kinds.contains($0.kind) }) else { return nil }
+        guard let finding = reader.read(defining: []).findings.first(where: { $0.line == line && kinds.contains($0.kind) }) else {
+            return nil
+        }
         let question = finding.suggestion.map { "did you mean `\($0)`?" }
         // The error itself says that the variable is nil.
         let parts = [finding.kind == .global ? nil : finding.message, question].compactMap(\.self)
@@ -68,7 +74,8 @@ extension ScriptHost {
             guard case .string(let name) = key else { continue }
             surroundings.globals.insert(name.description)
             guard case .table(let table) = value, LuaLibraries.tableNames.contains(name.description) else { continue }
-            surroundings.members[name.description] = Set(try table.pairs().compactMap { if case .string(let name) = $0.0 { name.description } else { nil } })
+            surroundings.members[name.description] = Set(
+                try table.pairs().compactMap { if case .string(let name) = $0.0 { name.description } else { nil } })
         }
         let known = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
         let hasOwnFiles = searchesFiles

@@ -42,7 +42,9 @@ struct ScriptReader {
         collectDeclarations()
         for index in tokens.indices { read(at: index) }
         for function in functions where !defines(function) {
-            add(.missing, "the script does not define the function `\(function)`", nil, nearestName(to: function, among: definedFunctions()))
+            add(
+                .missing, "the script does not define the function `\(function)`", nil,
+                nearestName(to: function, among: definedFunctions()))
         }
         check.findings.sort { ($0.line ?? .max) < ($1.line ?? .max) }
         return check
@@ -166,7 +168,9 @@ struct ScriptReader {
             return
         }
         if isSign(":", index + 1) {
-            add(.function, "`\(module.name).\(name)` is a function, not a method: call it with a dot", index + 2, "\(module.name).\(name)")
+            add(
+                .function, "`\(module.name).\(name)` is a function, not a method: call it with a dot", index + 2,
+                "\(module.name).\(name)")
         }
         let use = ScriptCheck.Use(module: module.name, function: name, effect: function.effect)
         if !check.uses.contains(use) { check.uses.append(use) }
@@ -179,10 +183,13 @@ struct ScriptReader {
             let names = surroundings.globals.union(declared).filter { !$0.hasPrefix("_") }
             return add(.global, "no variable `\(name)` is defined", index, nearestName(to: name, among: names.sorted()))
         }
-        guard isSign(".", index + 1), let member = self.name(index + 2), let members = surroundings.members[name], !members.contains(member),
+        guard isSign(".", index + 1), let member = self.name(index + 2), let members = surroundings.members[name],
+            !members.contains(member),
             !isSign("=", index + 3)
         else { return }
-        add(.withheld, "this host does not give scripts `\(name).\(member)`", index + 2, nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
+        add(
+            .withheld, "this host does not give scripts `\(name).\(member)`", index + 2,
+            nearestName(to: member, among: members.sorted()).map { "\(name).\($0)" })
     }
 
     // MARK: - Definitions
@@ -254,10 +261,13 @@ struct ScriptReader {
         let start = isSign("(", index + 1) ? index + 2 : index + 1
         guard isSign("{", start) else { return }
         let keys = keys(ofTableAt: start)
-        if let key = keys.first(where: { $0.name == "name" }), case .string(let name)? = self[key.index + 2] { check.automations.append(name) }
+        if let key = keys.first(where: { $0.name == "name" }), case .string(let name)? = self[key.index + 2] {
+            check.automations.append(name)
+        }
         for key in keys where !Self.automationOptions.contains(key.name) {
             add(
-                .automation, "an automation has no option `\(key.name)`", key.index, nearestName(to: key.name, among: Self.automationOptions))
+                .automation, "an automation has no option `\(key.name)`", key.index,
+                nearestName(to: key.name, among: Self.automationOptions))
         }
         for option in ["name", "on", "run"] where !keys.contains(where: { $0.name == option }) {
             add(.automation, "the automation lacks the option `\(option)`", index)

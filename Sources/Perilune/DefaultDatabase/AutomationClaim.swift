@@ -88,7 +88,8 @@ final class AutomationClaim: Sendable {
 
     private static func alreadyRunning(_ file: String, _ database: String, _ place: String) -> LuaError {
         let name = database.isEmpty || database == ":memory:" || database.contains("mode=memory") ? "this database" : database
-        return LuaError(.host, "the automations of \(file) are already running on \(name), in \(place)", fields: ["kind": "already_running"])
+        return LuaError(
+            .host, "the automations of \(file) are already running on \(name), in \(place)", fields: ["kind": "already_running"])
     }
 
     private static func place(of database: any DatabaseWriter, _ path: String) -> Place {

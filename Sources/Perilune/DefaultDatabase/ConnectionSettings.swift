@@ -63,7 +63,8 @@ struct ConnectionSettings: Equatable, Sendable {
             ("foreign_keys", .boolean(foreignKeysEnabled)), ("readonly", .boolean(isReadonly)),
             ("double_quotes", .boolean(acceptsDoubleQuotedStringLiterals)), ("wal", .boolean(usesLog)),
             ("refuses_double_quotes", .boolean(refusesDoubleQuotedStrings)),
-            ("journal_mode", journal.mode.map { .text($0.rawValue) }), ("synchronous", journal.synchronous.map { .text($0.rawValue) }),
+            ("journal_mode", journal.mode.map { .text($0.rawValue) }),
+            ("synchronous", journal.synchronous.map { .text($0.rawValue) }),
             ("busy", busyTimeout.map { WireValue(Duration.seconds($0)) }),
         ])
     }

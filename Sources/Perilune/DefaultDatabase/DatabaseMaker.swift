@@ -45,15 +45,19 @@ struct DatabaseMaker {
 
     /// Removes a new file after failed migrations, if it contains only Perilune's own tables.
     private static func remove(_ path: String, of writer: any DatabaseWriter) {
-        let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name NOT IN (?, ?))"
-        let isUsed = try? writer.read { db in try Bool.fetchOne(db, sql: sql, arguments: [OwnTables.migrations, OwnTables.checksums]) }
+        let sql =
+            "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite@_%' ESCAPE '@' AND name NOT IN (?, ?))"
+        let isUsed = try? writer.read { db in
+            try Bool.fetchOne(db, sql: sql, arguments: [OwnTables.migrations, OwnTables.checksums])
+        }
         guard isUsed == false, (try? writer.close()) != nil else { return }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     private func makeInCluster(_ url: String) throws -> any DatabaseWriter {
         guard source.migrations?.isFolder != false else {
-            throw LuaError(.usage, "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
+            throw LuaError(
+                .usage, "migrations in Swift write to SQLite in this process; use a folder of migrations for a cluster")
         }
         var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)
@@ -66,8 +70,11 @@ struct DatabaseMaker {
     private func makeForTest() async throws -> any DatabaseWriter {
         if case .existing(let writer) = source.kind { return writer }
         let isFile = source.usesFilesInTests || needsFile
-        guard let migrations = source.migrations else { return isFile ? try filled("test.sqlite", isFile: true) { _ in } : try open(nil) }
-        let template = try await DatabaseTemplates.shared.template(of: migrations, configuration: source.writable.connectionConfiguration)
+        guard let migrations = source.migrations else {
+            return isFile ? try filled("test.sqlite", isFile: true) { _ in } : try open(nil)
+        }
+        let template = try await DatabaseTemplates.shared.template(
+            of: migrations, configuration: source.writable.connectionConfiguration)
         return try filled("test.sqlite", isFile: isFile || source.isReadonly) { writer in try template.backup(to: writer) }
     }
 

@@ -49,7 +49,9 @@ extension DatabaseSource.Journal {
     /// The journal with the choices of the process for everything that it leaves open.
     var completed: DatabaseSource.Journal {
         let file = FileJournal(self)
-        return .init(mode: file.mode.flatMap { .init(rawValue: $0.rawValue) }, synchronous: file.synchronous.flatMap { .init(rawValue: $0.rawValue) })
+        return .init(
+            mode: file.mode.flatMap { .init(rawValue: $0.rawValue) },
+            synchronous: file.synchronous.flatMap { .init(rawValue: $0.rawValue) })
     }
 }
 

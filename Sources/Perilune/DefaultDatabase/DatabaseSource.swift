@@ -157,7 +157,8 @@ extension DatabaseSource {
         var connection = configuration
         connection?.readonly = false
         var source = DatabaseSource(
-            kind, migrations: migrations, configuration: connection, inEveryContext: isInEveryContext, usesFilesInTests: usesFilesInTests,
+            kind, migrations: migrations, configuration: connection, inEveryContext: isInEveryContext,
+            usesFilesInTests: usesFilesInTests,
             journal: journal, trace: trace)
         source.keepsTransactions = keepsTransactions
         return source

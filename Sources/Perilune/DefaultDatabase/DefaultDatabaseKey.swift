@@ -12,7 +12,8 @@ enum DefaultDatabaseKey: DependencyContainer.Key {
         switch context {
         case .live:
             .none(
-                cure: "call `try await DependencyContainer.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
+                cure:
+                    "call `try await DependencyContainer.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
                     + "the program, or give the host a database: `ScriptHost(database: .pool(\"app.sqlite\"))`")
         case .test:
             .reported(

@@ -25,7 +25,9 @@ struct LiveFile {
         try requireFile()
         // Copy without locks or additional files. Reading a database with a write-ahead log would create files next to it.
         if isAtRest {
-            if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) { return }
+            if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) {
+                return
+            }
         } else if hasLeftLog {
             if try copyUnlocked({ try copyWithLog(into: db) }) { return }
         }
@@ -77,7 +79,8 @@ struct LiveFile {
         let folder = try TemporaryFolder.makeFolder("log")
         defer { try? FileManager.default.removeItem(atPath: folder) }
         for suffix in ["", "-wal"] {
-            try FileManager.default.copyItem(atPath: (ScriptFile.resolved(path) ?? path) + suffix, toPath: "\(folder)/database\(suffix)")
+            try FileManager.default.copyItem(
+                atPath: (ScriptFile.resolved(path) ?? path) + suffix, toPath: "\(folder)/database\(suffix)")
         }
         try copy(into: db, uri: folder + "/database", flags: SQLITE_OPEN_READWRITE)
     }

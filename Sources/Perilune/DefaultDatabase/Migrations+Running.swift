@@ -74,17 +74,20 @@ extension Migrations {
         try migrations.migrate(upTo: nil) { _, _ in }
         status = try migrations.status()
         if !status.unknown.isEmpty {
-            environment.logger.warning("the database has migrations that \(path) lacks: \(status.unknown.joined(separator: ", "))")
+            environment.logger.warning(
+                "the database has migrations that \(path) lacks: \(status.unknown.joined(separator: ", "))")
         }
         if !status.edited.isEmpty {
-            environment.logger.warning("migrations of \(path) were edited after they were applied: \(status.edited.joined(separator: ", "))")
+            environment.logger.warning(
+                "migrations of \(path) were edited after they were applied: \(status.edited.joined(separator: ", "))")
         }
     }
 
     private func check(_ status: Status, _ source: String) throws {
         guard !acceptsUnknown, !status.unknown.isEmpty else { return }
         throw LuaError(
-            .usage, "the database has migrations that \(source) lacks (\(status.unknown.joined(separator: ", "))): a newer version of the program "
+            .usage,
+            "the database has migrations that \(source) lacks (\(status.unknown.joined(separator: ", "))): a newer version of the program "
                 + "has migrated it; use that version, or open it with `acceptsUnknown: true`", fields: ["kind": "superseded"])
     }
 
@@ -111,7 +114,8 @@ extension Migrations {
 extension ScriptMigrations.Status {
     fileprivate var published: Migrations.Status {
         let pending = Set(pending)
-        return Migrations.Status(applied: names.filter { !pending.contains($0) }, pending: self.pending, edited: edited, unknown: unknown)
+        return Migrations.Status(
+            applied: names.filter { !pending.contains($0) }, pending: self.pending, edited: edited, unknown: unknown)
     }
 }
 

@@ -146,7 +146,8 @@ extension ErrorReport {
         func list(_ texts: [String]) -> JSONText? { texts.isEmpty ? nil : .strings(texts) }
         func text(_ text: String?) -> JSONText? { text.map { .string($0) } }
         let object = JSONText.object([
-            ("kind", text(kind)), ("code", code.map { .integer($0) }), ("message", text(message)), ("file", text(file)), ("line", line.map { .integer($0) }),
+            ("kind", text(kind)), ("code", code.map { .integer($0) }), ("message", text(message)), ("file", text(file)),
+            ("line", line.map { .integer($0) }),
             ("source_line", text(sourceLine)), ("sql", text(sql)), ("sql_offset", sqlOffset.map { .integer($0) }),
             ("args", list(arguments)), ("help", text(help)), ("suggestions", list(suggestions)),
             ("trace", frames.isEmpty ? nil : .list(frames)),

@@ -18,14 +18,17 @@ extension ScriptHost {
             // Another process does not know the modules of the program.
             guard worker != nil, hints.help == nil, let found = helpFromCheck(error) else { return error }
             var error = error
-            error.hints = LuaErrorHints(file: hints.file, sourceLine: hints.sourceLine, help: found.help, suggestions: found.suggestions)
+            error.hints = LuaErrorHints(
+                file: hints.file, sourceLine: hints.sourceLine, help: found.help, suggestions: found.suggestions)
             return error
         }
         var report = ErrorReport(error, source: sourceTexts)
         if report.help == nil, report.kind == "runtime", isSandboxed, ScriptNames.isTakenAway(report.message) {
             report.help = "sandboxed scripts do not have it"
         }
-        if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
+        if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message),
+            let names = databaseNames()
+        {
             report.addSuggestion(from: SchemaNames(names))
         }
         if report.help == nil, let found = helpFromCheck(error) { (report.help, report.suggestions) = found }

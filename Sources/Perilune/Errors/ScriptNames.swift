@@ -5,23 +5,31 @@ package enum ScriptNames {
     /// The globals of Lua, Perilune and the scenario language.
     package static let globals = [
         "after_each", "assert", "before_each", "check", "collectgarbage", "coroutine", "db", "debug", "dofile", "error", "expect",
-        "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix", "next", "os",
-        "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "scenario", "select",
+        "expect_error", "factory", "fixture", "getmetatable", "group", "io", "ipairs", "load", "loadfile", "math", "matrix",
+        "next", "os",
+        "package", "pairs", "pcall", "perilune", "print", "rawequal", "rawget", "rawlen", "rawset", "require", "scenario",
+        "select",
         "setmetatable", "string", "table", "template", "tonumber", "tostring", "type", "utf8", "warn", "xpcall",
     ]
 
     /// Global functions of other libraries, with their replacements.
     private static let otherGlobals: [String: String] = [
         "create_table": "db:create_table(name, function(t) ... end)", "drop_table": "db:drop_table(name)",
-        "alter_table": "db:alter_table(name, function(t) ... end)", "add_column": "db:alter_table(name, function(t) t:add_column(name, type) end)",
+        "alter_table": "db:alter_table(name, function(t) ... end)",
+        "add_column": "db:alter_table(name, function(t) t:add_column(name, type) end)",
         "create_index": "db:create_index(table, { column })", "add_index": "db:create_index(table, { column })",
         "column": "t:column(name, type)", "migrate": "perilune.migrator(), or migration files and `perilune migrate`",
-        "migration": "perilune.migrator(), or migration files and `perilune migrate`", "transaction": "db:write(function(db) ... end)",
-        "record": "perilune.record(table)", "Record": "perilune.record(table)", "model": "perilune.record(table)", "Model": "perilune.record(table)",
+        "migration": "perilune.migrator(), or migration files and `perilune migrate`",
+        "transaction": "db:write(function(db) ... end)",
+        "record": "perilune.record(table)", "Record": "perilune.record(table)", "model": "perilune.record(table)",
+        "Model": "perilune.record(table)",
         "automation": "perilune.automation{ name = ..., on = { ... }, run = f }", "every": "perilune.every(period, f)",
-        "after": "perilune.after(duration, f)", "schedule": "perilune.schedule(\"0 9 * * mon-fri\", f)", "cron": "perilune.schedule(\"0 9 * * mon-fri\", f)",
-        "enqueue": "perilune.jobs(name):enqueue(payload)", "job": "perilune.jobs(name)", "sleep": "perilune.sleep(duration)", "now": "perilune.now()",
-        "query": "db:fetch_all(sql, ...)", "fetch_all": "db:fetch_all(sql, ...)", "fetch_one": "db:fetch_one(sql, ...)", "execute": "db:execute(sql, ...)",
+        "after": "perilune.after(duration, f)", "schedule": "perilune.schedule(\"0 9 * * mon-fri\", f)",
+        "cron": "perilune.schedule(\"0 9 * * mon-fri\", f)",
+        "enqueue": "perilune.jobs(name):enqueue(payload)", "job": "perilune.jobs(name)", "sleep": "perilune.sleep(duration)",
+        "now": "perilune.now()",
+        "query": "db:fetch_all(sql, ...)", "fetch_all": "db:fetch_all(sql, ...)", "fetch_one": "db:fetch_one(sql, ...)",
+        "execute": "db:execute(sql, ...)",
         "describe": "group(name, f) in a scenario file", "it": "scenario(name, function(t) ... end) in a scenario file",
         "test": "scenario(name, function(t) ... end) in a scenario file",
     ]
@@ -31,15 +39,20 @@ package enum ScriptNames {
         "sqlite3": "the global `db`, or perilune.queue(path)", "lsqlite3": "the global `db`, or perilune.queue(path)",
         "lsqlite3complete": "the global `db`, or perilune.queue(path)", "luasql": "the global `db`, or perilune.queue(path)",
         "luasql.sqlite3": "the global `db`, or perilune.queue(path)", "ljsqlite3": "the global `db`, or perilune.queue(path)",
-        "lapis.db": "the global `db`", "lapis.db.model": "perilune.record(table)", "json": "perilune.json", "cjson": "perilune.json", "dkjson": "perilune.json",
-        "rapidjson": "perilune.json", "lunajson": "perilune.json", "date": "perilune.date", "luatz": "perilune.date", "inspect": "print(value)",
-        "busted": "scenario files and `perilune test`", "luaunit": "scenario files and `perilune test`", "copas": "perilune.spawn and perilune.sleep",
+        "lapis.db": "the global `db`", "lapis.db.model": "perilune.record(table)", "json": "perilune.json",
+        "cjson": "perilune.json", "dkjson": "perilune.json",
+        "rapidjson": "perilune.json", "lunajson": "perilune.json", "date": "perilune.date", "luatz": "perilune.date",
+        "inspect": "print(value)",
+        "busted": "scenario files and `perilune test`", "luaunit": "scenario files and `perilune test`",
+        "copas": "perilune.spawn and perilune.sleep",
     ]
 
     /// Messages of SQLite about functions, with what to write instead.
     private static let functionHelp: [String: String] = [
-        "no such function: REGEXP": "define it with db:add_function(\"regexp\", function(pattern, text) ... end), or use glob or like",
-        "unable to use function MATCH in the requested context": "MATCH needs a full-text table (db:create_fts5); use like, glob or contains",
+        "no such function: REGEXP":
+            "define it with db:add_function(\"regexp\", function(pattern, text) ... end), or use glob or like",
+        "unable to use function MATCH in the requested context":
+            "MATCH needs a full-text table (db:create_fts5); use like, glob or contains",
     ]
 
     /// Returns the name of the global in a message such as `attempt to call a nil value (global 'describe')`, if another library has it.
@@ -52,7 +65,9 @@ package enum ScriptNames {
     ///
     /// - Parameter line: The source line, if known. Tables of the library suggest names themselves.
     package static func suggestion(for message: String, in line: String? = nil) -> String? {
-        if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/), line?.contains(/["']\):/) == true {
+        if let method = message.wholeMatch(of: /attempt to call a nil value \(method '([^']*)'\)/),
+            line?.contains(/["']\):/) == true
+        {
             return nearestName(to: String(method.1), among: strings)
         }
         guard let match = message.wholeMatch(of: /attempt to (?:call|index) a nil value \(global '([^']*)'\)/) else { return nil }
@@ -62,7 +77,8 @@ package enum ScriptNames {
 
     /// The functions in Lua's `string` library, which are methods of strings.
     private static let strings = [
-        "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack", "packsize", "rep", "reverse", "sub", "unpack",
+        "byte", "char", "dump", "find", "format", "gmatch", "gsub", "len", "lower", "match", "pack", "packsize", "rep", "reverse",
+        "sub", "unpack",
         "upper",
     ]
 
@@ -77,7 +93,8 @@ package enum ScriptNames {
 
     /// The methods of rows that a column can hide.
     private static let rowMethods: Set = [
-        "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "julian_date", "pairs", "require",
+        "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "julian_date", "pairs",
+        "require",
         "storage_class", "string", "to_table", "unpack", "values", "with_blob",
     ]
 
@@ -86,8 +103,12 @@ package enum ScriptNames {
     package static func help(for message: String) -> String? {
         if let use = otherGlobal(in: message) { return "use \(use)" }
         if let help = functionHelp[message] { return help }
-        if message == "attempt to index a function value (global 'assert')" { return "use assert(a == b), or expect(a):equals(b) in a scenario" }
-        if let match = message.prefixMatch(of: /module [`']([^'`]+)['`] not found/), let use = otherModules[String(match.1)] { return "use \(use)" }
+        if message == "attempt to index a function value (global 'assert')" {
+            return "use assert(a == b), or expect(a):equals(b) in a scenario"
+        }
+        if let match = message.prefixMatch(of: /module [`']([^'`]+)['`] not found/), let use = otherModules[String(match.1)] {
+            return "use \(use)"
+        }
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),
             rowMethods.contains(String(match.1))
         else { return nil }

@@ -39,8 +39,7 @@ package struct Suggestion: Equatable {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
         } else if let name = Self.name(after: "no such column: ", in: message) {
-            if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty
-            {
+            if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty {
                 self = suggestion
             } else if let sql, SQLNames(in: sql).containsInDoubleQuotes(name) {
                 self.init(help: "write text in single quotes: '\(name)'", names: [])

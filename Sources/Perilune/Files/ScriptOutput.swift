@@ -61,7 +61,9 @@ public enum ScriptOutput: Sendable {
     }
 
     /// Lua code that defines `print` like Lua's own function, but with another function for the output.
-    private static let print = LuaLibraryText(named: "print", """
+    private static let print = LuaLibraryText(
+        named: "print",
+        """
         local write, tostring, select, concat = ..., tostring, select, table.concat
         function print(...)
           local texts = {}

@@ -1,4 +1,3 @@
-
 /// The source texts that error reports may quote: scripts, and modules in the module folder.
 package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []

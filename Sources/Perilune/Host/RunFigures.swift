@@ -32,7 +32,8 @@ public struct RunFigures: Sendable, Equatable {
 extension RunFigures {
     var value: WireValue {
         .list([
-            .integer(Int64(peakMemoryInBytes)), .integer(Int64(statementCount)), .integer(Int64(readRowCount)), .integer(Int64(changedRowCount)),
+            .integer(Int64(peakMemoryInBytes)), .integer(Int64(statementCount)), .integer(Int64(readRowCount)),
+            .integer(Int64(changedRowCount)),
             .integer(Int64(writtenByteCount)), instructionCount.map { .integer(Int64($0)) } ?? .nil,
         ])
     }

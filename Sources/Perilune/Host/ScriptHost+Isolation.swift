@@ -11,7 +11,8 @@ internal import PeriluneLua
 extension ScriptHost {
     /// Prepares a host, and the process of its scripts.
     init(
-        _ isolation: ScriptIsolation.Process, _ configuration: Configuration, database: IsolatedDatabase, environment: ScriptEnvironment
+        _ isolation: ScriptIsolation.Process, _ configuration: Configuration, database: IsolatedDatabase,
+        environment: ScriptEnvironment
     ) async throws {
         try configuration.checkIsolation()
         var setup = WorkerSetup()
@@ -160,7 +161,8 @@ extension ScriptHost {
         guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
             throw Self.unknownQuestion
         }
-        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name))) else {
+        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name)))
+        else {
             throw LuaError(.usage, "the host has no function \(module).\(name)")
         }
         return (function, try arguments.lua(in: state))
@@ -232,12 +234,14 @@ extension ScriptHost {
     private var runMetadata: Logger.Metadata { (isolatedOptions?.logMetadata ?? [:]).mapValues { "\($0)" } }
 
     func log(_ values: [WireValue]) {
-        guard values.count == 4, let level = values[0].text.flatMap({ Logger.Level(rawValue: $0) }), let message = values[1].text else { return }
+        guard values.count == 4, let level = values[0].text.flatMap({ Logger.Level(rawValue: $0) }), let message = values[1].text
+        else { return }
         var metadata = runMetadata
         if case .table(let pairs) = values[3] {
             for pair in pairs { if let key = pair.key.text, let value = pair.value.text { metadata[key] = "\(value)" } }
         }
-        environment.logger.log(level: level, "\(message)", metadata: metadata.isEmpty ? nil : metadata, source: values[2].text ?? "script")
+        environment.logger.log(
+            level: level, "\(message)", metadata: metadata.isEmpty ? nil : metadata, source: values[2].text ?? "script")
     }
 }
 
@@ -293,7 +297,9 @@ extension ScriptHost.Configuration {
 
     /// The error of scripts in a separate process that use a database in a cluster.
     package static let noNetwork = LuaError(
-        .usage, "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation")
+        .usage,
+        "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation"
+    )
 
     /// The file of a database that is open.
     private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
@@ -308,7 +314,8 @@ extension ScriptHost.Configuration {
             }
         }
         guard FileManager.default.fileExists(atPath: path) else {
-            throw LuaError(.usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")
+            throw LuaError(
+                .usage, "the default database is in memory, where the process of the scripts cannot reach it; use one in a file")
         }
         return IsolatedDatabase(path: path, settings: settings, trace: source?.trace, writer: writer)
     }

@@ -12,7 +12,8 @@ extension ScriptHost {
     nonisolated(nonsending) public static func withOptions<Result>(
         _ options: RunOptions, operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
-        precondition(options.limits?.memoryInBytes == nil, "runs share the memory of their host, so one run cannot have a memory limit")
+        precondition(
+            options.limits?.memoryInBytes == nil, "runs share the memory of their host, so one run cannot have a memory limit")
         return try await bind(options.merged(over: RunOptions.current), isolation: #isolation, operation)
     }
 

@@ -15,7 +15,8 @@ extension ScriptHost {
         let parts = name.split(omittingEmptySubsequences: false) { $0 == "." || $0 == ":" }.map(String.init)
         let isMethod = name.split(separator: ".", omittingEmptySubsequences: false).last?.contains(":") == true
         guard !parts.contains(""), name.count(where: { $0 == ":" }) == (isMethod ? 1 : 0) else {
-            throw LuaError(.usage, "call: expected the name of a function (`total`, `orders.total`, `Order:total`), got \"\(name)\"")
+            throw LuaError(
+                .usage, "call: expected the name of a function (`total`, `orders.total`, `Order:total`), got \"\(name)\"")
         }
         var value = try LuaValue.table(state.globals)
         var receiver = LuaValue.nil

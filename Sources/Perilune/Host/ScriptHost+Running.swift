@@ -48,10 +48,12 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the text does not compile, raises, exceeds a limit, or its result does not decode as `Result`;
     ///   `CancellationError` if the task is cancelled.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
-        source: String, named name: String = "script", arguments argument: repeat each Argument, as type: Result.Type = Result.self
+        source: String, named name: String = "script", arguments argument: repeat each Argument,
+        as type: Result.Type = Result.self
     ) async throws -> Result {
         try await exclusively(.script(name)) { host in
-            try host.decode(await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }, of: name)
+            try host.decode(
+                await host.start(Array(source.utf8), named: name) { try $0.encode(repeat each argument, for: name) }, of: name)
         }
     }
 
@@ -91,7 +93,9 @@ extension ScriptHost {
     ///
     /// - Throws: `LuaError` if the function does not exist, raises, or exceeds a limit; `CancellationError` if the task
     ///   is cancelled.
-    public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
+    public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument)
+        async throws
+    {
         try await exclusively(.call(function)) { host in
             _ = try await host.invoke(function) { try $0.encode(repeat each argument, for: function) }
         }
@@ -144,7 +148,8 @@ extension ScriptHost {
 
     func startCommand(_ bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws {
         if let worker {
-            _ = try await request(.runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) }), ownLimits], of: worker)
+            _ = try await request(
+                .runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) }), ownLimits], of: worker)
             return
         }
         let arguments = arguments.map { LuaString($0) }

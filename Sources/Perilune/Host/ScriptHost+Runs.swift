@@ -62,10 +62,12 @@ extension ScriptHost {
     private func checkOptions() throws {
         guard RunOptions.current?.output != nil else { return }
         if case .standardOutput = output {
-            throw LuaError(.usage, "the output of single runs can be redirected only in a host whose `output` is not standard output")
+            throw LuaError(
+                .usage, "the output of single runs can be redirected only in a host whose `output` is not standard output")
         }
         if case .none = output, worker != nil {
-            throw LuaError(.usage, "the output of single runs can be redirected only in an isolated host whose `output` is not `none`")
+            throw LuaError(
+                .usage, "the output of single runs can be redirected only in an isolated host whose `output` is not `none`")
         }
     }
 }

@@ -122,7 +122,8 @@ public actor ScriptHost {
 
     /// Prepares a state for scripts over a database that is open.
     init(
-        _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?, worker: WorkerConnection? = nil
+        _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?,
+        worker: WorkerConnection? = nil
     ) throws {
         guard configuration.isolation.process == nil || worker != nil else {
             throw LuaError(.usage, "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
@@ -135,7 +136,8 @@ public actor ScriptHost {
         thread = LuaThread()
         let isLive = environment.map { $0.context == .live } ?? true
         let state = try LuaState(
-            libraries: configuration.libraries, limits: configuration.limits, isDeterministic: configuration.isDeterministic || !isLive)
+            libraries: configuration.libraries, limits: configuration.limits,
+            isDeterministic: configuration.isDeterministic || !isLive)
         self.database = database
         if let quota = configuration.diskQuota { try database.limitSize(toBytes: quota) }
         self.environment = environment ?? .machine
@@ -186,20 +188,27 @@ public actor ScriptHost {
         let tag = configuration.runTag
         (runReporter, sharesReporter, runTag) = (reporter, configuration.runReporter != nil, tag)
         setup.loop.watch = { [weak state] kind, name in
-            guard reporter.isOn, let state, let kind = name == nil ? ScriptRunEvent.Kind(source: kind) : .automation else { return nil }
+            guard reporter.isOn, let state, let kind = name == nil ? ScriptRunEvent.Kind(source: kind) : .automation else {
+                return nil
+            }
             let watch = RunWatch(kind, name, tag: tag, of: state, reporter)
             return LoopCallWatch(meter: watch.meter) { watch.end($0) }
         }
         // An automation that fails does not end the wait for all of them: it continues, and will run again.
         if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
-        let scripts = HostScripts(loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
+        let scripts = HostScripts(
+            loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
         calls = LoopCalls(of: scripts, on: thread)
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
         state.thread = thread
         if let worker {
-            reporter.whenOn { [weak worker] in worker?.reportRuns() != nil } isAlive: { [weak worker] in worker?.hasEnded == false }
+            reporter.whenOn { [weak worker] in
+                worker?.reportRuns() != nil
+            } isAlive: { [weak worker] in
+                worker?.hasEnded == false
+            }
         }
         worker?.setHost(self)
         setup.loop.queue.setWake { [weak self, thread] in

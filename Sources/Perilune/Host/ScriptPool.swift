@@ -126,9 +126,12 @@ public actor ScriptPool {
         if let isolation = configuration.isolation.process {
             let database = try await configuration.isolatedDatabase(in: container)
             guard size + spares == 1 || database.path != nil else {
-                throw LuaError(.usage, "hosts whose scripts run in processes of their own share a database only if it is in a file")
+                throw LuaError(
+                    .usage, "hosts whose scripts run in processes of their own share a database only if it is in a file")
             }
-            makeEmptyHost = { [configuration] in try await ScriptHost(isolation, configuration, database: database, environment: environment) }
+            makeEmptyHost = { [configuration] in
+                try await ScriptHost(isolation, configuration, database: database, environment: environment)
+            }
         } else {
             let database = try await configuration.openDatabase(in: container)
             makeEmptyHost = { [configuration] in try ScriptHost(configuration, database: database, environment: environment) }
@@ -150,9 +153,11 @@ public actor ScriptPool {
     ///   - prepare: Makes a host ready: registers functions, runs files.
     /// - Throws: The errors of opening the database, of making the first host, and of `prepare`.
     public init(
-        size: Int, spares: Int = 0, database: DatabaseSource, prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
+        size: Int, spares: Int = 0, database: DatabaseSource,
+        prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
-        try await self.init(size: size, spares: spares, configuration: ScriptHost.Configuration(database: database), prepare: prepare)
+        try await self.init(
+            size: size, spares: spares, configuration: ScriptHost.Configuration(database: database), prepare: prepare)
     }
 
     /// Runs an operation with exclusive use of a host; waits until one is free.
@@ -335,7 +340,8 @@ public actor ScriptPool {
             }
             if start == nil {
                 if let maximumWaiting, queue.count >= maximumWaiting {
-                    throw refusal(.tooManyWaiting, "all hosts of the pool are busy, and \(queue.count) calls wait for one already")
+                    throw refusal(
+                        .tooManyWaiting, "all hosts of the pool are busy, and \(queue.count) calls wait for one already")
                 }
                 start = .now
             }

@@ -214,7 +214,9 @@ final class WorkerConnection: Sendable {
             let event = SQLTrace.Event(sql: sql, duration: values.count > 1 ? values[1].duration : nil)
             enqueue(of: sql.utf8.count) { host in host.isolatedTrace?.receive(event) }
         case .callbackFailure:
-            enqueue(of: WireValue.list(values).sizeInMemory) { host in host.report(callbackFailure: LuaError(values.first ?? .nil)) }
+            enqueue(of: WireValue.list(values).sizeInMemory) { host in
+                host.report(callbackFailure: LuaError(values.first ?? .nil))
+            }
         case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }
         case .clock:
             guard let microseconds = values.first?.integerValue else { return false }
@@ -293,7 +295,8 @@ final class WorkerConnection: Sendable {
             guard state.questions[frame.request] == nil, state.questions.count < Self.questionLimit,
                 state.questionsInBytes + size <= Self.questionLimitInBytes
             else { return (false, nil) }
-            state.questions[frame.request] = Question(isWaitedFor: question.isWaitedFor, call: question.functionName, sizeInBytes: size)
+            state.questions[frame.request] = Question(
+                isWaitedFor: question.isWaitedFor, call: question.functionName, sizeInBytes: size)
             state.questionsInBytes += size
             if let name = question.functionName { state.lastCall = name }
             return (true, UInt32(exactly: served).flatMap { state.requests[$0] })
@@ -327,14 +330,17 @@ final class WorkerConnection: Sendable {
 
     /// Sends an answer.
     func answer(_ question: WorkerQuestion, _ result: Result<[WireValue], any Error>) {
-        state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0 }
+        state.withLock { state in state.questionsInBytes -= state.questions.removeValue(forKey: question.number)?.sizeInBytes ?? 0
+        }
         let channel = question.isWaitedFor ? process.answers : process.channel
         do throws(FrameChannel.SendingError) {
             try channel.post(frame(for: result, question.number))
         } catch {
             // One that reads no answer is ended, whichever way they come.
             guard case .refused(let reason) = error else { return process.channel.shutDown() }
-            let failure = LuaError(.conversion, "the result of \(question.functionName ?? "the host") is too large for the process of the scripts: \(reason)")
+            let failure = LuaError(
+                .conversion,
+                "the result of \(question.functionName ?? "the host") is too large for the process of the scripts: \(reason)")
             try? channel.post(frame(for: .failure(failure), question.number))
         }
     }
@@ -456,7 +462,9 @@ final class WorkerConnection: Sendable {
 
     private func end(_ ending: WorkerProcess.Ending, _ violation: String?) {
         let (requests, tasks, error) = state.withLock { state in
-            let error = Self.error(for: ending, after: state.reason, violation, lastCall: state.questions.values.compactMap(\.call).first ?? state.lastCall)
+            let error = Self.error(
+                for: ending, after: state.reason, violation,
+                lastCall: state.questions.values.compactMap(\.call).first ?? state.lastCall)
             (state.reason, state.hasEnded, state.clock) = (error, true, nil)
             defer { (state.requests, state.questions, state.errors) = ([:], [:], [:]) }
             return (Array(state.requests.values), state.questions.values.compactMap(\.task), error)
@@ -545,7 +553,9 @@ struct WorkerQuestion: Sendable {
 
     /// The function to call.
     var functionName: String? {
-        guard message == .callFunction || message == .callAtOnce, values.count >= 2, let module = values[0].text, let name = values[1].text else { return nil }
+        guard message == .callFunction || message == .callAtOnce, values.count >= 2, let module = values[0].text,
+            let name = values[1].text
+        else { return nil }
         return "\(module).\(name)"
     }
 }

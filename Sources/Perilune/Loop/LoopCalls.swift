@@ -92,7 +92,9 @@ final class HostScripts: @unchecked Sendable {
     private let library: LibraryLoader
     private let threadEnvironment: ThreadEnvironment?
 
-    init(loop: ScriptLoop, state: LuaState, modules: ModuleRegistry, library: LibraryLoader, threadEnvironment: ThreadEnvironment?) {
+    init(
+        loop: ScriptLoop, state: LuaState, modules: ModuleRegistry, library: LibraryLoader, threadEnvironment: ThreadEnvironment?
+    ) {
         self.loop = loop
         self.state = state
         self.modules = modules

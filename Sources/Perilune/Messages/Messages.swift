@@ -91,11 +91,15 @@ struct WorkerSetup {
             ("quota", diskQuota.map { .integer(Int64($0)) }), ("trace", trace.map { .integer(Int64($0.rawValue)) }),
             ("trace_values", .boolean(tracesValues)), ("libraries", .integer(Int64(libraries.rawValue))),
             ("memory", limits.memoryInBytes.map { .integer(Int64($0)) }), ("time", limits.time.map { WireValue($0) }),
-            ("instructions", limits.instructions.map { .integer(Int64($0)) }), ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
+            ("instructions", limits.instructions.map { .integer(Int64($0)) }),
+            ("disk", limits.diskInBytes.map { .integer(Int64($0)) }),
             ("cancellable", .boolean(limits.isCancellable)),
-            ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)), ("commits", .boolean(reportsCommits)), ("context", .text(context.rawValue)),
-            ("date", .boolean(asksForDate)), ("clock", clock.map { .integer($0) }), ("modules", .boolean(hasModules)), ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
-            ("fails", .boolean(failsForCallbacks)), ("deterministic", .boolean(isDeterministic)), ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
+            ("output", outputLimitInBytes.map { .integer(Int64($0)) }), ("prints", .boolean(prints)),
+            ("commits", .boolean(reportsCommits)), ("context", .text(context.rawValue)),
+            ("date", .boolean(asksForDate)), ("clock", clock.map { .integer($0) }), ("modules", .boolean(hasModules)),
+            ("uuid", .boolean(asksForUUID)), ("random", .boolean(asksForRandom)),
+            ("fails", .boolean(failsForCallbacks)), ("deterministic", .boolean(isDeterministic)),
+            ("signals", .list(signals.map { .text($0) })), ("log", .text(logLevel)),
         ])
     }
 
@@ -113,7 +117,8 @@ struct WorkerSetup {
         tracesValues = value["trace_values"]?.booleanValue == true
         libraries = LuaLibraries(rawValue: UInt32(truncatingIfNeeded: number("libraries") ?? 0)).intersection(.sandboxed)
         limits = LuaLimits(
-            memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"), diskInBytes: number("disk"),
+            memoryInBytes: number("memory"), time: value["time"]?.duration, instructions: number("instructions"),
+            diskInBytes: number("disk"),
             isCancellable: value["cancellable"]?.booleanValue == true)
         outputLimitInBytes = number("output")
         prints = value["prints"]?.booleanValue != false
@@ -152,7 +157,8 @@ extension WireValue {
     }
 
     var duration: Duration? {
-        guard let parts = elements, parts.count == 2, let seconds = parts[0].integerValue, let attoseconds = parts[1].integerValue else { return nil }
+        guard let parts = elements, parts.count == 2, let seconds = parts[0].integerValue, let attoseconds = parts[1].integerValue
+        else { return nil }
         return Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
     }
 }

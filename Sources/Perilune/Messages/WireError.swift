@@ -56,7 +56,8 @@ extension WireValue {
 
     private init(_ hints: LuaErrorHints) {
         self = .fields([
-            ("file", hints.file.map { .text($0) }), ("line", hints.sourceLine.map { .text($0) }), ("help", hints.help.map { .text($0) }),
+            ("file", hints.file.map { .text($0) }), ("line", hints.sourceLine.map { .text($0) }),
+            ("help", hints.help.map { .text($0) }),
             ("suggestions", .list(hints.suggestions.map { .text($0) })),
         ])
     }
@@ -98,7 +99,9 @@ extension LuaError {
     ///
     /// - Parameter hostError: Returns the host's error for a number from the script process.
     init(_ value: WireValue, hostError: (Int64) -> (any Error)? = { _ in nil }) {
-        self.init(value["code"]?.text.flatMap { Code(description: $0) } ?? .runtime, value["message"]?.text ?? "an error without a message")
+        self.init(
+            value["code"]?.text.flatMap { Code(description: $0) } ?? .runtime,
+            value["message"]?.text ?? "an error without a message")
         file = value["file"]?.text
         line = value["line"]?.integerValue.flatMap { Int(exactly: $0) }
         traceback = value["traceback"]?.text
@@ -112,7 +115,8 @@ extension LuaError {
             underlying = hostError(number)
         } else if let database = value["database"] {
             underlying = DatabaseError(
-                resultCode: ResultCode(rawValue: CInt(truncatingIfNeeded: database["code"]?.integerValue ?? 1)), message: database["message"]?.text,
+                resultCode: ResultCode(rawValue: CInt(truncatingIfNeeded: database["code"]?.integerValue ?? 1)),
+                message: database["message"]?.text,
                 sql: database["sql"]?.text)
         } else if value["cancellation"]?.booleanValue == true {
             underlying = CancellationError()

@@ -26,7 +26,9 @@ extension WireValue {
         case .number(let value): return .number(value)
         case .string(let text): return .string(text.bytes)
         case .table(let table):
-            guard depth < deepest else { throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables") }
+            guard depth < deepest else {
+                throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables")
+            }
             var pairs: [Pair] = []
             for (key, value) in try table.pairs() {
                 pairs.append(Pair(try copy(key, depth: depth + 1), try copy(value, depth: depth + 1)))
@@ -35,7 +37,9 @@ extension WireValue {
         case .userdata(let userdata):
             if value.isNull { return .null }
             if let bytes = value.blobBytes { return .blob(bytes) }
-            if let type = userdata.state?.userdataType(of: DateTime.self), type.matches(value), let date = try? type.value(of: value) {
+            if let type = userdata.state?.userdataType(of: DateTime.self), type.matches(value),
+                let date = try? type.value(of: value)
+            {
                 return .date(date.microsecondsSince1970)
             }
             return .opaque(value.typeName)
@@ -73,7 +77,8 @@ extension WireValue {
         case .string(let bytes): return .string(LuaString(bytes))
         case .blob(let bytes): return try state.makeBlob(bytes)
         case .date(let microseconds):
-            guard let date = try? DateTime(microsecondsSince1970: microseconds), let type = state.userdataType(of: DateTime.self) else {
+            guard let date = try? DateTime(microsecondsSince1970: microseconds), let type = state.userdataType(of: DateTime.self)
+            else {
                 throw LuaError(.conversion, "a date of another process is out of range")
             }
             return .userdata(try type.make(date))
@@ -85,7 +90,9 @@ extension WireValue {
             let table = try state.makeTable(fieldCount: pairs.count)
             for pair in pairs {
                 if case .nil = pair.key { throw LuaError(.conversion, "a table of another process has the key nil") }
-                if case .number(let key) = pair.key, key.isNaN { throw LuaError(.conversion, "a table of another process has the key nan") }
+                if case .number(let key) = pair.key, key.isNaN {
+                    throw LuaError(.conversion, "a table of another process has the key nan")
+                }
                 try table.rawSet(pair.key.lua(in: state), pair.value.lua(in: state))
             }
             return .table(table)

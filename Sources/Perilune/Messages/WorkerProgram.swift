@@ -21,7 +21,8 @@ enum WorkerProgram {
         do {
             return try WorkerProcess(
                 WorkerProcess.Program(
-                    path: path, arguments: [path, argument].map { Array($0.utf8) }, environment: ["SWIFT_BACKTRACE=enable=no"] + zone))
+                    path: path, arguments: [path, argument].map { Array($0.utf8) },
+                    environment: ["SWIFT_BACKTRACE=enable=no"] + zone))
         } catch {
             throw LuaError(.usage, "the process of the scripts cannot be started: \(error)")
         }

@@ -16,7 +16,9 @@ package enum FileModules {
         try state.addModuleResolver { [unowned state] name in try find(name, in: path(of: state), willLook) }
         guard case .table(let package) = try state.globals.get("package") else { return }
         let own = "\(folder)/?.lua;\(folder)/?/init.lua"
-        guard case .string(let standard) = try package.get("path") else { return try package.set("path", .string(LuaString(own))) }
+        guard case .string(let standard) = try package.get("path") else {
+            return try package.set("path", .string(LuaString(own)))
+        }
         try package.set("path", .string(LuaString("\(own);\(standard)")))
     }
 

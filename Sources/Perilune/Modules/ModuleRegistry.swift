@@ -33,7 +33,9 @@ final class ModuleRegistry {
         }
         guard !required.contains(module.name) else {
             throw LuaError(
-                .usage, "the module `\(module.name)` cannot be registered again, because a script has required it; register modules before running scripts")
+                .usage,
+                "the module `\(module.name)` cannot be registered again, because a script has required it; register modules before running scripts"
+            )
         }
         modules[module.name] = module
     }

@@ -14,8 +14,13 @@ public struct ModuleSource: Sendable {
     /// Throws unless there is the folder.
     func check() throws {
         var isFolder = ObjCBool(false)
-        guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else { return }
-        throw LuaError(.usage, "moduleSources: the folder \(folder) does not exist; the current folder is \(FileManager.default.currentDirectoryPath)")
+        guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else {
+            return
+        }
+        throw LuaError(
+            .usage,
+            "moduleSources: the folder \(folder) does not exist; the current folder is \(FileManager.default.currentDirectoryPath)"
+        )
     }
 
     /// The text of a module, and the file that it is in; `nil` for an unknown name.

@@ -16,7 +16,8 @@ public struct RegisteredModule: Sendable {
         var lines = ["---@meta \(name)", ""] + LuaAnnotations.comment(documentation) + ["local module = {}"]
         for function in functions {
             lines += LuaAnnotations.function(
-                LuaNames.isIdentifier(function.name) ? "function module.\(function.name)" : "module[\(LuaNames.literal(function.name))] = function",
+                LuaNames.isIdentifier(function.name)
+                    ? "function module.\(function.name)" : "module[\(LuaNames.literal(function.name))] = function",
                 function.documentation, function.parameters, function.result)
         }
         return (lines + ["", "return module", ""]).joined(separator: "\n")
@@ -39,7 +40,9 @@ enum LuaAnnotations {
     }
 
     /// A function with an empty body, after an empty line.
-    static func function(_ head: String, _ documentation: String, _ parameters: [ScriptModule.Parameter], _ result: String?) -> [String] {
+    static func function(_ head: String, _ documentation: String, _ parameters: [ScriptModule.Parameter], _ result: String?)
+        -> [String]
+    {
         let names = parameters.map { LuaNames.identifier($0.name) }
         return [""] + comment(documentation) + zip(names, parameters).map { "---@param \($0) \($1.type)" }
             + (result.map { ["---@return \($0)"] } ?? []) + ["\(head)(\(names.joined(separator: ", "))) end"]
@@ -84,7 +87,8 @@ private enum LuaNames {
     }
 
     private static let keywords: Set<String> = [
-        "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not", "or",
+        "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil", "not",
+        "or",
         "repeat", "return", "then", "true", "until", "while",
     ]
 }

@@ -115,7 +115,8 @@ public final class ScriptModule {
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
         preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
     ) {
-        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect, isAsynchronous: true) { state, fullName in
+        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect, isAsynchronous: true) {
+            state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
         } recorded: { state, fullName, record in
             try state.makeRecordedAsyncFunction(fullName, record, answering: preview)
@@ -134,7 +135,8 @@ public final class ScriptModule {
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
         _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) {
-        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect, isAsynchronous: true) { state, fullName in
+        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect, isAsynchronous: true) {
+            state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
         } recorded: { state, fullName, record in
             try state.makeRecordedAsyncFunction(fullName, of: (repeat (each Argument).self), record)
@@ -177,7 +179,8 @@ public final class ScriptModule {
 
     private func add<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String, _ parameters: [String], _ type: (repeat (each Argument).Type),
-        _ result: Any.Type?, _ effect: Effect, isAsynchronous: Bool = false, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
+        _ result: Any.Type?, _ effect: Effect, isAsynchronous: Bool = false,
+        _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
         recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction,
         checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
     ) {

@@ -50,7 +50,9 @@ extension ScriptObject {
         Self.describe(described)
         if let failure = described.failure { throw failure }
         try type.metamethod("__eq") { [unowned type] arguments in
-            guard let one = try? type.value(of: arguments[1]), let other = try? type.value(of: arguments[2]) else { return [false] }
+            guard let one = try? type.value(of: arguments[1]), let other = try? type.value(of: arguments[2]) else {
+                return [false]
+            }
             return [.boolean(one.isSame(as: other))]
         }
         return .userdata(try type.make(self))
@@ -140,7 +142,8 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///   - get: Returns the value.
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
     public func property<Value: Encodable>(
-        _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .none, _ get: @escaping (Object) throws -> Value,
+        _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .none,
+        _ get: @escaping (Object) throws -> Value,
         preview: ((Object) throws -> Value)? = nil
     ) {
         note(name, documentation, result: Value.self, isProperty: true)
@@ -159,12 +162,14 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///   - preview: Returns the value in a preview, if reading has an effect outside.
     public func property<Value: Codable>(
         _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .undeclared,
-        _ get: @escaping (Object) throws -> Value, set: @escaping (Object, Value) throws -> Void, preview: ((Object) throws -> Value)? = nil
+        _ get: @escaping (Object) throws -> Value, set: @escaping (Object, Value) throws -> Void,
+        preview: ((Object) throws -> Value)? = nil
     ) {
         note(name, documentation, result: Value.self, isProperty: true)
         let (typeName, fullName) = (type.name, "\(type.name).\(name)")
         attempt { state in
-            try type.property(name, getter(of: name, effect == .undeclared ? .none : effect, get, preview, in: state)) { [unowned state] object, value in
+            try type.property(name, getter(of: name, effect == .undeclared ? .none : effect, get, preview, in: state)) {
+                [unowned state] object, value in
                 let decoded: Value
                 do throws(LuaError) {
                     decoded = try LuaDecoder().decode(from: value)
@@ -178,12 +183,15 @@ public final class ScriptObjectType<Object: ScriptObject> {
     }
 
     private func getter<Value: Encodable>(
-        of name: String, _ effect: ScriptModule.Effect, _ get: @escaping (Object) throws -> Value, _ preview: ((Object) throws -> Value)?,
+        of name: String, _ effect: ScriptModule.Effect, _ get: @escaping (Object) throws -> Value,
+        _ preview: ((Object) throws -> Value)?,
         in state: LuaState
     ) -> (Object) throws -> LuaValue {
         let (typeName, fullName) = (type.name, "\(type.name).\(name)")
         return { [unowned state] object in
-            guard let held = try state.holdBack(effect, typeName, name, fullName, []) else { return try state.encode(get(object)) }
+            guard let held = try state.holdBack(effect, typeName, name, fullName, []) else {
+                return try state.encode(get(object))
+            }
             return try held.first ?? state.answer(of: fullName, preview.map { preview in { try preview(object) } })
         }
     }
@@ -253,7 +261,9 @@ public final class ScriptObjectType<Object: ScriptObject> {
                 if !held.isEmpty { return held }
                 guard let preview else { return [try state.missingResult(of: fullName)] }
                 return [try state.encode(preview(call.object, repeat each call.arguments))]
-            } results: { [unowned state] result in [try state.encode(result)] }
+            } results: { [unowned state] result in
+                [try state.encode(result)]
+            }
         }
     }
 
@@ -264,7 +274,11 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ) {
         note(name, documentation, parameters, repeat (each Argument).self, result: nil)
         attempt { state in
-            try addAsync(name, effect, in: state, body) { held, _ in held } results: { _ in [] }
+            try addAsync(name, effect, in: state, body) { held, _ in
+                held
+            } results: { _ in
+                []
+            }
         }
     }
 
@@ -283,7 +297,9 @@ public final class ScriptObjectType<Object: ScriptObject> {
             let object = try type.value(of: values.first ?? .nil, for: fullName)
             var arguments = DecodedArguments(name: fullName, values: Array(values.dropFirst()))
             let call = MethodCall(object: object, arguments: (repeat try arguments.next((each Argument).self)))
-            guard let held = try state.holdBack(effect, typeName, name, fullName, Array(values.dropFirst())) else { return .perform(call) }
+            guard let held = try state.holdBack(effect, typeName, name, fullName, Array(values.dropFirst())) else {
+                return .perform(call)
+            }
             return .results(try answer(held, call))
         } perform: { call -> Result in
             try await body(call.object, repeat each call.arguments)
@@ -305,11 +321,15 @@ package final class ObjectEffects {
     /// Whether members with undeclared effects are refused.
     let refusesUndeclared: Bool
     /// Takes a call in place of the object. Returns the script's result; if empty, the object's own preview result is used.
-    let take: (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws -> [LuaValue]
+    let take:
+        (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws ->
+            [LuaValue]
 
     package init(
         refusingUndeclared: Bool,
-        _ take: @escaping (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws -> [LuaValue]
+        _ take:
+            @escaping (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue])
+            throws -> [LuaValue]
     ) {
         (refusesUndeclared, self.take) = (refusingUndeclared, take)
     }

@@ -96,7 +96,8 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     // MARK: - Loops
 
     fileprivate func begin() -> AsyncStream<Result<Value, LuaError>> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Result<Value, LuaError>.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Result<Value, LuaError>.self, bufferingPolicy: .bufferingNewest(1))
         let number = state.withLock { state in
             state.nextNumber += 1
             state.continuations[state.nextNumber] = continuation
@@ -219,10 +220,13 @@ extension ScriptHost {
     ///
     /// - Parameter function: The name of the function to observe, for methods that take one.
     @discardableResult
-    fileprivate nonisolated func control(_ observed: ObservedFunction, _ method: String, _ function: String? = nil) async throws -> Bool {
+    fileprivate nonisolated func control(_ observed: ObservedFunction, _ method: String, _ function: String? = nil) async throws
+        -> Bool
+    {
         try await exclusively { host in
             let arguments: [LuaValue] = try function.map { [.function(try host.function(host.resolve($0).0, named: $0))] } ?? []
-            let call = try host.state.load("local observation, method = ... return observation[method](observation, select(3, ...))", named: "=host")
+            let call = try host.state.load(
+                "local observation, method = ... return observation[method](observation, select(3, ...))", named: "=host")
             let results = try call.call([.table(observed.observation), .string(LuaString(method))] + arguments)
             guard case .boolean(let value)? = results.first else { return false }
             return value

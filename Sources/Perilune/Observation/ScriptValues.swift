@@ -130,7 +130,9 @@ extension ScriptHost {
     /// Returns a new value or failure; `nil` if nothing has changed.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<Value, LuaError>? {
+    nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<
+        Value, LuaError
+    >? {
         do {
             return try await exclusively { host in
                 let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")

@@ -14,7 +14,8 @@ struct ChangesetSummary {
     init(_ changeset: ChangesetStream, rowLimit: Int, schema: SchemaSnapshot) throws {
         var tables: [String: TableSummary] = [:]
         try changeset.forEach { change in
-            tables[change.table, default: Self.makeTable(change, rowLimit, schema)].count(change.kind, key: change.key, Self.rows(of: change))
+            tables[change.table, default: Self.makeTable(change, rowLimit, schema)].count(
+                change.kind, key: change.key, Self.rows(of: change))
         }
         self.tables = tables.values.map { $0.finish() }.sorted { $0.name < $1.name }
     }

@@ -91,7 +91,9 @@ struct JSONObjectScanner {
                 }
             }
             guard depth >= 0 else { return nil }
-            if depth == 0, !isInString, [UInt8(ascii: "\""), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) { return value }
+            if depth == 0, !isInString, [UInt8(ascii: "\""), UInt8(ascii: "}"), UInt8(ascii: "]")].contains(byte) {
+                return value
+            }
         }
         return nil
     }

@@ -39,7 +39,8 @@ struct KeyedTableComparison {
     private mutating func compareRows() throws -> Int {
         var (matchCount, isChanged) = (0, Array(repeating: false, count: count))
         let width = count
-        try forEachRow("SELECT \(list("a")), \(list("b")) FROM \(current) AS a LEFT JOIN \(former) AS b ON \(match)") { comparison, values in
+        try forEachRow("SELECT \(list("a")), \(list("b")) FROM \(current) AS a LEFT JOIN \(former) AS b ON \(match)") {
+            comparison, values in
             let (new, old) = (values[..<width], values[width...])
             guard sqlite3_value_type(old[width + comparison.key[0]]) != SQLITE_NULL else {
                 comparison.take(.inserted, new)
@@ -57,7 +58,8 @@ struct KeyedTableComparison {
     }
 
     private mutating func findDeleted() throws {
-        try forEachRow("SELECT \(list("b")) FROM \(former) AS b WHERE NOT EXISTS (SELECT 1 FROM \(current) AS a WHERE \(match))") { comparison, row in
+        try forEachRow("SELECT \(list("b")) FROM \(former) AS b WHERE NOT EXISTS (SELECT 1 FROM \(current) AS a WHERE \(match))")
+        { comparison, row in
             comparison.take(.deleted, row[...])
         }
     }
@@ -70,7 +72,8 @@ struct KeyedTableComparison {
         let key = key
         summary.count(
             kind, key: Self.values(row, key),
-            RowChange(kind: kind, before: kind == .deleted ? Self.values(row) : nil, after: kind == .inserted ? Self.values(row) : nil))
+            RowChange(
+                kind: kind, before: kind == .deleted ? Self.values(row) : nil, after: kind == .inserted ? Self.values(row) : nil))
     }
 
     private mutating func takeUpdate(from old: PlanChangesWriter.Row, to new: PlanChangesWriter.Row, _ isChanged: [Bool]) {
@@ -122,7 +125,8 @@ struct KeyedTableComparison {
                 code = sqlite3_step(statement)
             }
             guard code == SQLITE_DONE else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
+                throw DatabaseError(
+                    resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
             }
         }
     }

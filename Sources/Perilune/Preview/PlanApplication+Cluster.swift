@@ -43,9 +43,13 @@ struct ClusterPlanApplication {
     /// Rejects tables with triggers: a plan already contains the effects of triggers, and a cluster would run them again.
     private func requireNoTriggers(_ schema: SchemaSnapshot) throws {
         let tables = Set(outline.tables.filter { $0.count > 0 }.map(\.name.foldedName))
-        guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else { return }
+        guard let trigger = schema.objects.first(where: { $0.type == "trigger" && tables.contains($0.table.foldedName) }) else {
+            return
+        }
         throw PlanError(
-            .schema, "the table \(trigger.table) has the trigger \(trigger.name), which cannot be switched off in a cluster; run the script without --preview")
+            .schema,
+            "the table \(trigger.table) has the trigger \(trigger.name), which cannot be switched off in a cluster; run the script without --preview"
+        )
     }
 
     private struct Statements {
@@ -57,7 +61,9 @@ struct ClusterPlanApplication {
             let before = try violations()
             try seen?.rows.forEach { try requireUnchanged(ChangesetRow($0)) }
             try changeset.forEach { try apply(ChangesetRow($0)) }
-            guard try violations() <= before else { throw PlanError(.foreignKey, "conflict: a foreign key would refer to a row that does not exist") }
+            guard try violations() <= before else {
+                throw PlanError(.foreignKey, "conflict: a foreign key would refer to a row that does not exist")
+            }
         }
 
         private func violations() throws -> Int64 {
@@ -79,7 +85,8 @@ struct ClusterPlanApplication {
 
         private func requireUnchanged(_ row: ChangesetRow) throws {
             let (names, values) = known(row.before, try columns(of: row))
-            let isThere = try run("SELECT 1 FROM \(row.table.quotedName) WHERE \(Self.condition(names))", values, row) == SQLITE_ROW
+            let isThere =
+                try run("SELECT 1 FROM \(row.table.quotedName) WHERE \(Self.condition(names))", values, row) == SQLITE_ROW
             guard isThere else { throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made") }
         }
 

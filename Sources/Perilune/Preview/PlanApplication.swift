@@ -153,14 +153,17 @@ private struct PlanApplication {
         if var conflict = try seen?.firstDifference(in: db, schema: schema) {
             conflict.isInUnchangedColumns = true
             throw PlanError(
-                .conflict, "conflict: \(conflict.row) has changed since the plan was made\(conflict.differences)", conflict: conflict)
+                .conflict, "conflict: \(conflict.row) has changed since the plan was made\(conflict.differences)",
+                conflict: conflict)
         }
         _ = try outline.countChanges(in: db) { table in
             PlanError(.schema, "the table \(table) is missing, or has changed since the plan was made")
         }
         try changeset.apply(to: db, schema: schema)
         // SQLite applies a changeset without GRDB statements, so observers must be notified here.
-        for table in outline.tables where table.count > 0 { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)")) }
+        for table in outline.tables where table.count > 0 {
+            try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM main.\(table.name.quotedName)"))
+        }
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
         }

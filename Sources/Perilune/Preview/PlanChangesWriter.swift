@@ -70,7 +70,8 @@ final class PlanChangesWriter {
         guard failure == nil else { return nil }
         return keep {
             PlanChanges(
-                changeset: ChangesetStream(try changesetSpool.finish()), seen: SeenRows(rows: ChangesetStream(try seenSpool.finish())),
+                changeset: ChangesetStream(try changesetSpool.finish()),
+                seen: SeenRows(rows: ChangesetStream(try seenSpool.finish())),
                 outline: outline)
         }
     }

@@ -18,7 +18,8 @@ struct PlanReader {
         guard version == PreviewPlan.currentVersion else {
             throw PlanError(
                 .format,
-                "\(path) is a plan of version \(version); this perilune reads version \(PreviewPlan.currentVersion); make the plan again")
+                "\(path) is a plan of version \(version); this perilune reads version \(PreviewPlan.currentVersion); make the plan again"
+            )
         }
         do {
             if let header = contents.header, let changes = try contents.changes() { return PreviewPlan(header, changes: changes) }
@@ -103,7 +104,8 @@ private struct PlanContents {
 
     /// The version of the format; `nil` if the file is not a plan file.
     var version: Int? {
-        guard let header = try? PlanHeader.decoder.decode(PlanHeader.Version.self, from: rest), header.format == PreviewPlan.formatName
+        guard let header = try? PlanHeader.decoder.decode(PlanHeader.Version.self, from: rest),
+            header.format == PreviewPlan.formatName
         else { return nil }
         return header.version
     }

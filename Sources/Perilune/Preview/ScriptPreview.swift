@@ -82,7 +82,8 @@ public final class ScriptPreview: Sendable {
         let copy = try PreviewCopy(
             inMemory: source.size <= options.copyLimitInBytes, environment: environment,
             configuration: source.configurationOfCopy,
-            extensions: SQLiteExtensions(checking: configuration.sqliteExtensions), keepsTransactions: configuration.keepsTransactions)
+            extensions: SQLiteExtensions(checking: configuration.sqliteExtensions),
+            keepsTransactions: configuration.keepsTransactions)
         start = try await Self.cancellable { [environment, source] in
             try await source.fill(copy, in: environment, options.copyProgress)
             try copy.keepFormerState()
@@ -128,7 +129,9 @@ extension ScriptHost {
     /// A warning that native modules may have made changes outside of the report; empty if no script loaded a native module.
     fileprivate var nativeModuleWarnings: [String] {
         guard let paths = try? state.nativeLibraries(), !paths.isEmpty else { return [] }
-        return ["native modules were loaded (\(paths.joined(separator: ", "))); what they change themselves is done, and is not in this report"]
+        return [
+            "native modules were loaded (\(paths.joined(separator: ", "))); what they change themselves is done, and is not in this report"
+        ]
     }
 }
 
@@ -178,7 +181,8 @@ extension ScriptPreview {
     /// Returns the memory limit of the recording. For more changes, comparing tables is as fast as recording and needs no memory.
     /// Comparing a large database takes long, so its limit is higher.
     private static func recordingLimit(_ db: Database, _ options: Options) throws -> Int {
-        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0, pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0,
+            pageSize = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         return min(options.recordingLimitInBytes, max(16 << 20, pages * pageSize / 4))
     }
 

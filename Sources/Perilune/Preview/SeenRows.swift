@@ -46,7 +46,8 @@ struct SeenRows {
             guard isDifferent else { return }
             let columns = finder.isKey.indices
             conflict = PlanConflict(
-                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) }, found: columns.map { StoredValue(finder.value($0)) })
+                seen, in: schema, kind: .updated, expected: columns.map { seen.old($0) },
+                found: columns.map { StoredValue(finder.value($0)) })
         }
         return conflict
     }
@@ -81,7 +82,8 @@ private final class RowFinder {
         }
         let code = sqlite3_step(statement)
         guard code == SQLITE_ROW || code == SQLITE_DONE else {
-            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
         }
         return code == SQLITE_ROW
     }

@@ -112,6 +112,8 @@ extension ScriptHost {
     }
 
     fileprivate nonisolated func value<Value: Decodable & Sendable>(of steps: ScriptSteps) async throws -> Value {
-        try await exclusively(.call(steps.description)) { host in try host.decode(await steps.run(in: host), of: steps.description) }
+        try await exclusively(.call(steps.description)) { host in
+            try host.decode(await steps.run(in: host), of: steps.description)
+        }
     }
 }

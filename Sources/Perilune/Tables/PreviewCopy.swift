@@ -134,7 +134,9 @@ private final class FormerState: @unchecked Sendable {
     /// Copies the bytes of another state.
     func take(from other: FormerState) {
         free()
-        guard let source = other.bytes, other.count > 0, let memory = sqlite3_malloc64(sqlite3_uint64(other.count)) else { return }
+        guard let source = other.bytes, other.count > 0, let memory = sqlite3_malloc64(sqlite3_uint64(other.count)) else {
+            return
+        }
         memcpy(memory, source, Int(other.count))
         (bytes, count) = (memory.assumingMemoryBound(to: UInt8.self), other.count)
     }

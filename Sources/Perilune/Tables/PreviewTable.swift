@@ -99,7 +99,8 @@ struct PreviewTable {
         let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
         hasLooseKey = indexed.contains { part in
             // Without affinity, SQLite stores numbers and text unconverted.
-            (part[1] as String?)?.uppercased() != "BINARY" || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
+            (part[1] as String?)?.uppercased() != "BINARY"
+                || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
         }
     }
 

@@ -55,7 +55,8 @@ public enum StoredValue: Sendable, Hashable {
             bytes.withUnsafeBytes { buffer in
                 // The address of an empty buffer may be `nil`, which SQLite would bind as NULL.
                 let start = buffer.isEmpty ? nil : buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
-                _ = start.map { sqlite3_bind_text(statement, index, $0, CInt(buffer.count), copying) }
+                _ =
+                    start.map { sqlite3_bind_text(statement, index, $0, CInt(buffer.count), copying) }
                     ?? sqlite3_bind_text(statement, index, "", 0, copying)
             }
         case .blob(let bytes):

@@ -66,7 +66,8 @@ struct TableComparison {
         guard new.hasLooseKey, !new.key.isEmpty, new.key == old.key else { return false }
         let names = new.key.map(\.quotedName)
         let match = names.map { "a.\($0) = b.\($0)" }.joined(separator: " AND ")
-        let difference = names.map { "a.\($0) <> b.\($0) COLLATE BINARY OR typeof(a.\($0)) <> typeof(b.\($0))" }.joined(separator: " OR ")
+        let difference = names.map { "a.\($0) <> b.\($0) COLLATE BINARY OR typeof(a.\($0)) <> typeof(b.\($0))" }.joined(
+            separator: " OR ")
         let source = "\(newName(new)) AS a JOIN \(oldName(old)) AS b ON \(match)"
         return try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM \(source) WHERE \(difference))") ?? false
     }

@@ -45,7 +45,9 @@ struct AccessRunner {
             try writer.writeWithoutTransaction { db in
                 try leaving(db) {
                     try settling(db) {
-                        try database.cluster.map { try ClusterAccess($0, request, database).begin(Self.clusterKind(of: request.pointee.mode), db) }
+                        try database.cluster.map {
+                            try ClusterAccess($0, request, database).begin(Self.clusterKind(of: request.pointee.mode), db)
+                        }
                         try runInTransaction(db)
                     }
                 }
@@ -98,7 +100,8 @@ struct AccessRunner {
         switch request.pointee.mode {
         case PDB_READ, PDB_READ_STATEMENT, PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION: break
         case PDB_MIGRATION:
-            throw BindingError("open_transaction", "migrations cannot run while a transaction is open; end it with COMMIT or ROLLBACK first")
+            throw BindingError(
+                "open_transaction", "migrations cannot run while a transaction is open; end it with COMMIT or ROLLBACK first")
         default: pdb_enclose_block(request)
         }
     }
@@ -115,7 +118,11 @@ struct AccessRunner {
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
         // Readers of a pool do not wait for writers.
         if database.statementReader == nil || use == .writing { database.makeWaitsCancellable(db) }
-        if let cluster = database.cluster { return try ClusterAccess(cluster, request, database).run(db) { try prepare(db); try body() } }
+        if let cluster = database.cluster {
+            return try ClusterAccess(cluster, request, database).run(db) {
+                try prepare(db); try body()
+            }
+        }
         if !database.extensions.isEmpty { try database.extensions.load(on: db) }
         try prepare(db)
         try body()
@@ -223,7 +230,8 @@ struct AccessRunner {
             return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
         let mode = request.pointee.mode
-        let nestsBlocks = mode == PDB_SAVEPOINT || mode == PDB_GUARD || ScriptDatabase.of(request.pointee.database).keepsTransactions
+        let nestsBlocks =
+            mode == PDB_SAVEPOINT || mode == PDB_GUARD || ScriptDatabase.of(request.pointee.database).keepsTransactions
         if nestsBlocks, db.isInsideTransaction {
             guard let cluster = ClusterDatabase.of(db) else { return try db.inSavepoint(body) }
             try cluster.inSavepoint { end in

@@ -64,7 +64,9 @@ extension ClusterDatabase {
     var remote: pdb_remote {
         pdb_remote(
             context: Unmanaged.passUnretained(self).toOpaque(), change_count: session.changes,
-            expect: { context, changes, rowID in ClusterDatabase.at(context).session.expect(changes: changes, rowID: rowID?.pointee) },
+            expect: { context, changes, rowID in
+                ClusterDatabase.at(context).session.expect(changes: changes, rowID: rowID?.pointee)
+            },
             settle: { ClusterDatabase.at($0).settleAhead() }, failure_count: session.failuresAhead)
     }
 

@@ -103,7 +103,9 @@ enum DatabaseCallbacks {
     /// Returns whether the text contains more statements.
     private static func hasTail(_ sql: UnsafePointer<CChar>, after statement: Statement) -> Bool {
         let rest = UnsafeRawPointer(sql).advanced(by: strlen(sqlite3_sql(statement.sqliteStatement)))
-        return !SQLScreening.isBlank(UnsafeBufferPointer(start: rest.assumingMemoryBound(to: UInt8.self), count: strlen(sql) - (rest - UnsafeRawPointer(sql))))
+        return !SQLScreening.isBlank(
+            UnsafeBufferPointer(
+                start: rest.assumingMemoryBound(to: UInt8.self), count: strlen(sql) - (rest - UnsafeRawPointer(sql))))
     }
 
     private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement, on db: Database) throws {

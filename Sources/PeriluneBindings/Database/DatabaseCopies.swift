@@ -18,7 +18,8 @@ struct DatabaseCopies {
             let source = try DatabaseHandle(arguments, 1, for: "db:backup_to")
             let target = try DatabaseHandle(arguments, 2, for: "db:backup_to: argument 1")
             let steps = try Steps(
-                pages: arguments.get(3), pause: arguments.get(4), progress: arguments.get(5, as: LuaFunction?.self), state: arguments.state)
+                pages: arguments.get(3), pause: arguments.get(4), progress: arguments.get(5, as: LuaFunction?.self),
+                state: arguments.state)
             try SQLiteError.telling { try backup(source, to: target, steps) }
             return []
         }
@@ -58,7 +59,9 @@ struct DatabaseCopies {
         let (source, target) = (handle.database, targetHandle.database)
         try source.requireOpen()
         try target.requireOpen()
-        try target.refuseInCluster("db:backup_to: a database in a cluster cannot be replaced as a whole; insert the rows: perilune import, or insert_all")
+        try target.refuseInCluster(
+            "db:backup_to: a database in a cluster cannot be replaced as a whole; insert the rows: perilune import, or insert_all"
+        )
         guard source.writer !== target.writer, !isSameFile(source.writer.path, target.writer.path) else {
             throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
         }
@@ -74,7 +77,11 @@ struct DatabaseCopies {
             try target.entering(.alone) {
                 for database in [source, target] { try database.writer.unsafeReentrantWrite { db in try db.requireOpen() } }
                 let isInLog = try leaveLog(target, for: source)
-                defer { if isInLog { try? target.writer.writeWithoutTransaction { db in try FileJournal.set(.wal, isRequired: false, of: db) } } }
+                defer {
+                    if isInLog {
+                        try? target.writer.writeWithoutTransaction { db in try FileJournal.set(.wal, isRequired: false, of: db) }
+                    }
+                }
                 try copy(source, to: target, steps) { last = $0 }
             }
         }
@@ -83,7 +90,8 @@ struct DatabaseCopies {
 
     private static func isSameFile(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino && first.st_dev == second.st_dev
+        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino
+            && first.st_dev == second.st_dev
     }
 
     /// Switches a target with a write-ahead log, which keeps its page size, to a rollback journal if the source has another page size.
@@ -93,7 +101,9 @@ struct DatabaseCopies {
         let pageSize = OwnSQL.marked("PRAGMA page_size")
         let size = try source.writer.unsafeRead { db in try Int.fetchOne(db, sql: pageSize) }
         return try target.writer.unsafeReentrantWrite { db in
-            guard try Int.fetchOne(db, sql: pageSize) != size, try String.fetchOne(db, sql: OwnSQL.marked("PRAGMA journal_mode")) == "wal" else { return false }
+            guard try Int.fetchOne(db, sql: pageSize) != size,
+                try String.fetchOne(db, sql: OwnSQL.marked("PRAGMA journal_mode")) == "wal"
+            else { return false }
             try FileJournal.set(.delete, isRequired: true, of: db)
             return true
         }
@@ -105,7 +115,7 @@ struct DatabaseCopies {
         func after(_ progress: DatabaseBackupProgress) throws {
             do {
                 try steps.after(progress)
-            } catch where progress.isCompleted {
+            } catch  where progress.isCompleted {
                 keepLast(error)
             }
         }
@@ -130,10 +140,14 @@ struct DatabaseCopies {
         try database.requireOpen()
         if let cluster = database.cluster {
             guard handle.access == nil else {
-                throw BindingError("nested_access", "db:serialize: cannot be called inside a block of a database in a cluster, whose changes are not in its copy")
+                throw BindingError(
+                    "nested_access",
+                    "db:serialize: cannot be called inside a block of a database in a cluster, whose changes are not in its copy")
             }
             return try database.entering {
-                try ClusterDatabase.asDatabaseErrors { try cluster.withCopy { copy in try copy.read { try serialize($0, handle.state) } } }
+                try ClusterDatabase.asDatabaseErrors {
+                    try cluster.withCopy { copy in try copy.read { try serialize($0, handle.state) } }
+                }
             }
         }
         if let db = handle.connection { return try serialize(db, handle.state) }
@@ -151,7 +165,8 @@ struct DatabaseCopies {
         let size = try pages * (Int.fetchOne(db, sql: "PRAGMA main.page_size") ?? 0)
         let limit = try state.withUnsafeStack { L, _ in plua_context_of(L).pointee.limit }
         guard limit == 0 || size < limit else {
-            throw BindingError("memory", "db:serialize: the database has \(size) bytes, more than the script may use; use db:backup_to")
+            throw BindingError(
+                "memory", "db:serialize: the database has \(size) bytes, more than the script may use; use db:backup_to")
         }
         var length: Int64 = 0
         guard let start = sqlite3_serialize(db.sqliteConnection, "main", &length, 0) else {

@@ -18,6 +18,7 @@ extension DatabaseError {
     /// Returns the error of opening a file, with the path in its message.
     func opening(_ path: String?) -> DatabaseError {
         DatabaseError(
-            resultCode: extendedResultCode, message: "cannot open the database \(path ?? ":memory:"): \(reason)", sql: nil, arguments: nil)
+            resultCode: extendedResultCode, message: "cannot open the database \(path ?? ":memory:"): \(reason)", sql: nil,
+            arguments: nil)
     }
 }

@@ -22,10 +22,12 @@ enum DatabaseSnapshots {
         try database.requireOpen()
         guard let pool = database.writer as? DatabasePool else {
             throw BindingError(
-                "usage", "db:snapshot: this database has one connection, which would keep writers waiting; only pools have snapshots")
+                "usage",
+                "db:snapshot: this database has one connection, which would keep writers waiting; only pools have snapshots")
         }
         let queue = try open(pool)
-        let rights = ScriptDatabase.Rights(allowsFiles: false, allowsClosing: true, isSnapshot: true, extensions: database.extensions)
+        let rights = ScriptDatabase.Rights(
+            allowsFiles: false, allowsClosing: true, isSnapshot: true, extensions: database.extensions)
         return try ScriptDatabase.makeValue(for: queue, rights: rights, in: state).value
     }
 

@@ -71,7 +71,8 @@ enum DatabaseVerbs {
     private static func mode(_ arguments: LuaArguments) throws -> Database.CheckpointMode {
         if arguments[2].isNil { return .passive }
         guard case .string(let name) = arguments[2] else {
-            throw BindingError("argument", "db:checkpoint: argument 1: expected the kind of checkpoint, got \(arguments[2].shortDescription)")
+            throw BindingError(
+                "argument", "db:checkpoint: argument 1: expected the kind of checkpoint, got \(arguments[2].shortDescription)")
         }
         guard let found = modes.first(where: { $0.name == name.description }) else {
             throw BindingError.unknown("checkpoint", name.description, among: modes.map(\.name))
@@ -85,7 +86,8 @@ enum DatabaseVerbs {
     ) throws -> [LuaValue] {
         let database = handle.database
         try database.requireOpen()
-        try database.refuseInCluster("db:checkpoint: nodes of a cluster keep their logs themselves, and take snapshots of the database")
+        try database.refuseInCluster(
+            "db:checkpoint: nodes of a cluster keep their logs themselves, and take snapshots of the database")
         guard handle.access == nil else {
             throw BindingError("nested_access", "db:checkpoint: cannot be called inside a block of the database")
         }

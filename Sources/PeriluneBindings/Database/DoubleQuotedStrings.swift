@@ -27,7 +27,9 @@ package enum DoubleQuotedStrings {
     /// - Returns: Whether they have just been enabled.
     @discardableResult
     static func install(on connection: OpaquePointer) -> Bool {
-        guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection), !isRefusing(connection) else { return false }
+        guard psql_accept_double_quoted_strings(connection, -1) == 0, schemaHasString(connection), !isRefusing(connection) else {
+            return false
+        }
         _ = psql_accept_double_quoted_strings(connection, 1)
         return true
     }
@@ -41,7 +43,8 @@ package enum DoubleQuotedStrings {
     static func refuse(on db: Database) {
         guard let connection = db.sqliteConnection else { return }
         sqlite3_create_function_v2(
-            connection, mark, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
+            connection, mark, 0, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, { context, _, _ in sqlite3_result_null(context) }, nil,
+            nil, nil)
     }
 
     /// Returns whether a connection refuses the strings. Only compiles a statement, because traces would show one that runs.
@@ -103,7 +106,8 @@ package enum DoubleQuotedStrings {
             sql: error.sql)
     }
 
-    private static let ownersSQL = OwnSQL.marked("SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('trigger', 'view')")
+    private static let ownersSQL = OwnSQL.marked(
+        "SELECT type, name, sql FROM main.sqlite_master WHERE type IN ('trigger', 'view')")
 
     /// Returns the trigger or view that contains a word in double quotes: "the trigger `t`".
     private static func ownerOfString(_ word: String, _ connection: OpaquePointer) -> String? {
@@ -121,7 +125,8 @@ package enum DoubleQuotedStrings {
 
     // MARK: - The schema
 
-    private static let schemaSQL = OwnSQL.marked("""
+    private static let schemaSQL = OwnSQL.marked(
+        """
         SELECT type IN ('trigger', 'view'), name, sql FROM main.sqlite_master WHERE EXISTS \
         (SELECT 1 FROM main.sqlite_master WHERE type IN ('trigger', 'view') AND instr(sql, '"') > 0)
         """)

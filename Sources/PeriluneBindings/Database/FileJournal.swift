@@ -70,7 +70,8 @@ package struct FileJournal: Equatable, Sendable {
     /// Returns whether a file is missing or empty.
     private static func isNew(_ path: String) -> Bool {
         var information = stat()
-        return stat(path, &information) != 0 ? errno == ENOENT : information.st_mode & S_IFMT == S_IFREG && information.st_size == 0
+        return stat(path, &information) != 0
+            ? errno == ENOENT : information.st_mode & S_IFMT == S_IFREG && information.st_size == 0
     }
 
     private static func set(_ synchronous: Synchronous, of db: Database) throws {
@@ -82,7 +83,7 @@ package struct FileJournal: Equatable, Sendable {
             let result = try String.fetchOne(db, sql: OwnSQL.marked("PRAGMA journal_mode = \(mode.rawValue)"))
             guard result != mode.rawValue, isRequired else { return }
             throw DatabaseError(message: "journal_mode \(mode.rawValue) is not possible on its file system")
-        } catch where !isRequired {
+        } catch  where !isRequired {
             // Another process is creating the same file, and decides.
         }
     }

@@ -7,7 +7,8 @@ package import GRDB
 // Because of them the package is pinned to GRDB 7.10; GRDBInternalsTests name the part that another version lacks.
 
 extension Database {
-    private static let transactionObservations = HiddenArray(at: "observationBroker", "transactionObservations", in: Database.self)
+    private static let transactionObservations = HiddenArray(
+        at: "observationBroker", "transactionObservations", in: Database.self)
 
     /// Whether transaction observers may be registered.
     ///

@@ -35,7 +35,9 @@ enum SQLCallbacks {
     private static func nearest(
         _ name: UnsafePointer<CChar>, _ names: UnsafePointer<UnsafePointer<CChar>?>, _ count: CInt
     ) -> CInt {
-        let candidates = (0..<Int(count)).map { (name: String(cString: names[$0]!), position: CInt($0)) }.sorted { $0.name < $1.name }
+        let candidates = (0..<Int(count)).map { (name: String(cString: names[$0]!), position: CInt($0)) }.sorted {
+            $0.name < $1.name
+        }
         let nearest = nearestName(to: String(cString: name), among: candidates.map(\.name))
         return candidates.first { $0.name == nearest }?.position ?? -1
     }

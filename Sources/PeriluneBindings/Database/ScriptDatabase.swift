@@ -158,7 +158,8 @@ package final class ScriptDatabase {
     ///   - use: The required connection. Waiting for it ends together with the run.
     ///   - reason: The reason for excluding others, for messages.
     func entering<Result>(
-        _ use: ConnectionTurns.Use = .writing, _ reason: String = "a transaction is beginning or ending", _ body: () throws -> Result
+        _ use: ConnectionTurns.Use = .writing, _ reason: String = "a transaction is beginning or ending",
+        _ body: () throws -> Result
     ) throws -> Result {
         if let enteredFor { throw BindingError("nested_access", "the database is in use: \(enteredFor)") }
         enteredFor = reason

@@ -26,7 +26,12 @@ package enum UnicodeCollation: String, CaseIterable {
     /// The C function for SQLite, which uses no context.
     private var function: @convention(c) (UnsafeMutableRawPointer?, CInt, UnsafeRawPointer?, CInt, UnsafeRawPointer?) -> CInt {
         switch self {
-        case .unicode: { UnicodeCollation.compare($1, $2, $3, $4) { $0 < $1 ? .orderedAscending : $0 == $1 ? .orderedSame : .orderedDescending } }
+        case .unicode:
+            {
+                UnicodeCollation.compare($1, $2, $3, $4) {
+                    $0 < $1 ? .orderedAscending : $0 == $1 ? .orderedSame : .orderedDescending
+                }
+            }
         case .unicodeCaseInsensitive: { UnicodeCollation.compare($1, $2, $3, $4) { $0.caseInsensitiveCompare($1) } }
         case .localized: { UnicodeCollation.compare($1, $2, $3, $4) { $0.localizedCompare($1) } }
         case .localizedCaseInsensitive: { UnicodeCollation.compare($1, $2, $3, $4) { $0.localizedCaseInsensitiveCompare($1) } }

@@ -15,9 +15,12 @@ struct EnvironmentBinding {
             return [.string(LuaString(environment.uuid().uuidString.lowercased()))]
         }
         // No function keeps the state, which it belongs to.
-        try perilune.set("random", .function(state.makeFunction("perilune.random") { [environment] arguments in
-            [try Self.random(arguments, environment.random)]
-        }))
+        try perilune.set(
+            "random",
+            .function(
+                state.makeFunction("perilune.random") { [environment] arguments in
+                    [try Self.random(arguments, environment.random)]
+                }))
         try perilune.set("log", .table(makeLog()))
         if !environment.random.isSystem { try seed() }
         if !environment.date.isSystem { try replaceTime() }
@@ -117,9 +120,13 @@ struct EnvironmentBinding {
 
     /// A plain table as a list or a dictionary of its contents; anything else as its text.
     private static func metadata(of value: LuaValue, in state: LuaState, depth: Int = 1) throws -> Logger.Metadata.Value {
-        guard case .table(let table) = value, depth < 8, try table.metatable() == nil else { return .string(try state.text(of: value)) }
+        guard case .table(let table) = value, depth < 8, try table.metatable() == nil else {
+            return .string(try state.text(of: value))
+        }
         let pairs = try table.pairs(), list = try table.array()
-        if list.count == pairs.count, !list.isEmpty { return .array(try list.map { try metadata(of: $0, in: state, depth: depth + 1) }) }
+        if list.count == pairs.count, !list.isEmpty {
+            return .array(try list.map { try metadata(of: $0, in: state, depth: depth + 1) })
+        }
         var fields: Logger.Metadata = [:]
         for (key, value) in pairs { fields[try state.text(of: key)] = try metadata(of: value, in: state, depth: depth + 1) }
         return .dictionary(fields)

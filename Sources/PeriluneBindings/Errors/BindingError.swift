@@ -21,7 +21,8 @@ extension LuaArguments {
         guard count > most, !self[most + 1].isNil else { return }
         let taken = most == 0 ? "no arguments" : most == 1 ? "one argument" : "at most \(most) arguments"
         throw BindingError(
-            "argument", "\(function): takes \(taken), got \(self[most + 1].shortDescription) as argument \(most + 1)"
+            "argument",
+            "\(function): takes \(taken), got \(self[most + 1].shortDescription) as argument \(most + 1)"
                 + (cure.map { "; \($0)" } ?? ""))
     }
 }

@@ -4,7 +4,7 @@ internal import PeriluneLua
 package import PeriluneModules
 
 #if DEBUG
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// Lua modules embedded in the binary whose names share a prefix, the name of a folder in `lib`.
@@ -28,9 +28,9 @@ package struct LibraryModules: Sendable {
     package func source(of name: String) -> String? {
         guard hasName(name) else { return nil }
         #if DEBUG
-            if let perilune = Self.folderOfSources {
-                return try? String(contentsOfFile: "\(perilune)/../\(file(of: name))", encoding: .utf8)
-            }
+        if let perilune = Self.folderOfSources {
+            return try? String(contentsOfFile: "\(perilune)/../\(file(of: name))", encoding: .utf8)
+        }
         #endif
         return embedded.module(name)?.source.description
     }
@@ -38,7 +38,7 @@ package struct LibraryModules: Sendable {
     /// Returns the bytecode of a module; `nil` if there is none or it was compiled by another Lua release.
     package func bytecode(of name: String) -> [UInt8]? {
         #if DEBUG
-            if Self.folderOfSources != nil { return nil }
+        if Self.folderOfSources != nil { return nil }
         #endif
         guard hasName(name), LuaRelease.isLoaded(embedded.luaIdent) else { return nil }
         return embedded.module(name)?.bytecode
@@ -49,7 +49,7 @@ package struct LibraryModules: Sendable {
     }
 
     #if DEBUG
-        private static var folderOfSources: String? { EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] }
+    private static var folderOfSources: String? { EnvironmentVariables.ofProcess["PERILUNE_LIBRARY"] }
     #endif
 
     /// Returns the path of a module in `lib`, as used in errors.

@@ -101,7 +101,11 @@ package final class LoopGroup {
     }
 
     private func goOn(to moment: Double) {
-        if moment > clock.now.timeIntervalSince1970 { clock.set(Date(timeIntervalSince1970: moment)) } else { clock.set(clock.now) }
+        if moment > clock.now.timeIntervalSince1970 {
+            clock.set(Date(timeIntervalSince1970: moment))
+        } else {
+            clock.set(clock.now)
+        }
     }
 
     // MARK: - Waiting

@@ -24,7 +24,9 @@ package final class LoopSignals: Sendable {
     }
 
     private func announce() {
-        let (didChange, names) = state.withLock { state in (state.didChange, state.sources.filter { !$0.value.isEmpty }.map(\.key)) }
+        let (didChange, names) = state.withLock { state in
+            (state.didChange, state.sources.filter { !$0.value.isEmpty }.map(\.key))
+        }
         didChange?(names)
     }
 

@@ -92,11 +92,14 @@ final class LoopTimers: Sendable {
                 // Waits longer than a day are split.
                 let wait = deadline - clock.now
                 let seconds = wait.isFinite ? min(max(wait, 0), 86_400) : 86_400
-                return (deadline, Task { [weak self] in
-                    guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
-                    self?.forgetAlarm(of: deadline)
-                    self?.fire()
-                })
+                return (
+                    deadline,
+                    Task { [weak self] in
+                        guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
+                        self?.forgetAlarm(of: deadline)
+                        self?.fire()
+                    }
+                )
             }
         }
     }

@@ -192,7 +192,8 @@ package final class ScriptLoop {
     }
 
     /// Inherits the isolation of the caller, which the closure would lose otherwise.
-    private func callMeasured(_ source: LoopSource, _ meter: LuaMeter, isolation: isolated (any Actor)? = #isolation) async throws {
+    private func callMeasured(_ source: LoopSource, _ meter: LuaMeter, isolation: isolated (any Actor)? = #isolation) async throws
+    {
         try await LuaMeter.$current.withValue(meter) {
             _ = isolation
             try await source.body(isCountingOn: source.isCountingOn)

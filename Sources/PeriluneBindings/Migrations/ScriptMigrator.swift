@@ -74,7 +74,8 @@ final class ScriptMigrator {
         let handle = try DatabaseHandle(arguments, 1, for: "m:\(method): argument 1")
         try handle.database.requireOpen()
         guard handle.access == nil else {
-            throw BindingError("nested_access", "m:\(method): cannot be called inside a block or a migration of the same database")
+            throw BindingError(
+                "nested_access", "m:\(method): cannot be called inside a block or a migration of the same database")
         }
         return MigrationRunner(state: handle.state, database: handle.database, value: arguments[1])
     }

@@ -24,10 +24,13 @@ struct ObservationBinding {
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 8)
         // (database or handle) returns an observer and the database object.
-        try table.set("start", .function(state.makeFunction("db:observe") { [observers, chain] arguments in
-            let observer = try observers.make(Self.start(arguments, chain))
-            return [.userdata(observer), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
-        }))
+        try table.set(
+            "start",
+            .function(
+                state.makeFunction("db:observe") { [observers, chain] arguments in
+                    let observer = try observers.make(Self.start(arguments, chain))
+                    return [.userdata(observer), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
+                }))
         // (observer, function) calls the function and returns its results.
         try table.setFunction("read") { [observers] arguments in
             try observers.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
@@ -49,16 +52,20 @@ struct ObservationBinding {
             return []
         }
         // (handle, names of tables) notifies all observers, including those in Swift, that the tables may have changed.
-        try table.set("notify", .function(state.makeFunction("db:notify_changes") { arguments in
-            let names = try [String].fromLua(arguments[2])
-            guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
-            // Not `Table(name)`, because GRDB does not escape quotes in names.
-            for name in names { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(name.quotedName)")) }
-            return []
-        }))
+        try table.set(
+            "notify",
+            .function(
+                state.makeFunction("db:notify_changes") { arguments in
+                    let names = try [String].fromLua(arguments[2])
+                    guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
+                    // Not `Table(name)`, because GRDB does not escape quotes in names.
+                    for name in names { try db.notifyChanges(in: SQLRequest<Row>(sql: "SELECT * FROM \(name.quotedName)")) }
+                    return []
+                }))
         // (observer, database, seconds) polls for writes of other processes.
         try table.setFunction("poll") { [foreignWrites, observers] arguments in
-            guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3] else { return [] }
+            guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3]
+            else { return [] }
             try foreignWrites.look(at: handle.database, every: seconds, for: observers.value(of: arguments[1]))
             return []
         }
@@ -157,7 +164,8 @@ struct ObservationBinding {
         }
         try handle.database.requireOpen()
         try handle.database.refuseInCluster(
-            "a database in a cluster cannot be observed, because other clients change it too; fetch again and again: perilune.every(seconds, f)")
+            "a database in a cluster cannot be observed, because other clients change it too; fetch again and again: perilune.every(seconds, f)"
+        )
         defer { try? state.withUnsafeStack { L, _ in pdb_observe(L) } }
         let observer = try start(on: handle, chain)
         handle.database.add(observer)
@@ -176,7 +184,8 @@ struct ObservationBinding {
             }
         }
         guard !db.configuration.readonly || database.writer.configuration.readonly else {
-            throw BindingError("nested_access", "db:observe: cannot be called inside db:read of a pool, whose connection is read-only")
+            throw BindingError(
+                "nested_access", "db:observe: cannot be called inside db:read of a pool, whose connection is read-only")
         }
         return ValueObserver(on: db, chain: chain)
     }

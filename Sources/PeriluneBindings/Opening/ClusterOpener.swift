@@ -22,7 +22,9 @@ struct ClusterOpener {
             try table.setFunction("nodes") { arguments in
                 let (handle, state) = (try DatabaseHandle(arguments, 1, for: "db:cluster_nodes"), try arguments.state)
                 let cluster = try Self.cluster(of: handle, "db:cluster_nodes")
-                let nodes = try handle.database.onConnection(handle) { try ClusterDatabase.asDatabaseErrors { try cluster.session.servers() } }
+                let nodes = try handle.database.onConnection(handle) {
+                    try ClusterDatabase.asDatabaseErrors { try cluster.session.servers() }
+                }
                 let list = try state.makeTable(arrayCount: nodes.count)
                 for (index, node) in nodes.enumerated() {
                     let fields = try state.makeTable(fieldCount: 4)
@@ -41,7 +43,9 @@ struct ClusterOpener {
 
     private static func cluster(of handle: DatabaseHandle, _ function: String) throws -> ClusterDatabase {
         guard let cluster = handle.database.cluster else {
-            throw BindingError("usage", "\(function): this database is in a file or in memory; open one in a cluster by perilune.cluster(name, options)")
+            throw BindingError(
+                "usage",
+                "\(function): this database is in a file or in memory; open one in a cluster by perilune.cluster(name, options)")
         }
         return cluster
     }
@@ -49,10 +53,13 @@ struct ClusterOpener {
     private func open(_ arguments: LuaArguments) throws -> LuaValue {
         let state = try arguments.state
         guard isAllowed else {
-            throw BindingError("sandbox", "perilune.cluster: this script may not reach other machines; the host may give it a database in a cluster")
+            throw BindingError(
+                "sandbox",
+                "perilune.cluster: this script may not reach other machines; the host may give it a database in a cluster")
         }
         guard !isPreview else {
-            throw BindingError("preview", "perilune.cluster: a preview changes nothing outside of its copy, and cannot open a cluster")
+            throw BindingError(
+                "preview", "perilune.cluster: a preview changes nothing outside of its copy, and cannot open a cluster")
         }
         let address = try ClusterAddress(servers: arguments.get(2), name: arguments.get(1))
         let options = try DatabaseOptions(arguments[4], for: "perilune.cluster", state: state)

@@ -26,27 +26,33 @@ final class DatabaseOpener {
     /// Adds `queue` and `pool` to the table `perilune`.
     func install(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("queue") { [unowned state] arguments in
-            try [self.open(arguments, "perilune.queue", in: state) { path, options in
-                try self.environment.opening(path, options.queueConfiguration(for: path)) { path, configuration in
-                    try configuration.waitingToOpen { try DatabaseQueue(path: path, configuration: $0) }
+            try [
+                self.open(arguments, "perilune.queue", in: state) { path, options in
+                    try self.environment.opening(path, options.queueConfiguration(for: path)) { path, configuration in
+                        try configuration.waitingToOpen { try DatabaseQueue(path: path, configuration: $0) }
+                    }
                 }
-            }]
+            ]
         }
         try perilune.setFunction("pool") { [unowned state] arguments in
-            try [self.open(arguments, "perilune.pool", in: state) { path, options in
-                guard let path else {
-                    throw BindingError(
-                        "argument", "perilune.pool: argument 1: expected the path of a file; use perilune.queue for a database in memory")
+            try [
+                self.open(arguments, "perilune.pool", in: state) { path, options in
+                    guard let path else {
+                        throw BindingError(
+                            "argument",
+                            "perilune.pool: argument 1: expected the path of a file; use perilune.queue for a database in memory")
+                    }
+                    if options.journal.mode == .delete, options.journal.switchesExisting {
+                        throw BindingError(
+                            "argument", "perilune.pool: option journal_mode: a pool needs \"wal\"; use perilune.queue")
+                    }
+                    let pool = try self.environment.opening(path, options.configuration) { path, configuration in
+                        try configuration.waitingToOpen { try DatabasePool(path: path, configuration: $0) }
+                    }
+                    try options.journal.apply(to: pool)
+                    return pool
                 }
-                if options.journal.mode == .delete, options.journal.switchesExisting {
-                    throw BindingError("argument", "perilune.pool: option journal_mode: a pool needs \"wal\"; use perilune.queue")
-                }
-                let pool = try self.environment.opening(path, options.configuration) { path, configuration in
-                    try configuration.waitingToOpen { try DatabasePool(path: path, configuration: $0) }
-                }
-                try options.journal.apply(to: pool)
-                return pool
-            }]
+            ]
         }
         try installDeserialize(in: perilune, of: state)
     }
@@ -56,16 +62,21 @@ final class DatabaseOpener {
         try perilune.setFunction("deserialize") { [unowned state] arguments in
             try arguments.refuseSurplus(after: 2, of: "perilune.deserialize")
             guard case .string(let bytes) = arguments[1] else {
-                throw BindingError("argument", "perilune.deserialize: argument 1: expected a string, got \(arguments[1].shortDescription)")
+                throw BindingError(
+                    "argument", "perilune.deserialize: argument 1: expected a string, got \(arguments[1].shortDescription)")
             }
             guard self.allowsFiles else {
                 throw BindingError("sandbox", "perilune.deserialize: this script may not open databases of others")
             }
-            return try [self.open(nil, options: arguments[2], "perilune.deserialize", in: state) { path, options in
-                let queue = try self.environment.opening(path, options.configuration) { try DatabaseQueue(path: $0, configuration: $1) }
-                try DatabaseCopies.fill(queue, with: bytes.bytes)
-                return queue
-            }]
+            return try [
+                self.open(nil, options: arguments[2], "perilune.deserialize", in: state) { path, options in
+                    let queue = try self.environment.opening(path, options.configuration) {
+                        try DatabaseQueue(path: $0, configuration: $1)
+                    }
+                    try DatabaseCopies.fill(queue, with: bytes.bytes)
+                    return queue
+                }
+            ]
         }
     }
 
@@ -90,7 +101,8 @@ final class DatabaseOpener {
         } catch let error as DatabaseError {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview, extensions: extensions)
+        let rights = ScriptDatabase.Rights(
+            allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview, extensions: extensions)
         let (database, value) = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state)
         if let preparation = options.preparation { try prepare(database, value, preparation, in: state) }
         if !options.observer.isNil { try observe(value, options.observer, in: state) }
@@ -120,7 +132,8 @@ final class DatabaseOpener {
     private func readPath(_ arguments: LuaArguments, _ function: String) throws -> String? {
         if arguments[1].isNil { return nil }
         guard case .string(let text) = arguments[1] else {
-            throw BindingError("argument", "\(function): argument 1: expected the path of a file, got \(arguments[1].shortDescription)")
+            throw BindingError(
+                "argument", "\(function): argument 1: expected the path of a file, got \(arguments[1].shortDescription)")
         }
         let path = text.description
         if path == ":memory:" { return nil }
@@ -131,7 +144,8 @@ final class DatabaseOpener {
             throw BindingError("sandbox", "\(function): this script may not open files; databases in memory are allowed")
         }
         guard !isPreview else {
-            throw BindingError("preview", "\(function): a preview cannot open other database files; databases in memory are allowed")
+            throw BindingError(
+                "preview", "\(function): a preview cannot open other database files; databases in memory are allowed")
         }
         return path
     }

@@ -17,7 +17,8 @@ struct DatabaseOptions {
 
     /// The names of the options that scripts can set.
     static let names = [
-        "busy_timeout", "double_quoted_strings", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "synchronous",
+        "busy_timeout", "double_quoted_strings", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count",
+        "readonly", "synchronous",
         "trace",
     ]
 
@@ -75,7 +76,9 @@ struct DatabaseOptions {
     }
 
     private static func seconds(_ value: LuaValue) throws -> Double {
-        guard case .string(let text) = value, let duration = DurationText.read(text.description) else { return try Double.fromLua(value) }
+        guard case .string(let text) = value, let duration = DurationText.read(text.description) else {
+            return try Double.fromLua(value)
+        }
         return duration / .seconds(1)
     }
 
@@ -88,11 +91,15 @@ struct DatabaseOptions {
     }
 
     /// Returns the case with a name.
-    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ option: String, _ value: LuaValue) throws -> Choice {
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(_ option: String, _ value: LuaValue) throws
+        -> Choice
+    {
         let name = try String.fromLua(value)
         if let choice = Choice(rawValue: name) { return choice }
         let names = Choice.allCases.map { "\"\($0.rawValue)\"" }
-        throw BindingError("argument", "option \(option): expected \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), got \"\(name)\"")
+        throw BindingError(
+            "argument",
+            "option \(option): expected \(names.dropLast().joined(separator: ", ")) or \(names.last ?? ""), got \"\(name)\"")
     }
 
     private static func readerCount(_ count: Int) throws -> Int {
@@ -127,7 +134,8 @@ struct Trace {
             showsValues = try table.get("values", as: Bool?.self) ?? false
         default:
             throw BindingError(
-                "argument", "option trace: expected a function or a table with the function `call`, got \(value.shortDescription)")
+                "argument", "option trace: expected a function or a table with the function `call`, got \(value.shortDescription)"
+            )
         }
     }
 
@@ -159,9 +167,11 @@ struct Trace {
         try fields.setMetatable(metatable)
         switch event {
         case .statement(let statement):
-            try fields.set("sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
+            try fields.set(
+                "sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
         case .profile(let statement, let duration):
-            try fields.set("sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
+            try fields.set(
+                "sql", .string(LuaString(CarrierNames.source(of: showsValues ? statement.expandedSQL : statement.sql))))
             try fields.set("duration", .number(duration))
         }
         return fields

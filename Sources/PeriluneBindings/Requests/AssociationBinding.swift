@@ -102,7 +102,9 @@ extension RequestCall {
     /// Returns a list of collation names, with false for none.
     fileprivate func collations(_ names: [String?]) throws -> LuaValue {
         let list = try state.makeTable()
-        for (index, name) in names.enumerated() { try list.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false) }
+        for (index, name) in names.enumerated() {
+            try list.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false)
+        }
         return .table(list)
     }
 }

@@ -53,12 +53,15 @@ extension RequestBinding {
             }
             let compiler = try call.compiler(2)
             let rows = try call.request(4)
-            let columns = try call.optionalStrings(3) ?? rows.outputNames.enumerated().map { index, name in
-                guard let name else {
-                    throw BindingError("argument", "insert_from: column \(index + 1) of the request needs a name: expression:as(\"name\")")
+            let columns =
+                try call.optionalStrings(3)
+                ?? rows.outputNames.enumerated().map { index, name in
+                    guard let name else {
+                        throw BindingError(
+                            "argument", "insert_from: column \(index + 1) of the request needs a name: expression:as(\"name\")")
+                    }
+                    return name
                 }
-                return name
-            }
             let compiled = try request.compiledInsert(
                 columns.map(position), from: rows, onConflict: call.optionalString(5).flatMap(ConflictPolicy.init),
                 upsert: upsert, returning: call.returning(10), by: compiler)
@@ -213,7 +216,9 @@ private struct PlanTable {
         case .number(let value): .real(value)
         case .string(let value): .text(value.bytes)
         default:
-            if let bytes = value.blobBytes { .blob(bytes) } else {
+            if let bytes = value.blobBytes {
+                .blob(bytes)
+            } else {
                 throw BindingError("argument", "a key cannot be \(value.shortDescription)")
             }
         }

@@ -90,7 +90,8 @@ extension RequestBinding {
         }
         // (declaration, SQL text, arguments)
         try define("define_common_table_by_sql") { call in
-            try CommonTable.declared(by: call.derivable(1).request).defined(asSQL: call.bytes(2), .positional(call.expressions(3)))
+            try CommonTable.declared(by: call.derivable(1).request).defined(
+                asSQL: call.bytes(2), .positional(call.expressions(3)))
         }
     }
 

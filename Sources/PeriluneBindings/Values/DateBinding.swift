@@ -30,17 +30,36 @@ final class DateBinding {
 
     /// Members of dates in other libraries, with their replacements.
     private static let otherMembers: [(String, String)] = [
-        ("plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd", "use date:add{ days = 1 }"),
+        (
+            "plus add_days add_months add_years add_hours add_seconds advance shift in since offset dateadd",
+            "use date:add{ days = 1 }"
+        ),
         ("minus subtract sub ago before_by", "use date:add{ days = -1 }, or first - second for the seconds between two dates"),
-        ("diff difference days_until days_since seconds_until until_ days_between timedelta", "use date:seconds_since(other), or first - second, in seconds"),
-        ("is_before is_after isBefore isAfter before after compare equals is_same eq lt gt", "compare dates with <, <=, == and >"),
+        (
+            "diff difference days_until days_since seconds_until until_ days_between timedelta",
+            "use date:seconds_since(other), or first - second, in seconds"
+        ),
+        (
+            "is_before is_after isBefore isAfter before after compare equals is_same eq lt gt",
+            "compare dates with <, <=, == and >"
+        ),
         ("strftime to_string tostring text to_s toString pretty", "use date:format(\"%Y-%m-%d %H:%M\"), or tostring(date)"),
         ("iso iso_format isoformat to_iso toISOString iso_string", "use date:iso8601()"),
         ("timestamp unix_time epoch to_unix time getTime seconds_since_epoch", "use date.unix"),
-        ("end_of end_of_day end_of_month end_of_year", "use date:start_of(\"month\"):add{ months = 1 } for the end, which is exclusive"),
-        ("beginning_of_day beginning_of_month beginning_of_year beginning_of_week at_midnight midnight truncate trunc date floor", "use date:start_of(\"day\")"),
-        ("utc to_utc local_time to_local localtime to_timezone in_time_zone timezone tz astimezone zone", "dates are UTC; use date:format(pattern, \"local\") or date:components(format, \"Europe/Berlin\")"),
-        ("minutes", "use date.minute"), ("hours", "use date.hour"), ("seconds", "use date.second"), ("days", "use date.day"), ("months", "use date.month"),
+        (
+            "end_of end_of_day end_of_month end_of_year",
+            "use date:start_of(\"month\"):add{ months = 1 } for the end, which is exclusive"
+        ),
+        (
+            "beginning_of_day beginning_of_month beginning_of_year beginning_of_week at_midnight midnight truncate trunc date floor",
+            "use date:start_of(\"day\")"
+        ),
+        (
+            "utc to_utc local_time to_local localtime to_timezone in_time_zone timezone tz astimezone zone",
+            "dates are UTC; use date:format(pattern, \"local\") or date:components(format, \"Europe/Berlin\")"
+        ),
+        ("minutes", "use date.minute"), ("hours", "use date.hour"), ("seconds", "use date.second"), ("days", "use date.day"),
+        ("months", "use date.month"),
         ("years", "use date.year"), ("week_day day_of_week wday dow", "use date.weekday"), ("yday", "use date.day_of_year"),
         ("set replace with change", "use perilune.date{ year = ..., month = ..., day = ... }"),
     ]
@@ -107,13 +126,19 @@ final class DateBinding {
         let table = try state.makeTable()
         try table.set("name", "date")
         try table.setFunction("now") { [self] _ in [try make(now())] }
-        try table.set("from_unix", .function(state.makeFunction("perilune.date.from_unix") { [self] arguments in
-            if case .integer(let seconds) = arguments[1] { return [try make(DateTime(unixSeconds: seconds))] }
-            return [try make(DateTime(unixSeconds: arguments.get(1, as: Double.self)))]
-        }))
-        try table.set("from_julian_day", .function(state.makeFunction("perilune.date.from_julian_day") { [self] arguments in
-            [try make(DateTime(julianDay: arguments.get(1)))]
-        }))
+        try table.set(
+            "from_unix",
+            .function(
+                state.makeFunction("perilune.date.from_unix") { [self] arguments in
+                    if case .integer(let seconds) = arguments[1] { return [try make(DateTime(unixSeconds: seconds))] }
+                    return [try make(DateTime(unixSeconds: arguments.get(1, as: Double.self)))]
+                }))
+        try table.set(
+            "from_julian_day",
+            .function(
+                state.makeFunction("perilune.date.from_julian_day") { [self] arguments in
+                    [try make(DateTime(julianDay: arguments.get(1)))]
+                }))
         try table.setFunction("from_database") { [self] arguments in
             Self.attempt { try make(readStoredDate(arguments[2])) }
         }
@@ -148,7 +173,8 @@ final class DateBinding {
             let surplus = arguments[3]
             guard surplus.isNil else {
                 throw BindingError(
-                    "argument", "\(name): takes one argument, got \(surplus.shortDescription) as argument 2; use "
+                    "argument",
+                    "\(name): takes one argument, got \(surplus.shortDescription) as argument 2; use "
                         + "\(name){ year = 2026, month = 3, day = 1 }, or text such as \"2026-03-01\"")
             }
             return [try body(arguments[2])]
@@ -297,8 +323,11 @@ extension DateBinding {
 
     private func defineDateOperators() throws {
         try dates.metamethod("__eq") { [self] arguments in
-            [.boolean(try dates.matches(arguments[1]) && dates.matches(arguments[2])
-                && dates.value(of: arguments[1]) == dates.value(of: arguments[2]))]
+            [
+                .boolean(
+                    try dates.matches(arguments[1]) && dates.matches(arguments[2])
+                        && dates.value(of: arguments[1]) == dates.value(of: arguments[2]))
+            ]
         }
         try dates.metamethod("__lt") { [self] arguments in
             [.boolean(try readDate(arguments[1]) < readDate(arguments[2]))]
@@ -354,8 +383,11 @@ extension DateBinding {
         }
         try components.method("date") { [self] parts, _ in [try make(DateTime(parts))] }
         try components.metamethod("__eq") { [self] arguments in
-            [.boolean(try components.matches(arguments[1]) && components.matches(arguments[2])
-                && components.value(of: arguments[1]) == components.value(of: arguments[2]))]
+            [
+                .boolean(
+                    try components.matches(arguments[1]) && components.matches(arguments[2])
+                        && components.value(of: arguments[1]) == components.value(of: arguments[2]))
+            ]
         }
         for event in ["__tostring", "__to_database"] {
             try components.metamethod(event) { [self] arguments in

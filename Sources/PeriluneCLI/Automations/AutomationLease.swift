@@ -20,7 +20,8 @@ struct AutomationLease: Sendable {
         let lease = try ClusterLease(url: database, name: "automations " + URL(filePath: file).lastPathComponent)
         do {
             try await lease.wait {
-                CommandOutput.note("another process runs the automations of \(file) in the cluster; waiting until it ends", colors)
+                CommandOutput.note(
+                    "another process runs the automations of \(file) in the cluster; waiting until it ends", colors)
             }
         } catch let failure as ClusterFailure {
             throw Self.error(failure.message, kind: failure.kind.rawValue)
@@ -43,7 +44,9 @@ struct AutomationLease: Sendable {
             guard isLost.load(ordering: .acquiring) else { throw error }
         }
         if isLost.load(ordering: .acquiring) {
-            throw Self.error("the lease for the automations of \(file) could not be renewed in time; another process may run them", kind: "already_running")
+            throw Self.error(
+                "the lease for the automations of \(file) could not be renewed in time; another process may run them",
+                kind: "already_running")
         }
     }
 

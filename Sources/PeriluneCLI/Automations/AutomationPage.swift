@@ -18,7 +18,8 @@ struct AutomationPage {
         }
         var page = ReportPage(
             title: "Automations of \(database)",
-            summary: runs.isEmpty ? "no runs" : "\(runs.count) runs: " + counts.map { "\($0.count) \($0.outcome)" }.joined(separator: ", "))
+            summary: runs.isEmpty
+                ? "no runs" : "\(runs.count) runs: " + counts.map { "\($0.count) \($0.outcome)" }.joined(separator: ", "))
         page.kinds = counts.map { ReportPage.Kind($0.outcome.rawValue, $0.outcome.rawValue, $0.count) }
         page.entries = runs.map(entry)
         return page.text
@@ -38,7 +39,8 @@ struct AutomationPage {
             ReportPage.section("statements", ReportPage.text(run.statements.joined(separator: "\n"))),
         ]
         return ReportPage.Entry(
-            kind: run.outcome.rawValue, mark: run.outcome.rawValue.uppercased(), title: run.automation, details: details, isOpen: run.error != nil,
+            kind: run.outcome.rawValue, mark: run.outcome.rawValue.uppercased(), title: run.automation, details: details,
+            isOpen: run.error != nil,
             body: sections.joined())
     }
 }

@@ -57,7 +57,8 @@ struct AutomationService: Sendable {
     /// Reloads the file; if that fails, the previous automations keep running.
     private func reload(since path: String) async {
         do {
-            CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
+            CommandOutput.note(
+                "\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
         } catch {
             var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
             report.help = "the previous automations keep running"

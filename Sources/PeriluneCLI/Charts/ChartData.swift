@@ -38,7 +38,9 @@ struct ChartData: Equatable {
             let cells = rows.map { $0[column] }
             guard cells.contains(where: \.isNumber), cells.allSatisfy({ $0.isNumber || $0 == .null }) else { return nil }
             let series = Series(name: DisplayText.escaped(columns[column]), values: cells.map(Self.number))
-            if let row = series.values.firstIndex(where: { abs($0 ?? 0) > ChartAxis.greatest }) { throw Self.refusal(of: series, row: row + 1) }
+            if let row = series.values.firstIndex(where: { abs($0 ?? 0) > ChartAxis.greatest }) {
+                throw Self.refusal(of: series, row: row + 1)
+            }
             return series
         }
         guard !series.isEmpty || rows.isEmpty else {
@@ -72,7 +74,8 @@ struct ChartData: Equatable {
     }
 
     private mutating func setPlaces(_ cells: [Cell]) {
-        let numbers = cells.compactMap(Self.number), isAscending = { (places: [Double]) in zip(places, places.dropFirst()).allSatisfy { $0 <= $1 } }
+        let numbers = cells.compactMap(Self.number),
+            isAscending = { (places: [Double]) in zip(places, places.dropFirst()).allSatisfy { $0 <= $1 } }
         if numbers.count == cells.count, numbers.allSatisfy(\.isFinite) {
             (places, scale) = (numbers, .numbers)
             isContinuous = cells.count > 2 && zip(numbers, numbers.dropFirst()).allSatisfy { $0 < $1 }
@@ -88,7 +91,9 @@ struct ChartData: Equatable {
     private static func dates(_ cells: [Cell]) -> [Double]? {
         var dates: [Double] = []
         for cell in cells {
-            guard case .text(let bytes) = cell, let match = String(decoding: bytes, as: UTF8.self).wholeMatch(of: pattern) else { return nil }
+            guard case .text(let bytes) = cell, let match = String(decoding: bytes, as: UTF8.self).wholeMatch(of: pattern) else {
+                return nil
+            }
             let text = "\(match.1)-\(match.3 ?? "01")-\(match.4 ?? "01")\(match.5 ?? "")"
             guard let date = try? DateTime(parsing: text) else { return nil }
             dates.append(Double(date.microsecondsSince1970) / 1e6)
@@ -124,7 +129,10 @@ struct ChartData: Equatable {
         let marks: [(part: Double, text: String)] =
             switch scale {
             case .rows: []
-            case .numbers: ChartAxis(low...high, count: count).ticks.filter { (low...high).contains($0) }.map { (part($0), ChartAxis.text($0)) }
+            case .numbers:
+                ChartAxis(low...high, count: count).ticks.filter { (low...high).contains($0) }.map {
+                    (part($0), ChartAxis.text($0))
+                }
             case .dates: DateAxis(low...high, count: count).ticks.map { (part($0.place), $0.text) }
             }
         return marks.count > 1 ? marks : zip(places, labels).map { (part($0), $1) }

@@ -38,7 +38,9 @@ struct DateAxis {
         }
     }
 
-    private static func date(_ place: Double) -> DateTime? { try? DateTime(microsecondsSince1970: Int64((place * 1e6).rounded())) }
+    private static func date(_ place: Double) -> DateTime? {
+        try? DateTime(microsecondsSince1970: Int64((place * 1e6).rounded()))
+    }
 
     private static func text(_ date: DateTime, _ step: Double) -> String {
         let day = String(format: "%04d-%02d-%02d", date.year, date.month, date.day)

@@ -40,7 +40,9 @@ struct PictureChart {
         let place = { (value: Double) -> Double in left + axis.part(value) * (right - left) }
         var picture = begin(height: bottom + 34)
         for tick in axis.ticks {
-            picture.addPath("M\(SVGDocument.number(place(tick))) \(SVGDocument.number(top))V\(SVGDocument.number(bottom))", style: tick == 0 ? "axis" : "grid")
+            picture.addPath(
+                "M\(SVGDocument.number(place(tick))) \(SVGDocument.number(top))V\(SVGDocument.number(bottom))",
+                style: tick == 0 ? "axis" : "grid")
             picture.addText(ChartAxis.text(tick), x: place(tick), y: bottom + 18, anchor: "middle", style: "dim")
         }
         for (row, label) in labels.enumerated() {
@@ -53,7 +55,8 @@ struct PictureChart {
                 let start = min(zero, tip), end = max(zero, tip)
                 picture.addGroup(title: "\(data.labels[row]) · \(series.name): \(ChartAxis.text(value))") { picture in
                     picture.add(
-                        "rect", ("x", start), ("y", barY), ("width", max(end - start, 0.5)), ("height", thickness - 2), style: Self.style("b", index))
+                        "rect", ("x", start), ("y", barY), ("width", max(end - start, 0.5)), ("height", thickness - 2),
+                        style: Self.style("b", index))
                     picture.addText(ChartAxis.text(value), x: end + 5, y: barY + thickness - 4, style: "dim")
                 }
             }
@@ -66,18 +69,22 @@ struct PictureChart {
     /// Returns a chart with one line per series.
     func lines() -> String {
         let axis = ChartAxis(data.ownRange), ordered = data.inOrder
-        let left = 34 + (axis.ticks.map { Self.width(ChartAxis.text($0)) }.max() ?? 0), right = Self.width - 30, bottom = top + 320
+        let left = 34 + (axis.ticks.map { Self.width(ChartAxis.text($0)) }.max() ?? 0), right = Self.width - 30,
+            bottom = top + 320
         let x = { (index: Int) in left + ordered.part(ordered.places[index]) * (right - left) }
         let y = { (value: Double) in bottom - axis.part(value) * (bottom - self.top) }
         var picture = begin(height: bottom + 40)
         for tick in axis.ticks {
             let height = SVGDocument.number(y(tick))
-            picture.addPath("M\(SVGDocument.number(left)) \(height)H\(SVGDocument.number(right))", style: tick == axis.low || tick == 0 ? "axis" : "grid")
+            picture.addPath(
+                "M\(SVGDocument.number(left)) \(height)H\(SVGDocument.number(right))",
+                style: tick == axis.low || tick == 0 ? "axis" : "grid")
             picture.addText(ChartAxis.text(tick), x: left - 8, y: y(tick) + 4, anchor: "end", style: "dim")
         }
         for mark in Self.marks(ordered, left, right) {
             picture.addText(mark.text, x: mark.start, y: bottom + 20, anchor: "start", style: "dim")
-            picture.addPath("M\(SVGDocument.number(mark.x)) \(SVGDocument.number(bottom))V\(SVGDocument.number(bottom + 5))", style: "axis")
+            picture.addPath(
+                "M\(SVGDocument.number(mark.x)) \(SVGDocument.number(bottom))V\(SVGDocument.number(bottom + 5))", style: "axis")
         }
         for (index, series) in ordered.series.enumerated() {
             picture.addGroup(title: series.name) { picture in

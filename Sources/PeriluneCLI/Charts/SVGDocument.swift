@@ -26,7 +26,8 @@ struct SVGDocument {
     /// - Parameter anchor: `start`, `middle` or `end`.
     mutating func addText(_ text: String, x: Double, y: Double, anchor: String = "start", style: String = "") {
         let names = style.isEmpty ? "" : " class=\"\(style)\""
-        body += "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" text-anchor=\"\(anchor)\"\(names)>\(MarkupText.escaped(text))</text>\n"
+        body +=
+            "<text x=\"\(Self.number(x))\" y=\"\(Self.number(y))\" text-anchor=\"\(anchor)\"\(names)>\(MarkupText.escaped(text))</text>\n"
     }
 
     /// Adds a group with a tooltip.

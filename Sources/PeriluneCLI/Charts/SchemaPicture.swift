@@ -25,7 +25,8 @@ struct SchemaPicture {
         init(_ table: TableDescription) {
             self.table = table
             columns = table.columns.filter { $0.hidden != 1 }
-            let texts = columns.map { DisplayText.width($0.name) + DisplayText.width($0.type) + 7 } + [DisplayText.width(table.name) + 2]
+            let texts =
+                columns.map { DisplayText.width($0.name) + DisplayText.width($0.type) + 7 } + [DisplayText.width(table.name) + 2]
             width = Double(min(max(texts.max() ?? 0, 14), 56)) * PictureChart.characterWidth + 16
         }
 
@@ -72,7 +73,9 @@ struct SchemaPicture {
         }
         // Place each table as close as possible to the tables that reference it: long lines run behind other tables.
         for table in ranks.indices.sorted(by: { ranks[$0] > ranks[$1] }) {
-            let children = edges.filter { $0.to == table && $0.from != table && ranks[$0.from] > ranks[table] }.map { ranks[$0.from] }
+            let children = edges.filter { $0.to == table && $0.from != table && ranks[$0.from] > ranks[table] }.map {
+                ranks[$0.from]
+            }
             if let nearest = children.min() { ranks[table] = nearest - 1 }
         }
         let used = Set(ranks).sorted()
@@ -87,7 +90,9 @@ struct SchemaPicture {
             let order = round.isMultiple(of: 2) ? Array(layers.indices) : layers.indices.reversed()
             for layer in order {
                 var places: [Int: Double] = [:]
-                for others in layers { for (place, table) in others.enumerated() { places[table] = Double(place) / Double(others.count) } }
+                for others in layers {
+                    for (place, table) in others.enumerated() { places[table] = Double(place) / Double(others.count) }
+                }
                 let means = layers[layer].map { table -> (table: Int, mean: Double) in
                     let near = edges.compactMap { $0.from == table ? places[$0.to] : $0.to == table ? places[$0.from] : nil }
                     return (table, near.isEmpty ? 2 : near.reduce(0, +) / Double(near.count))
@@ -131,14 +136,17 @@ struct SchemaPicture {
     private func draw(_ box: Box, on picture: inout SVGDocument) {
         let foreign = Set(box.table.foreignKeys.flatMap(\.columns).map { $0.lowercased() })
         picture.add("rect", ("x", box.x), ("y", box.y), ("width", box.width), ("height", box.height), ("rx", 4), style: "box")
-        picture.add("rect", ("x", box.x), ("y", box.y), ("width", box.width), ("height", Box.headHeight), ("rx", 4), style: "head")
-        let name = DisplayText.cut(DisplayText.escaped(box.table.name), to: Int(box.width / PictureChart.characterWidth) - 2, ellipsis: "…")
+        picture.add(
+            "rect", ("x", box.x), ("y", box.y), ("width", box.width), ("height", Box.headHeight), ("rx", 4), style: "head")
+        let name = DisplayText.cut(
+            DisplayText.escaped(box.table.name), to: Int(box.width / PictureChart.characterWidth) - 2, ellipsis: "…")
         picture.addText(name, x: box.x + 10, y: box.y + 17, style: "title")
         for column in box.columns {
             let y = box.rowY(column.name) + 4
             let mark = column.keyPosition > 0 ? "PK" : foreign.contains(column.name.lowercased()) ? "FK" : ""
             let room = Int(box.width / PictureChart.characterWidth) - 7
-            let type = DisplayText.cut(DisplayText.escaped(column.type), to: max(room / 2, room - DisplayText.width(column.name) - 1), ellipsis: "…")
+            let type = DisplayText.cut(
+                DisplayText.escaped(column.type), to: max(room / 2, room - DisplayText.width(column.name) - 1), ellipsis: "…")
             let name = DisplayText.cut(DisplayText.escaped(column.name), to: room - DisplayText.width(type), ellipsis: "…")
             picture.addText(name, x: box.x + 34, y: y, style: column.isNotNull || column.keyPosition > 0 ? "key" : "")
             picture.addText(mark, x: box.x + 10, y: y, style: "dim")
@@ -156,7 +164,8 @@ struct SchemaPicture {
         let startStep = isRight ? -1.0 : 1.0, endStep = isLeft ? -1.0 : 1.0
         let bend = isRight || isLeft ? max(36, abs(startX - endX) / 2) : 44
         let n = SVGDocument.number
-        let path = "M\(n(startX)) \(n(startY))C\(n(startX + startStep * bend)) \(n(startY)) \(n(endX + endStep * bend)) \(n(endY)) \(n(endX)) \(n(endY))"
+        let path =
+            "M\(n(startX)) \(n(startY))C\(n(startX + startStep * bend)) \(n(startY)) \(n(endX + endStep * bend)) \(n(endY)) \(n(endX)) \(n(endY))"
         let columns = edge.key.columns.joined(separator: ", ")
         picture.addGroup(title: "\(from.table.name) (\(columns)) → \(to.table.name)") { picture in
             picture.addPath(path, style: "edge")
@@ -166,7 +175,8 @@ struct SchemaPicture {
             picture.addPath(
                 isOne
                     ? "M\(foot) \(n(startY - 5))V\(n(startY + 5))"
-                    : "M\(foot) \(n(startY))L\(n(startX)) \(n(startY - 5))M\(foot) \(n(startY))L\(n(startX)) \(n(startY + 5))", style: "edge")
+                    : "M\(foot) \(n(startY))L\(n(startX)) \(n(startY - 5))M\(foot) \(n(startY))L\(n(startX)) \(n(startY + 5))",
+                style: "edge")
             picture.addPath("M\(n(endX + endStep * 8)) \(n(endY - 5))V\(n(endY + 5))", style: "edge")
         }
     }

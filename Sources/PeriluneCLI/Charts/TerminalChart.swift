@@ -80,16 +80,22 @@ struct TerminalChart {
         var text = legend
         for row in 0..<height {
             let name = row == zero ? "0" : tickRows[row] ?? ""
-            let line = canvas.row(row, filling: row == zero ? "┄" : nil).map { piece in piece.series.map { paint(piece.text, $0) } ?? colors.dim(piece.text) }.joined()
-            text += String(repeating: " ", count: margin - name.count) + name + colors.dim(name.isEmpty ? " │" : " ┤") + line + "\n"
+            let line = canvas.row(row, filling: row == zero ? "┄" : nil).map { piece in
+                piece.series.map { paint(piece.text, $0) } ?? colors.dim(piece.text)
+            }.joined()
+            text +=
+                String(repeating: " ", count: margin - name.count) + name + colors.dim(name.isEmpty ? " │" : " ┤") + line + "\n"
         }
         let indentation = String(repeating: " ", count: margin + 1)
-        return text + indentation + colors.dim("└" + String(repeating: "─", count: room)) + "\n" + indentation + " " + Self.marks(ordered, room) + "\n"
+        return text + indentation + colors.dim("└" + String(repeating: "─", count: room)) + "\n" + indentation + " "
+            + Self.marks(ordered, room) + "\n"
     }
 
     /// Returns as many labels below the x axis as fit.
     private static func marks(_ data: ChartData, _ room: Int) -> String {
-        let marks = data.marks(atMost: max(2, room / 14)).map { (part: $0.part, text: DisplayText.cut($0.text, to: max(4, room / 2 - 1), ellipsis: "…")) }
+        let marks = data.marks(atMost: max(2, room / 14)).map {
+            (part: $0.part, text: DisplayText.cut($0.text, to: max(4, room / 2 - 1), ellipsis: "…"))
+        }
         let spans = marks.map { mark in
             let width = DisplayText.width(mark.text)
             let start = max(0, min(room - width, Int((mark.part * Double(room - 1)).rounded()) - width / 2))
@@ -126,7 +132,9 @@ enum LabelRow {
         guard last > first, spans[first].upperBound + gap <= spans[last].lowerBound else { return [first] }
         var shown = [first]
         for index in spans.indices.dropFirst().dropLast()
-        where spans[shown[shown.count - 1]].upperBound + gap <= spans[index].lowerBound && spans[index].upperBound + gap <= spans[last].lowerBound {
+        where spans[shown[shown.count - 1]].upperBound + gap <= spans[index].lowerBound
+            && spans[index].upperBound + gap <= spans[last].lowerBound
+        {
             shown.append(index)
         }
         return shown + [last]

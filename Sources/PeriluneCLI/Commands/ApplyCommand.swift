@@ -87,7 +87,11 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
     private func apply(_ plan: PreviewPlan, to path: String) async throws {
         do {
             let comparison = changedColumnsOnly ? PreviewPlan.Comparison.changedColumns : .allColumns
-            if undo { try await plan.revert(in: path, comparing: comparison) } else { try await plan.apply(to: path, comparing: comparison) }
+            if undo {
+                try await plan.revert(in: path, comparing: comparison)
+            } else {
+                try await plan.apply(to: path, comparing: comparison)
+            }
         } catch let error as DatabaseError {
             var report = ErrorReport(error)
             report.message = "cannot apply to the database \(path): \(report.message)"
@@ -101,7 +105,8 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
         guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
             throw CommandFailure(
                 ErrorReport(
-                    "cannot ask for confirmation without a terminal", kind: "usage", help: "use --yes to apply the plan without asking")
+                    "cannot ask for confirmation without a terminal", kind: "usage",
+                    help: "use --yes to apply the plan without asking")
             )
         }
         StandardStreams.writeError(DisplayText.escaped(question) + " [y/N] ")

@@ -47,7 +47,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         /// - Parameter isolating: `nil` if the request runs no scripts.
         func run(_ request: ScriptRequest, _ isolating: IsolationOptions? = nil) async throws {
             let context = try context.resolved()
-            if let isolating, isolating.isolates(request), try await SupervisedRun.run(request, isolating, common.errorColors) { return }
+            if let isolating, isolating.isolates(request), try await SupervisedRun.run(request, isolating, common.errorColors) {
+                return
+            }
             if request.preview == nil, !request.usesCopy, let database = request.database {
                 try context.requireLive("automations", database: database)
             }
@@ -161,7 +163,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             let table = AutomationTable(format: format, color: options.common.color)
             request.task = { [name, last, page = page.report, database = options.database.path] host in
                 let runs = try await host.automationRuns(of: name, last: last)
-                if let page { try OutputFile.write(Array(AutomationPage(runs: runs, database: database ?? "").text.utf8), to: page) }
+                if let page {
+                    try OutputFile.write(Array(AutomationPage(runs: runs, database: database ?? "").text.utf8), to: page)
+                }
                 try table.write(runs.reversed())
             }
             try await options.run(request)
@@ -227,7 +231,9 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
                 guard let name else {
                     let service = AutomationService(file: file, database: database, host: host, poll: period, colors: colors)
                     guard let database, DatabaseFile.isCluster(database) else { return try await service.run() }
-                    return try await AutomationLease(file: file, database: database, host: host, colors: colors).run { try await service.run() }
+                    return try await AutomationLease(file: file, database: database, host: host, colors: colors).run {
+                        try await service.run()
+                    }
                 }
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colors)

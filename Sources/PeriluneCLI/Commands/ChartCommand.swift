@@ -50,7 +50,9 @@ struct ChartCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if let output, !output.lowercased().hasSuffix(".svg") { throw ValidationError("--output: expected a file NAME.svg, got \(output)") }
+        if let output, !output.lowercased().hasSuffix(".svg") {
+            throw ValidationError("--output: expected a file NAME.svg, got \(output)")
+        }
     }
 
     func run() throws {
@@ -64,7 +66,9 @@ struct ChartCommand: ParsableCommand {
             rows.columns = columns
             return rows
         }
-        guard changes == nil else { throw CommandFailure(ErrorReport("the statement returns no rows", kind: "usage", help: "use a SELECT")) }
+        guard changes == nil else {
+            throw CommandFailure(ErrorReport("the statement returns no rows", kind: "usage", help: "use a SELECT"))
+        }
         let data = try ChartData(columns: rows.columns, rows: rows.rows)
         let kind = type ?? (data.isContinuous ? .line : .bar)
         if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }

@@ -39,7 +39,8 @@ struct ConsoleCommand: AsyncParsableCommand {
             """.paragraphs)
 
     @Argument(
-        help: "The database file; a temporary database in memory by default.", completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
+        help: "The database file; a temporary database in memory by default.",
+        completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var file: String?
 
     @OptionGroup var database: DatabaseOption<ConsoleCommand>
@@ -66,7 +67,9 @@ struct ConsoleCommand: AsyncParsableCommand {
     private var path: String? { file.flatMap { $0 == ":memory:" ? nil : $0 } ?? database.path }
 
     func validate() throws {
-        if file != nil, database.database != nil { throw ValidationError("the database is given twice; pass it as the argument or with --database") }
+        if file != nil, database.database != nil {
+            throw ValidationError("the database is given twice; pass it as the argument or with --database")
+        }
         if file?.isEmpty == true { throw ValidationError("expected the path of a database, got nothing") }
         try extending.validate(isSandboxed: sandbox)
         if preview, readonly { throw ValidationError("--preview cannot be combined with --readonly") }
@@ -89,7 +92,9 @@ struct ConsoleCommand: AsyncParsableCommand {
 
     private func makeOptions() throws -> ConsoleOptions {
         var options = ConsoleOptions(database: path)
-        if let path, !creating.create { try DatabaseFile.requireExisting(path, option: "use --create to start with an empty database") }
+        if let path, !creating.create {
+            try DatabaseFile.requireExisting(path, option: "use --create to start with an empty database")
+        }
         options.isReadonly = readonly
         options.isSandboxed = sandbox
         options.extensions = extending.paths(isSandboxed: sandbox)

@@ -43,11 +43,17 @@ struct DoctorCommand: AsyncParsableCommand {
         if let path = database.path {
             let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
             if DatabaseFile.isCluster(path) {
-                findings += try DatabaseFile.inCluster(path) { _, cluster in try ClusterExamination(cluster: cluster, copy: queue).findings() }
+                findings += try DatabaseFile.inCluster(path) { _, cluster in
+                    try ClusterExamination(cluster: cluster, copy: queue).findings()
+                }
             }
-            findings += try await DatabaseFile.reading(queue, isTransaction: false) { db in try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings() }
+            findings += try await DatabaseFile.reading(queue, isTransaction: false) { db in
+                try DatabaseExamination(path: path, db: db, isCopy: DatabaseFile.isCluster(path)).findings()
+            }
         }
-        let text = format == .json ? Self.json(findings) : WordWrap.wrapped(Self.text(findings, common.outputColors), to: TerminalSize.outputColumns)
+        let text =
+            format == .json
+            ? Self.json(findings) : WordWrap.wrapped(Self.text(findings, common.outputColors), to: TerminalSize.outputColumns)
         try StandardStreams.write(Array(text.utf8))
         try StandardStreams.flush()
         if findings.contains(where: { $0.verdict == .fault }) { throw ExitCode(ExitStatus.failure) }
@@ -69,7 +75,9 @@ struct DoctorCommand: AsyncParsableCommand {
     private static func json(_ findings: [Finding]) -> String {
         JSONText.list(
             findings.map {
-                .object([("verdict", .string($0.verdict.rawValue)), ("text", .string($0.text)), ("cure", $0.cure.map { .string($0) })])
+                .object([
+                    ("verdict", .string($0.verdict.rawValue)), ("text", .string($0.text)), ("cure", $0.cure.map { .string($0) }),
+                ])
             }
         ).text + "\n"
     }

@@ -60,17 +60,22 @@ struct DumpCommand: ParsableCommand {
         for flaw in flaws { CommandOutput.note(flaw, common.errorColors) }
         guard !incomplete.isEmpty else { return }
         let names = incomplete.joined(separator: ", ")
-        throw CommandFailure(ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
+        throw CommandFailure(
+            ErrorReport("the file is damaged: some rows of \(names) cannot be read, the others were written", kind: "corrupt"))
     }
 
     /// Returns the names of tables whose rows may be incomplete, and descriptions of unusable tables and views.
-    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (incomplete: [String], flaws: [String]) {
+    private func write(_ queue: DatabaseQueue, to destination: OutputDestination) throws -> (
+        incomplete: [String], flaws: [String]
+    ) {
         var incomplete: [String] = [], flaws: [String] = []
         do {
             try queue.read { db in
                 MissingCollations.substitute(on: db)
                 let tables = try TableDescription.readAll(in: db, named: table)
-                if let table, tables.isEmpty { throw SchemaCommand.unknown(table, among: try TableDescription.readAll(in: db).map(\.name)) }
+                if let table, tables.isEmpty {
+                    throw SchemaCommand.unknown(table, among: try TableDescription.readAll(in: db).map(\.name))
+                }
                 flaws = TableDescription.flaws(of: tables)
                 var dump = DatabaseDump(db: db, tables: tables, write: destination.write)
                 dump.isPart = table != nil

@@ -62,7 +62,9 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Update the rows whose key already exists.")
     var upsert = false
 
-    @Option(help: ArgumentHelp("The column names for the fields of the file, separated by commas; an empty name skips a field.", valueName: "names"))
+    @Option(
+        help: ArgumentHelp(
+            "The column names for the fields of the file, separated by commas; an empty name skips a field.", valueName: "names"))
     var columns: String?
 
     @Option(help: "The format of the files.")
@@ -71,7 +73,9 @@ struct ImportCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The separator of CSV fields.", valueName: "sign"))
     var separator: String?
 
-    @Option(help: ArgumentHelp("The sign around CSV fields with separators, by default \"; `none` if quotes are text.", valueName: "sign"))
+    @Option(
+        help: ArgumentHelp(
+            "The sign around CSV fields with separators, by default \"; `none` if quotes are text.", valueName: "sign"))
     var quote: String?
 
     @Option(
@@ -98,11 +102,17 @@ struct ImportCommand: ParsableCommand {
     func validate() throws {
         _ = try database.requirePath()
         if table.isEmpty { throw ValidationError("--table: expected a name, got nothing") }
-        if let separator, separator != "\\t", separator.utf8.count != 1 { throw ValidationError("--separator: expected one ASCII character") }
-        if let quote, !["", "none"].contains(quote), quote.utf8.count != 1 { throw ValidationError("--quote: expected one ASCII character or none") }
+        if let separator, separator != "\\t", separator.utf8.count != 1 {
+            throw ValidationError("--separator: expected one ASCII character")
+        }
+        if let quote, !["", "none"].contains(quote), quote.utf8.count != 1 {
+            throw ValidationError("--quote: expected one ASCII character or none")
+        }
         let signs: [UInt8?] = [settings.separator, settings.quote ?? UInt8(ascii: "\"")]
         if signs.contains(0x0A) || signs.contains(0x0D) { throw ValidationError("--separator and --quote: expected no line end") }
-        if signs[0] != nil, signs[0] == signs[1] { throw ValidationError("--separator and --quote: expected two different signs") }
+        if signs[0] != nil, signs[0] == signs[1] {
+            throw ValidationError("--separator and --quote: expected two different signs")
+        }
         if skip < 0 { throw ValidationError("--skip: expected a number of lines, got \(skip)") }
         if errors?.isEmpty == true { throw ValidationError("--errors: expected the path of a file, got nothing") }
     }
@@ -115,7 +125,9 @@ struct ImportCommand: ParsableCommand {
         for source in sources { show(source, colors) }
         if errors != nil, let other = sources.first(where: { $0.head != sources[0].head }) {
             throw CommandFailure(
-                ErrorReport("\(sources[0].path) and \(other.path) have different headers, which --errors cannot write to one file", kind: "usage", help: "import them one by one"))
+                ErrorReport(
+                    "\(sources[0].path) and \(other.path) have different headers, which --errors cannot write to one file",
+                    kind: "usage", help: "import them one by one"))
         }
         // Checked before anything is written.
         let badRows = try errors.map { try OutputFile($0, besides: files) }
@@ -140,7 +152,8 @@ struct ImportCommand: ParsableCommand {
     private var settings: ImportSettings {
         ImportSettings(
             format: format, encoding: encoding, separator: separator == "\\t" ? 0x09 : separator?.utf8.first,
-            quote: quote.map { $0 == "none" ? nil : $0.utf8.first }, skippedLines: skip, nulls: Set(nulls.map { Array($0.utf8) }), hasHeader: header,
+            quote: quote.map { $0 == "none" ? nil : $0.utf8.first }, skippedLines: skip, nulls: Set(nulls.map { Array($0.utf8) }),
+            hasHeader: header,
             columns: Self.names(columns))
     }
 
@@ -153,16 +166,21 @@ struct ImportCommand: ParsableCommand {
         CommandOutput.note("\(source.path): \(source.description): \(columns)", colors)
         for column in source.columns {
             guard let odd = column.oddValue else { continue }
-            CommandOutput.note("\(source.path): column \(column.name) holds numbers except for \(odd): --null \(odd) makes that NULL", colors)
+            CommandOutput.note(
+                "\(source.path): column \(column.name) holds numbers except for \(odd): --null \(odd) makes that NULL", colors)
         }
     }
 
-    private func report(_ outcome: Importer.Outcome, _ badRows: OutputFile?, _ head: [UInt8], _ colors: Colors, _ duration: Duration) throws {
+    private func report(
+        _ outcome: Importer.Outcome, _ badRows: OutputFile?, _ head: [UInt8], _ colors: Colors, _ duration: Duration
+    ) throws {
         if outcome.badCount > 0, badRows == nil { throw Self.failure(outcome) }
         var text = "\(ConsoleRenderer.grouped(outcome.rows)) \(outcome.rows == 1 ? "row" : "rows") into \(table)"
         if outcome.madeTable { text += ", created by this import" }
         let updated = outcome.rows - outcome.inserted
-        if upsert { text += ": \(ConsoleRenderer.grouped(outcome.inserted)) inserted, \(ConsoleRenderer.grouped(updated)) updated" }
+        if upsert {
+            text += ": \(ConsoleRenderer.grouped(outcome.inserted)) inserted, \(ConsoleRenderer.grouped(updated)) updated"
+        }
         text += ", \(TimeText.text(duration))"
         CommandOutput.note(text, colors)
         guard let badRows, let errors, outcome.badCount > 0 else { return }

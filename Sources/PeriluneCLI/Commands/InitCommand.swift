@@ -38,6 +38,7 @@ struct InitCommand: ParsableCommand {
         let place = folder == "." ? "" : "cd \(folder)\n  "
         CommandOutput.note("next:", colors)
         StandardStreams.writeError(
-            "  \(place)perilune test\n  perilune migrate\n  perilune run scripts/add_task.lua 'Write the report'\n  perilune console\n")
+            "  \(place)perilune test\n  perilune migrate\n  perilune run scripts/add_task.lua 'Write the report'\n  perilune console\n"
+        )
     }
 }

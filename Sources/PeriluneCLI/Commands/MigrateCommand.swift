@@ -37,7 +37,8 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             used, 75 the database is locked, 130 Ctrl-C.
             """.paragraphs)
 
-    @Argument(help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
+    @Argument(
+        help: "The folder of the migrations; `migrations`, or that of perilune.toml, if none is given.", completion: .directory)
     var folder: String?
 
     @OptionGroup var database: DatabaseOption<MigrateCommand>
@@ -79,7 +80,8 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
             throw ValidationError("--\(preview ? "preview" : "dry-run") cannot be combined with --status or --check")
         }
         if down, preview || status || check {
-            throw ValidationError("--down cannot be combined with --preview, --status or --check; use --dry-run to try it on a copy")
+            throw ValidationError(
+                "--down cannot be combined with --preview, --status or --check; use --dry-run to try it on a copy")
         }
         if preview, let format, format != .json { throw ValidationError("--preview supports only --format json") }
     }

@@ -28,7 +28,9 @@ struct NewMigrationCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard name.contains(where: { $0.isLetter || $0.isNumber }) else { throw ValidationError("expected a name with letters or digits") }
+        guard name.contains(where: { $0.isLetter || $0.isNumber }) else {
+            throw ValidationError("expected a name with letters or digits")
+        }
         if folder?.isEmpty == true { throw ValidationError("--folder: expected the path of a folder, got nothing") }
     }
 

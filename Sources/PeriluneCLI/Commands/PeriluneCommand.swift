@@ -20,8 +20,10 @@ struct PeriluneCommand: ParsableCommand {
             """.paragraphs,
         version: Version.perilune,
         subcommands: [
-            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self, SchemaCommand.self, DumpCommand.self,
-            RestoreCommand.self, ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
+            RunCommand.self, WatchCommand.self, ConsoleCommand.self, QueryCommand.self, ChartCommand.self, ImportCommand.self,
+            SchemaCommand.self, DumpCommand.self,
+            RestoreCommand.self, ApplyCommand.self, MigrateCommand.self, NewMigrationCommand.self, AutomationsCommand.self,
+            TestCommand.self, TypesCommand.self, InitCommand.self, SettingsCommand.self,
             DoctorCommand.self, CompletionCommand.self, ManualCommand.self, VersionCommand.self,
         ])
 }

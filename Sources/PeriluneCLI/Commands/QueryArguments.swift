@@ -1,6 +1,8 @@
 /// Reorders the arguments of `query`.
 enum QueryArguments {
-    private static let valued: Set<String> = RunArguments.valued.union(["-p", "--parameter", "--format", "--output", "--table", "--type", "--title"])
+    private static let valued: Set<String> = RunArguments.valued.union([
+        "-p", "--parameter", "--format", "--output", "--table", "--type", "--title",
+    ])
 
     /// Moves a statement that begins with a comment to the end, so that it is not mistaken for an option.
     ///

@@ -37,7 +37,9 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     @Option(help: "The format of the rows.")
     var format: ResultFormat?
 
-    @Option(help: ArgumentHelp("Write the rows to a file; its extension sets the format unless --format is given.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write the rows to a file; its extension sets the format unless --format is given.", valueName: "file")
+    )
     var output: String?
 
     @Option(help: ArgumentHelp("The table name for --format insert.", valueName: "name"))

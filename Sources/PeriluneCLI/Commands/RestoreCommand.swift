@@ -42,7 +42,9 @@ struct RestoreCommand: ParsableCommand {
         try context.resolved().requireLive("restore", database: path)
         guard !DatabaseFile.isCluster(path) else {
             throw CommandFailure(
-                ErrorReport("restore writes files, not databases in a cluster", kind: "usage", help: "perilune run -e 'db:execute(io.read(\"a\"))' --database \(path) < FILE"))
+                ErrorReport(
+                    "restore writes files, not databases in a cluster", kind: "usage",
+                    help: "perilune run -e 'db:execute(io.read(\"a\"))' --database \(path) < FILE"))
         }
         let start = ContinuousClock.now
         let dump = try InputFile.read(file ?? "-", failure: { "cannot restore \($0): \($1)" })
@@ -62,7 +64,9 @@ struct RestoreCommand: ParsableCommand {
         try? queue.close()
         if isNew, (try? outcome.get()) == nil { DatabaseFile.removeIfEmpty(path) }
         try outcome.get()
-        CommandOutput.note("restored \(path)\(isNew ? ", created by this command" : ""), \(TimeText.text(ContinuousClock.now - start))", common.errorColors)
+        CommandOutput.note(
+            "restored \(path)\(isNew ? ", created by this command" : ""), \(TimeText.text(ContinuousClock.now - start))",
+            common.errorColors)
     }
 }
 

@@ -113,7 +113,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         if isolating.isolates(request), try await SupervisedRun.run(request, isolating, colors) { return }
         if common.verbose {
             let isReplaced = database.path != nil && request.database == nil
-            CommandOutput.note(noDatabase ? "database: none" : isReplaced ? "database: private, in memory" : database.note, colors)
+            CommandOutput.note(
+                noDatabase ? "database: none" : isReplaced ? "database: private, in memory" : database.note, colors)
             if let file { CommandOutput.note("script: \(file)", colors) }
             for note in limits.notes + [self.context.note].compactMap({ $0 }) { CommandOutput.note(note, colors) }
         }
@@ -144,7 +145,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
     func makeRequest() throws -> ScriptRequest { try makeRequest(in: context.resolved()) }
 
     func makeRequest(in context: CommandContext) -> ScriptRequest {
-        var request = ScriptRequest(code: code, file: file, arguments: arguments, database: noDatabase ? nil : database.path, in: context)
+        var request = ScriptRequest(
+            code: code, file: file, arguments: arguments, database: noDatabase ? nil : database.path, in: context)
         request.definesGlobalDatabase = !noDatabase
         request.isReadonly = readonly
         request.isDeterministic = deterministic

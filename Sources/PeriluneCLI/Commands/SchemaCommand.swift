@@ -57,7 +57,9 @@ struct SchemaCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try database.requirePath()
-        if isPicture, let format, format != .diagram { throw ValidationError("--format \(format.rawValue) cannot be written as a picture") }
+        if isPicture, let format, format != .diagram {
+            throw ValidationError("--format \(format.rawValue) cannot be written as a picture")
+        }
     }
 
     private var isPicture: Bool { output.output?.lowercased().hasSuffix(".svg") == true }
@@ -76,7 +78,9 @@ struct SchemaCommand: AsyncParsableCommand {
         let format = isPicture ? .diagram : format ?? output.output.flatMap(SchemaFormat.init(fileName:)) ?? .sql
         let leavesOutOwn = table == nil && (format == .lua || format == .diagram)
         let (tables, statements, names) = try await DatabaseFile.reading(queue) { [table] db in
-            let tables = try TableDescription.readAll(in: db, named: table).filter { !leavesOutOwn || !OwnTables.contain($0.name) }
+            let tables = try TableDescription.readAll(in: db, named: table).filter {
+                !leavesOutOwn || !OwnTables.contain($0.name)
+            }
             let names = tables.isEmpty ? try TableDescription.readAll(in: db).map(\.name) : []
             let name = tables.first.flatMap { table == nil ? nil : $0.name }
             return (tables, try SchemaStatements.read(in: db, of: name, leavesOutOwn: leavesOutOwn), names)

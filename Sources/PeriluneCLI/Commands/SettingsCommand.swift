@@ -43,7 +43,8 @@ struct SettingsCommand: ParsableCommand {
         let rows = Setting.allCases.map { setting -> [Cell] in
             let value = Settings.current[setting]
             return [
-                Self.text(setting.rawValue), value.map { Self.text($0.text) } ?? .null, value.map { Self.text($0.source.text) } ?? .null,
+                Self.text(setting.rawValue), value.map { Self.text($0.text) } ?? .null,
+                value.map { Self.text($0.source.text) } ?? .null,
             ]
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)

@@ -46,7 +46,8 @@ struct TestCommand: AsyncParsableCommand {
     var paths: [String] = []
 
     @Option(
-        help: ArgumentHelp("Run only scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"),
+        help: ArgumentHelp(
+            "Run only scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"),
         completion: .custom(CompletionValues.scenarioNames))
     var filter: [String] = []
 
@@ -75,7 +76,10 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The seed of the order and of all random values.", valueName: "seed"))
     var seed: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all scenarios n times with the same seed; one that goes another way in a later round fails.", valueName: "n"))
+    @Option(
+        name: .customLong("repeat"),
+        help: ArgumentHelp(
+            "Run all scenarios n times with the same seed; one that goes another way in a later round fails.", valueName: "n"))
     var rounds = 1
 
     @Option(help: ArgumentHelp("Run each scenario n times with different seeds, until it fails.", valueName: "n"))
@@ -92,10 +96,16 @@ struct TestCommand: AsyncParsableCommand {
         transform: OptionValue.duration)
     var timeout: Duration?
 
-    @Flag(help: "Run each scenario with the option `crash` again for each of its crash points, and end its service there; on if CI is set.")
+    @Flag(
+        help:
+            "Run each scenario with the option `crash` again for each of its crash points, and end its service there; on if CI is set."
+    )
     var crash = false
 
-    @Option(help: ArgumentHelp("Run scenarios with the option `crash` with a crash at this point, or at several.", valueName: "n[,n]"), transform: OptionValue.counts)
+    @Option(
+        help: ArgumentHelp(
+            "Run scenarios with the option `crash` with a crash at this point, or at several.", valueName: "n[,n]"),
+        transform: OptionValue.counts)
     var crashAt: [Int]?
 
     @Option(help: ArgumentHelp("The greatest number of crash points to try in a scenario, chosen by the seed.", valueName: "n"))
@@ -132,7 +142,8 @@ struct TestCommand: AsyncParsableCommand {
     var durations: Int?
 
     @Option(
-        help: ArgumentHelp("""
+        help: ArgumentHelp(
+            """
             The format of the report, and optionally its file: pretty, dots, FILE.html (a page for browsers), tap (version 13), tap14, jsonl, junit (valid for the \
             schemas of Ant and Jenkins) or junit_extended (with file, line and output of each scenario); repeatable.
             """, valueName: "format[:file]"))
@@ -158,13 +169,19 @@ struct TestCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if let seed, RunSeed(seed) == nil { throw ValidationError("--seed: expected hexadecimal digits, as a run shows them, got \(seed)") }
-        for (name, number) in [("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress), ("--durations", durations), ("--crash-points", crashPoints)] {
+        if let seed, RunSeed(seed) == nil {
+            throw ValidationError("--seed: expected hexadecimal digits, as a run shows them, got \(seed)")
+        }
+        for (name, number) in [
+            ("--jobs", jobs), ("--max-failures", maxFailures), ("--repeat", rounds), ("--stress", stress),
+            ("--durations", durations), ("--crash-points", crashPoints),
+        ] {
             if let number, number < 1 { throw ValidationError("\(name): expected a number of at least 1, got \(number)") }
         }
         for text in report where ReportSet.Request(text) == nil {
             let names = ScenarioReportFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
+            throw ValidationError(
+                "--report: expected FORMAT, FORMAT:FILE or FILE.html, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
         if json, !list { throw ValidationError("--json requires --list") }

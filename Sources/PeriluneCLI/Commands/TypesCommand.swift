@@ -26,7 +26,8 @@ struct TypesCommand: AsyncParsableCommand, DatabaseCommand {
             """.paragraphs)
 
     @Argument(
-        help: "The folder, created if it does not exist; by default `types`, or the one in perilune.toml.", completion: .directory)
+        help: "The folder, created if it does not exist; by default `types`, or the one in perilune.toml.", completion: .directory
+    )
     var folder: String?
 
     @Flag(help: "Write nothing, and exit with status 1 if a file is missing or outdated.")

@@ -19,14 +19,16 @@ struct WatchCommand: AsyncParsableCommand {
               perilune watch --preview close_month.lua
             """.paragraphs)
 
-    @Argument(parsing: .captureForPassthrough, help: "The script, with options and arguments as for run.", completion: .file(extensions: ["lua"]))
+    @Argument(
+        parsing: .captureForPassthrough, help: "The script, with options and arguments as for run.",
+        completion: .file(extensions: ["lua"]))
     var arguments: [String] = []
 
     /// Reports errors for `watch` instead of `run`, which the user did not type.
     func validate() throws {
         do {
             _ = try command()
-        } catch where arguments.contains("--help") || arguments.contains("-h") {
+        } catch  where arguments.contains("--help") || arguments.contains("-h") {
             throw CleanExit.helpRequest(self)
         } catch {
             throw ValidationError(RunCommand.message(for: error))

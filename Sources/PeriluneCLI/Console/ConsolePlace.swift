@@ -27,7 +27,8 @@ struct ConsolePlace {
 
     /// Opens a database or a preview of it.
     static func open(_ options: ConsoleOptions, preview isPreview: Bool, _ editor: any LineEditor) async throws -> ConsolePlace {
-        var configuration = ScriptHost.Configuration(database: .command(options.database, readonly: options.isReadonly && !isPreview))
+        var configuration = ScriptHost.Configuration(
+            database: .command(options.database, readonly: options.isReadonly && !isPreview))
         configuration.libraries = options.isSandboxed ? .sandboxed : .trusted
         configuration.allowsFiles = !options.isSandboxed
         configuration.sqliteExtensions = options.extensions

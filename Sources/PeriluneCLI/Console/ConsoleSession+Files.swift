@@ -7,11 +7,14 @@ internal import PeriluneScenarios
 extension ConsoleSession {
     /// Saves the last value in a file.
     func save(_ path: String) async {
-        guard !path.isEmpty else { return show(error: ErrorReport(":save: expected the name of a file, such as result.csv", kind: "usage")) }
+        guard !path.isEmpty else {
+            return show(error: ErrorReport(":save: expected the name of a file, such as result.csv", kind: "usage"))
+        }
         guard let format = ResultFormat(fileName: path) else {
             return show(
                 error: ErrorReport(
-                    ":save: expected a name that ends in .csv, .tsv, .json, .jsonl, .md, .html, .sql or .txt, got \(path)", kind: "usage"))
+                    ":save: expected a name that ends in .csv, .tsv, .json, .jsonl, .md, .html, .sql or .txt, got \(path)",
+                    kind: "usage"))
         }
         guard let rows = await lastRows(":save") else { return }
         let bytes = format.format(columns: rows.columns, rows: rows.head)

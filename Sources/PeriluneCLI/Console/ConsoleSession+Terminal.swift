@@ -8,14 +8,21 @@ extension ConsoleSession {
     func edit(_ text: String) async {
         guard options.isTerminal else { return show(error: ErrorReport(":edit: expected a terminal", kind: "usage")) }
         let statement = text.isEmpty ? lastStatement : text
-        let file = FileManager.default.temporaryDirectory.appending(path: "perilune-\(UUID().uuidString).\(ConsoleInput(statement).isSQL ? "sql" : "lua")").path
+        let file = FileManager.default.temporaryDirectory.appending(
+            path: "perilune-\(UUID().uuidString).\(ConsoleInput(statement).isSQL ? "sql" : "lua")"
+        ).path
         defer { try? FileManager.default.removeItem(atPath: file) }
         let environment = ProcessInfo.processInfo.environment
         let program = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
         do {
             try OutputFile.write(Array(statement.utf8) + [0x0A], to: file)
-            guard let id = ShellProcess.spawn("\(program) '\(file.replacing("'", with: "'\\''"))'", environment), ShellProcess.wait(id) == 0 else {
-                return show(error: ErrorReport(":edit: \(program) has failed; nothing was executed", kind: "io", help: "set EDITOR to the command of an editor"))
+            guard let id = ShellProcess.spawn("\(program) '\(file.replacing("'", with: "'\\''"))'", environment),
+                ShellProcess.wait(id) == 0
+            else {
+                return show(
+                    error: ErrorReport(
+                        ":edit: \(program) has failed; nothing was executed", kind: "io",
+                        help: "set EDITOR to the command of an editor"))
             }
             let edited = String(decoding: try ScriptHost.read(file), as: UTF8.self).trimmed
             guard !edited.isEmpty, edited != statement.trimmed else { return note("not changed, and not executed") }
@@ -30,12 +37,16 @@ extension ConsoleSession {
     func watch(_ argument: String) async {
         guard options.isTerminal else { return show(error: ErrorReport(":watch: expected a terminal", kind: "usage")) }
         var pause = Duration.seconds(2), statement = argument
-        if let time = argument.prefixMatch(of: /[0-9][0-9.]*[a-z]*\s+/), let duration = DurationText.read(String(time.0).trimmed), duration > .zero {
+        if let time = argument.prefixMatch(of: /[0-9][0-9.]*[a-z]*\s+/), let duration = DurationText.read(String(time.0).trimmed),
+            duration > .zero
+        {
             (pause, statement) = (duration, String(argument[time.range.upperBound...]))
         }
         let isSQL = ConsoleInput(statement).isSQL, (text, interval) = (statement, pause)
         guard !text.isEmpty, !isSQL || SQLSyntax.onlyReads(text) else {
-            return show(error: ErrorReport(":watch: expected a SELECT or a request, such as :watch 5s SELECT count(*) FROM job", kind: "usage"))
+            return show(
+                error: ErrorReport(
+                    ":watch: expected a SELECT or a request, such as :watch 5s SELECT count(*) FROM job", kind: "usage"))
         }
         while true {
             let evaluator = place.evaluator

@@ -33,7 +33,8 @@ final class ConsoleSession {
     /// The exit status, set when the console must end.
     private var status: Int32?
 
-    private init(_ options: ConsoleOptions, _ editor: any LineEditor, _ place: ConsolePlace, _ interruption: ConsoleInterruption) {
+    private init(_ options: ConsoleOptions, _ editor: any LineEditor, _ place: ConsolePlace, _ interruption: ConsoleInterruption)
+    {
         self.options = options
         self.editor = editor
         self.place = place
@@ -68,7 +69,8 @@ final class ConsoleSession {
         await rollBackAtEnd()
         await place.host.endCallbacks()
         await live?.host.endCallbacks()
-        return status == ExitStatus.success && hasFailed && !options.isTerminal ? ExitStatus.failure : status ?? ExitStatus.success
+        return status == ExitStatus.success && hasFailed && !options.isTerminal
+            ? ExitStatus.failure : status ?? ExitStatus.success
     }
 
     // MARK: - Reading
@@ -166,7 +168,11 @@ final class ConsoleSession {
 
     /// Shows a line that is not part of the output of statements.
     func note(_ text: String) {
-        if options.isTerminal { show(options.colors.dim(text) + "\n") } else { StandardStreams.writeError(options.errorColors.dim(text) + "\n") }
+        if options.isTerminal {
+            show(options.colors.dim(text) + "\n")
+        } else {
+            StandardStreams.writeError(options.errorColors.dim(text) + "\n")
+        }
     }
 
     /// Returns whether no transaction is open; otherwise shows an error for the command.
@@ -250,7 +256,11 @@ final class ConsoleSession {
         }
         guard let error = error as? LuaError else { return show(error: ErrorReport("\(error)", kind: "host")) }
         if error.code == .exit {
-            if case .integer(let wanted) = error.fields["status"] { status = ExitStatus.status(requested: wanted) } else { status = 0 }
+            if case .integer(let wanted) = error.fields["status"] {
+                status = ExitStatus.status(requested: wanted)
+            } else {
+                status = 0
+            }
             return
         }
         inputHasFailed = true
@@ -273,8 +283,14 @@ final class ConsoleSession {
         var report = report
         if let source {
             report.message = "\(source.path):\(source.line): \(report.message)"
-        } else if let line = failedLine ?? editor.line { report.message = "near line \(line): \(report.message)" }
-        if options.isTerminal { show(report.text(colors: options.colors, width: width)) } else { StandardStreams.writeError(report.text(colors: options.errorColors)) }
+        } else if let line = failedLine ?? editor.line {
+            report.message = "near line \(line): \(report.message)"
+        }
+        if options.isTerminal {
+            show(report.text(colors: options.colors, width: width))
+        } else {
+            StandardStreams.writeError(report.text(colors: options.errorColors))
+        }
     }
 
     /// Returns a hint with the most similar global variable if a global is nil.
@@ -284,7 +300,8 @@ final class ConsoleSession {
     }
 
     private func explainNil(_ text: String) async {
-        guard text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil, text != "nil", let nearest = await nearestGlobal(to: text) else { return }
+        guard text.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil, text != "nil", let nearest = await nearestGlobal(to: text)
+        else { return }
         show(options.colors.dim("unknown variable `\(text)`; did you mean `\(nearest)`?\n"))
     }
 
@@ -292,7 +309,8 @@ final class ConsoleSession {
         // Short names are too similar to all others.
         guard name.count > 2 else { return nil }
         let names = (try? await place.evaluator.members(of: [], separator: "")) ?? []
-        return nearestName(to: name, among: names.filter { $0 != name && !$0.hasPrefix("_") && !Highlighter.luaKeywords.contains($0) })
+        return nearestName(
+            to: name, among: names.filter { $0 != name && !$0.hasPrefix("_") && !Highlighter.luaKeywords.contains($0) })
     }
 
     // MARK: - Questions
@@ -310,7 +328,9 @@ final class ConsoleSession {
             guard let count = try? await place.evaluator.count(of: table) else { return nil }
             return count == 1 ? "the only row" : "all \(ConsoleRenderer.grouped(count)) rows"
         }
-        if let (verb, table) = SQLSyntax.changesAllRows(sql) { return "\(verb)s \(await rows(of: table) ?? "all rows") of \(table)" }
+        if let (verb, table) = SQLSyntax.changesAllRows(sql) {
+            return "\(verb)s \(await rows(of: table) ?? "all rows") of \(table)"
+        }
         guard let dropping = SQLSyntax.dropping(sql) else { return nil }
         switch dropping {
         case .column(let column, let table):
@@ -400,7 +420,9 @@ final class ConsoleSession {
     private func highlighted(_ sql: String) -> String {
         guard options.colors.isOn else { return DisplayText.escaped(sql, keepingLineBreaks: true) }
         return zip(sql, Highlighter.styles(of: sql)).map { character, style in
-            character == "\n" ? "\n" : (style?.apply(to: DisplayText.escaped(String(character)), if: true) ?? DisplayText.escaped(String(character)))
+            character == "\n"
+                ? "\n"
+                : (style?.apply(to: DisplayText.escaped(String(character)), if: true) ?? DisplayText.escaped(String(character)))
         }.joined()
     }
 
@@ -411,7 +433,9 @@ final class ConsoleSession {
     }
 
     private func plan(_ text: String) async {
-        guard !text.isEmpty else { return show("expected a statement or a request after :plan, such as :plan SELECT * FROM Customer\n") }
+        guard !text.isEmpty else {
+            return show("expected a statement or a request after :plan, such as :plan SELECT * FROM Customer\n")
+        }
         let evaluator = place.evaluator
         let isSQL = ConsoleInput(text).isSQL
         let plan = await evaluate(named: "console:plan", text) { try await evaluator.plan(of: text, isSQL: isSQL) }
@@ -453,7 +477,10 @@ final class ConsoleSession {
             live = place
             place = copy
             await takeBaseline()
-            show(wrapped: "working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n")
+            show(
+                wrapped:
+                    "working on a private copy of \(DisplayText.escaped(options.database ?? "")), with variables of its own. :changes, :apply, :discard, :live\n"
+            )
         } catch {
             show(failure: error)
         }
@@ -462,7 +489,9 @@ final class ConsoleSession {
     private func goLive() async {
         guard isOutsideTransaction("live") else { return }
         guard place.preview != nil else { return show("already working on the database itself\n") }
-        guard !hasChanges else { return show(wrapped: "the preview has changes; use :apply to apply them, or :discard to drop them\n") }
+        guard !hasChanges else {
+            return show(wrapped: "the preview has changes; use :apply to apply them, or :discard to drop them\n")
+        }
         guard options.mayWorkLive else { return show("the context is preview: the console works on copies only\n") }
         do {
             place = if let live { live } else { try await ConsolePlace.open(options, preview: false, editor) }
@@ -495,7 +524,8 @@ final class ConsoleSession {
     private func changes() async {
         guard isOutsideTransaction("changes") else { return }
         guard let (report, _) = await look() else { return }
-        let formatter = PreviewFormatter(database: options.database, incompleteSubject: nil, wantsPlan: false, colors: options.colors, width: width)
+        let formatter = PreviewFormatter(
+            database: options.database, incompleteSubject: nil, wantsPlan: false, colors: options.colors, width: width)
         show(String(decoding: formatter.format(report), as: UTF8.self))
     }
 
@@ -505,13 +535,16 @@ final class ConsoleSession {
         guard let (report, plan) = await look() else { return }
         guard report.hasChanges else { return show("no changes\n") }
         guard let plan else {
-            var failure = ErrorReport("these changes cannot be applied: \(report.obstacles.joined(separator: "; "))", kind: "usage")
+            var failure = ErrorReport(
+                "these changes cannot be applied: \(report.obstacles.joined(separator: "; "))", kind: "usage")
             failure.help = "use :discard and :live, and run the same statements in the database itself; the history has them"
             return show(error: failure)
         }
         let summary = report.tables.map { "\($0.name) \(PreviewFormatter.counts(of: $0))" }.joined(separator: ", ")
         if options.isTerminal {
-            guard await confirms("Apply to \(path): \(summary)? [y/N] ") == true else { return show(options.colors.dim("not applied\n")) }
+            guard await confirms("Apply to \(path): \(summary)? [y/N] ") == true else {
+                return show(options.colors.dim("not applied\n"))
+            }
         }
         do {
             try await plan.apply(to: path)

@@ -22,16 +22,22 @@ struct ClusterExamination {
         let voters = nodes.count { $0.role == 0 }
         if voters < 3 {
             findings.append(
-                Finding(verdict: .warning, text: "the cluster has \(voters) voters: it survives the failure of none", cure: "add nodes until it has three"))
+                Finding(
+                    verdict: .warning, text: "the cluster has \(voters) voters: it survives the failure of none",
+                    cure: "add nodes until it has three"))
         } else if voters.isMultiple(of: 2) {
             findings.append(
-                Finding(verdict: .warning, text: "the cluster has \(voters) voters: an even number survives no more failures than one less", cure: "add or remove a voter"))
+                Finding(
+                    verdict: .warning,
+                    text: "the cluster has \(voters) voters: an even number survives no more failures than one less",
+                    cure: "add or remove a voter"))
         }
         let version = try cluster.session.query("SELECT sqlite_version()").first?.first?.text ?? ""
         findings.append(Finding(verdict: .ok, text: "the node that leads has SQLite \(version)"))
         findings.append(
             Finding(
-                verdict: .warning, text: "nodes do not report the version of dqlite: one with libraft 0.15, as in Debian 12, can lose data",
+                verdict: .warning,
+                text: "nodes do not report the version of dqlite: one with libraft 0.15, as in Debian 12, can lose data",
                 cure: "look at the packages of the nodes; see the page \"Running a cluster\""))
         return findings
     }
@@ -42,13 +48,17 @@ struct ClusterExamination {
         for table in try TableDescription.readAll(in: db) where table.kind == "table" {
             for column in table.columns where column.hidden == 0 {
                 let type = column.type.uppercased()
-                let classes = type == "BOOLEAN" ? "'text', 'real', 'blob'" : ["DATE", "DATETIME", "TIMESTAMP"].contains(type) ? "'real', 'blob'" : ""
+                let classes =
+                    type == "BOOLEAN"
+                    ? "'text', 'real', 'blob'" : ["DATE", "DATETIME", "TIMESTAMP"].contains(type) ? "'real', 'blob'" : ""
                 guard !classes.isEmpty else { continue }
                 let sql = "SELECT count(*) FROM \(table.name.quotedName) WHERE typeof(\(column.name.quotedName)) IN (\(classes))"
                 guard let count = try Int.fetchOne(db, sql: sql), count > 0 else { continue }
                 findings.append(
                     Finding(
-                        verdict: .warning, text: "\(table.name).\(column.name), declared \(type), has \(count) values that end a node when another client selects it",
+                        verdict: .warning,
+                        text:
+                            "\(table.name).\(column.name), declared \(type), has \(count) values that end a node when another client selects it",
                         cure: "store other values, or declare the column as TEXT or INTEGER"))
             }
         }

@@ -32,7 +32,8 @@ enum LibraryExamination {
         }
         findings.append(Finding(verdict: .ok, text: "Lua \(LuaRelease.current)"))
         for bug in LuaRelease.current.knownBugs where !bug.isClosed {
-            findings.append(Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "fixed in a later release of Lua 5.4"))
+            findings.append(
+                Finding(verdict: .warning, text: "Lua: \(bug.description)", cure: "fixed in a later release of Lua 5.4"))
         }
         return findings
     }
@@ -60,11 +61,17 @@ struct DatabaseExamination {
         do {
             return try findings()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            return [Finding(verdict: .fault, text: "\(subject) cannot be checked: \(error.message ?? "the file is damaged")", cure: damageAdvice)]
+            return [
+                Finding(
+                    verdict: .fault, text: "\(subject) cannot be checked: \(error.message ?? "the file is damaged")",
+                    cure: damageAdvice)
+            ]
         }
     }
 
-    private var damageAdvice: String { "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql" }
+    private var damageAdvice: String {
+        "restore a backup, or save the readable rows: perilune dump --database \(path) --output saved.sql"
+    }
 
     private func integrity() throws -> [Finding] {
         var reports: [String] = []
@@ -75,7 +82,9 @@ struct DatabaseExamination {
             // The check ends with an error at some kinds of damage, but has reported it before.
             if reports.isEmpty { reports = [error.message ?? "the file is damaged"] }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            return [Finding(verdict: .warning, text: "integrity_check cannot run: \(error.message ?? "")", cure: Self.extensionAdvice)]
+            return [
+                Finding(verdict: .warning, text: "integrity_check cannot run: \(error.message ?? "")", cure: Self.extensionAdvice)
+            ]
         }
         if reports == ["ok"] { return [Finding(verdict: .ok, text: "the file passes integrity_check")] }
         let flaws = reports.flatMap { $0.split(separator: "\n") }.filter { !$0.hasPrefix("*** in database") }
@@ -93,12 +102,16 @@ struct DatabaseExamination {
         let flaws = zip(tables.filter { $0.flaw != nil }, TableDescription.flaws(of: tables)).map { table, text in
             let advice =
                 table.kind == "view"
-                ? "create the missing table or column, or drop the view: DROP VIEW \(table.name.quotedName)" : Self.extensionAdvice
+                ? "create the missing table or column, or drop the view: DROP VIEW \(table.name.quotedName)"
+                : Self.extensionAdvice
             return Finding(verdict: .fault, text: text, cure: advice)
         }
-        return try flaws + MissingCollations.names(in: db).map {
-            Finding(verdict: .warning, text: "an index uses the collation \($0), which is not defined", cure: Self.extensionAdvice)
-        }
+        return try flaws
+            + MissingCollations.names(in: db).map {
+                Finding(
+                    verdict: .warning, text: "an index uses the collation \($0), which is not defined", cure: Self.extensionAdvice
+                )
+            }
     }
 
     private func foreignKeys(_ tables: [TableDescription]) throws -> [Finding] {
@@ -111,29 +124,42 @@ struct DatabaseExamination {
     private func missingTables(_ table: TableDescription, among tables: [TableDescription]) -> [Finding] {
         table.foreignKeys.filter { key in !tables.contains { $0.name.foldedName == key.table.foldedName } }.map { key in
             Finding(
-                verdict: .fault, text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table), a table that does not exist",
-                cure: "while foreign keys are checked no row can be written to \(table.name): create the table, or drop the foreign key")
+                verdict: .fault,
+                text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table), a table that does not exist",
+                cure:
+                    "while foreign keys are checked no row can be written to \(table.name): create the table, or drop the foreign key"
+            )
         }
     }
 
     /// Returns findings on rows that reference missing rows, or the reason why SQLite cannot search for them.
     private func missingRows(_ table: String) throws -> [Finding] {
         do {
-            let broken = try Row.fetchAll(db, sql: "SELECT parent, count(*) AS count FROM pragma_foreign_key_check(?) GROUP BY 1", arguments: [table])
+            let broken = try Row.fetchAll(
+                db, sql: "SELECT parent, count(*) AS count FROM pragma_foreign_key_check(?) GROUP BY 1", arguments: [table])
             return broken.map { row in
                 let parent: String = row["parent"], count: Int = row["count"]
                 return Finding(
-                    verdict: .fault, text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
-                    cure: "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table.replacing("'", with: "''"))'))")
+                    verdict: .fault,
+                    text: "\(count) \(count == 1 ? "row" : "rows") of \(table) refer to missing rows of \(parent)",
+                    cure:
+                        "to find them: SELECT * FROM \(table.quotedName) WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check('\(table.replacing("'", with: "''"))'))"
+                )
             }
         } catch let error as DatabaseError where error.message?.hasPrefix("foreign key mismatch") == true {
             return [
                 Finding(
                     verdict: .fault, text: error.message!,
-                    cure: "while foreign keys are checked writing to these tables fails: what is referred to needs a UNIQUE index of just these columns")
+                    cure:
+                        "while foreign keys are checked writing to these tables fails: what is referred to needs a UNIQUE index of just these columns"
+                )
             ]
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-            return [Finding(verdict: .warning, text: "the foreign keys of \(table) cannot be checked: \(error.message ?? "")", cure: Self.extensionAdvice)]
+            return [
+                Finding(
+                    verdict: .warning, text: "the foreign keys of \(table) cannot be checked: \(error.message ?? "")",
+                    cure: Self.extensionAdvice)
+            ]
         }
     }
 
@@ -146,7 +172,8 @@ struct DatabaseExamination {
                 let columns = key.columns.map(\.quotedName).joined(separator: ", ")
                 findings.append(
                     Finding(
-                        verdict: .warning, text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table) without an index",
+                        verdict: .warning,
+                        text: "\(table.name)(\(key.columns.joined(separator: ", "))) refers to \(key.table) without an index",
                         cure: "CREATE INDEX \(name.quotedName) ON \(table.name.quotedName) (\(columns))"))
             }
         }
@@ -167,16 +194,25 @@ struct DatabaseExamination {
         case (true, true):
             return [
                 Finding(
-                    verdict: .warning, text: "the file has a write-ahead log on a network file system, where other machines can destroy it",
+                    verdict: .warning,
+                    text: "the file has a write-ahead log on a network file system, where other machines can destroy it",
                     cure: "PRAGMA journal_mode = delete, or move the file to a local disk")
             ]
         case (false, true):
-            return [Finding(verdict: .ok, text: "journal_mode \(mode), because a network file system has no shared memory for a write-ahead log")]
+            return [
+                Finding(
+                    verdict: .ok,
+                    text: "journal_mode \(mode), because a network file system has no shared memory for a write-ahead log")
+            ]
         case (false, false):
             return [
                 Finding(
-                    verdict: .warning, text: "readers block while another connection writes (journal_mode \(mode)), and each commit waits for the disk several times",
-                    cure: "PRAGMA journal_mode = wal: small transactions are about 6 times as fast; the setting is stored in the file")
+                    verdict: .warning,
+                    text:
+                        "readers block while another connection writes (journal_mode \(mode)), and each commit waits for the disk several times",
+                    cure:
+                        "PRAGMA journal_mode = wal: small transactions are about 6 times as fast; the setting is stored in the file"
+                )
             ]
         }
     }
@@ -187,12 +223,15 @@ struct DatabaseExamination {
         case .full, .extra:
             Finding(
                 verdict: .ok,
-                text: "each commit waits for the disk (synchronous full); with `synchronous = \"normal\"` in \(Settings.fileName), small transactions are about "
+                text:
+                    "each commit waits for the disk (synchronous full); with `synchronous = \"normal\"` in \(Settings.fileName), small transactions are about "
                     + "40 times as fast, but a power cut can undo the last ones; a killed process never does")
         case .normal:
             Finding(
                 verdict: .ok,
-                text: "commits do not wait for the disk (synchronous normal): a power cut can undo the last ones; a killed process never does")
+                text:
+                    "commits do not wait for the disk (synchronous normal): a power cut can undo the last ones; a killed process never does"
+            )
         case .off:
             Finding(
                 verdict: .warning, text: "nothing waits for the disk (synchronous off): a power cut can destroy the file",
@@ -201,11 +240,18 @@ struct DatabaseExamination {
     }
 
     private func pages() throws -> [Finding] {
-        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0, count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0,
+            count = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
         let size = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0
         let bytes = ByteCountFormatter.string(fromByteCount: Int64(count * size), countStyle: .file)
-        guard count > 100, free * 4 > count else { return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % free")] }
-        return [Finding(verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages", cure: "run VACUUM to shrink the file")]
+        guard count > 100, free * 4 > count else {
+            return [Finding(verdict: .ok, text: "\(bytes), \(free * 100 / max(count, 1)) % free")]
+        }
+        return [
+            Finding(
+                verdict: .warning, text: "\(free * 100 / count) % of \(bytes) are free pages",
+                cure: "run VACUUM to shrink the file")
+        ]
     }
 
     /// Returns the other processes that have the file open, if they are visible to this user.

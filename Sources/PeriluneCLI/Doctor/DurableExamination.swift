@@ -15,14 +15,18 @@ struct DurableExamination {
 
     /// Returns whether a table has a column; an earlier version of Perilune may have created it without.
     private func hasColumn(_ column: String, of table: String) throws -> Bool {
-        try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)", arguments: [table, column]) ?? false
+        try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = ?)", arguments: [table, column]) ?? false
     }
 
     private func jobs() throws -> [Finding] {
-        try Row.fetchAll(db, sql: "SELECT queue, count(*) AS n FROM perilune_job WHERE state = 'dead' GROUP BY queue ORDER BY queue").map { row in
+        try Row.fetchAll(
+            db, sql: "SELECT queue, count(*) AS n FROM perilune_job WHERE state = 'dead' GROUP BY queue ORDER BY queue"
+        ).map { row in
             let (queue, count) = (row["queue"] as String, row["n"] as Int)
             return Finding(
-                verdict: .warning, text: count == 1 ? "1 job of the queue \(queue) is dead" : "\(count) jobs of the queue \(queue) are dead",
+                verdict: .warning,
+                text: count == 1 ? "1 job of the queue \(queue) is dead" : "\(count) jobs of the queue \(queue) are dead",
                 cure: "look at the column error of perilune_job; then retry them by perilune.jobs(name):retry(id), or prune them")
         }
     }
@@ -41,7 +45,8 @@ struct DurableExamination {
     }
 
     private func abandonedRuns() throws -> [Finding] {
-        try abandoned("SELECT automation, owner FROM perilune_automation_run WHERE outcome = 'running' AND owner IS NOT NULL").map { name, count in
+        try abandoned("SELECT automation, owner FROM perilune_automation_run WHERE outcome = 'running' AND owner IS NOT NULL").map
+        { name, count in
             Finding(
                 verdict: .warning,
                 text: count == 1
@@ -81,18 +86,22 @@ struct DurableExamination {
             let (queue, count) = (row["queue"] as String, row["n"] as Int)
             return Finding(
                 verdict: .warning,
-                text: count == 1 ? "1 job of the queue \(queue) waits, and no process handles it" : "\(count) jobs of the queue \(queue) wait, and no process handles them",
+                text: count == 1
+                    ? "1 job of the queue \(queue) waits, and no process handles it"
+                    : "\(count) jobs of the queue \(queue) wait, and no process handles them",
                 cure: "start a service that handles the queue, or cancel them by perilune.jobs(name):cancel(id)")
         }
     }
 
     /// Returns a finding on runs that start in the future, because the clock was set back or differs between machines.
     private func times() throws -> [Finding] {
-        let sql = "SELECT count(*) FROM perilune_automation_run WHERE started_at > strftime('%Y-%m-%d %H:%M:%f', 'now', '+1 minute')"
+        let sql =
+            "SELECT count(*) FROM perilune_automation_run WHERE started_at > strftime('%Y-%m-%d %H:%M:%f', 'now', '+1 minute')"
         guard let count = try Int.fetchOne(db, sql: sql), count > 0 else { return [] }
         return [
             Finding(
-                verdict: .warning, text: "\(count == 1 ? "1 run of an automation begins" : "\(count) runs of automations begin") in the future",
+                verdict: .warning,
+                text: "\(count == 1 ? "1 run of an automation begins" : "\(count) runs of automations begin") in the future",
                 cure: "compare the clocks of the machines that use the database")
         ]
     }

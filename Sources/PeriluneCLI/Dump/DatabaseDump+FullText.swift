@@ -5,7 +5,8 @@ internal import PeriluneRecords
 extension DatabaseDump {
     /// Returns whether a full-text table stores only an index, so that its rows cannot be read.
     static func hasNoContents(_ table: TableDescription) -> Bool {
-        table.kind == "virtual" && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
+        table.kind == "virtual"
+            && table.sql.lowercased().contains(/using\s+fts[345]\b.*\bcontent\s*=\s*(''|"")/.dotMatchesNewlines())
     }
 
     /// Writes a virtual table as a row of the schema, without its shadow tables, like SQLite's shell.
@@ -16,7 +17,8 @@ extension DatabaseDump {
             return literal
         }
         let name = literal(table.name)
-        output.append("PRAGMA writable_schema=ON;\nINSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table',")
+        output.append(
+            "PRAGMA writable_schema=ON;\nINSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('table',")
         output += name + [UInt8(ascii: ",")] + name + Array(",0,".utf8) + literal(table.sql)
         output.append(");\nPRAGMA writable_schema=OFF;\n")
     }
@@ -26,8 +28,10 @@ extension DatabaseDump {
         if parts != .data { writeDescription(of: table, &output) }
         let pattern = table.name.replacing("@", with: "@@").replacing("_", with: "@_").replacing("%", with: "@%") + "@_%"
         let members = try Row.fetchAll(
-            db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '@' AND sql IS NOT NULL", arguments: [pattern])
-        let shadows = try Set(String.fetchAll(db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
+            db, sql: "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name LIKE ? ESCAPE '@' AND sql IS NOT NULL",
+            arguments: [pattern])
+        let shadows = try Set(
+            String.fetchAll(db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
         for part in members where shadows.contains(part["name"]) {
             let (name, sql): (String, String) = (part["name"], part["sql"])
             output.append(parts == .data ? "DELETE FROM \(name.quotedName);\n" : sql + ";\n")
@@ -46,6 +50,8 @@ extension DatabaseDump {
         guard table.sql.lowercased().contains(/using\s+fts5\b/), try db.tableExists("\(table.name)_config") else { return }
         let name = table.name.quotedName
         let sql = "SELECT quote(k) || ',' || quote(v) FROM \("\(table.name)_config".quotedName) WHERE k <> 'version' ORDER BY k"
-        for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO \(name) (\(name), rank) VALUES (\(values));\n") }
+        for values in try String.fetchAll(db, sql: sql) {
+            output.append("INSERT INTO \(name) (\(name), rank) VALUES (\(values));\n")
+        }
     }
 }

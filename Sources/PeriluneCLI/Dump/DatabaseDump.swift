@@ -56,7 +56,8 @@ struct DatabaseDump {
         if parts != .data {
             let made = Set(tables.filter { $0.kind != "view" }.map(\.sql))
             // Last, so that triggers do not run and indexes are built once.
-            for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil) where !made.contains(statement) {
+            for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil)
+            where !made.contains(statement) {
                 output.append(statement + ";\n")
             }
             for pragma in ["application_id", "user_version"] where !isPart {
@@ -87,7 +88,10 @@ struct DatabaseDump {
         guard !names.isEmpty else { return true }
         let list = names.joined(separator: ", ")
         // A damaged table is read from both ends; row ids show where the ends meet.
-        let key = table.kind == "table" ? TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first.flatMap { table.isWithoutRowID ? nil : $0 } : nil
+        let key =
+            table.kind == "table"
+            ? TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first.flatMap { table.isWithoutRowID ? nil : $0 }
+            : nil
         var last: Int64?
         do {
             try writeRows(of: table.name, list, key, nil, &last, &output)
@@ -106,7 +110,10 @@ struct DatabaseDump {
     /// Returns whether a virtual table accepts rows: some only present data of other tables, such as fts5vocab.
     private func takesRows(_ table: String, _ columns: [String]) -> Bool {
         let values = [String](repeating: "NULL", count: columns.count).joined(separator: ", ")
-        return (try? db.makeStatement(sql: "INSERT INTO \(table.quotedName) (\(columns.map(\.quotedName).joined(separator: ", "))) VALUES (\(values))")) != nil
+        return
+            (try? db.makeStatement(
+                sql: "INSERT INTO \(table.quotedName) (\(columns.map(\.quotedName).joined(separator: ", "))) VALUES (\(values))"))
+            != nil
     }
 
     /// - Parameters:
@@ -146,12 +153,15 @@ struct DatabaseDump {
         output.append("ANALYZE sqlite_schema;\n")
         if parts == .data { output.append("DELETE FROM sqlite_stat1;\n") }
         let sql = "SELECT quote(tbl) || ',' || quote(idx) || ',' || quote(stat) FROM sqlite_stat1 ORDER BY rowid"
-        for values in try String.fetchAll(db, sql: sql) { output.append("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (\(values));\n") }
+        for values in try String.fetchAll(db, sql: sql) {
+            output.append("INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES (\(values));\n")
+        }
     }
 
     /// Returns the name of the row id if no column contains it. Others may refer to it, such as external-content full-text tables.
     private func rowIDName(of table: TableDescription) throws -> String? {
-        guard table.kind == "table" || table.kind == "virtual" && table.key.isEmpty, !table.isWithoutRowID, !table.keyIsRowID else { return nil }
+        guard table.kind == "table" || table.kind == "virtual" && table.key.isEmpty, !table.isWithoutRowID, !table.keyIsRowID
+        else { return nil }
         guard let name = TableSchema.rowIDNames(besides: table.columns.lazy.map(\.name)).first else { return nil }
         // Some virtual tables have no row id.
         return (try? db.makeStatement(sql: "SELECT \(name) FROM \(table.name.quotedName)")) == nil ? nil : name
@@ -190,7 +200,8 @@ extension Cell {
         case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))
         case SQLITE_TEXT: self = .text(Self.bytes(sqlite3_column_text(statement, column), statement, column))
         case SQLITE_BLOB:
-            self = .blob(Self.bytes(sqlite3_column_blob(statement, column)?.assumingMemoryBound(to: UInt8.self), statement, column))
+            self = .blob(
+                Self.bytes(sqlite3_column_blob(statement, column)?.assumingMemoryBound(to: UInt8.self), statement, column))
         default: self = .null
         }
     }

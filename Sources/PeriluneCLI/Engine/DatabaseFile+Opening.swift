@@ -23,7 +23,8 @@ extension DatabaseFile {
     /// Returns a remark if a cluster database is empty. Clusters create missing databases, so the name may be mistyped. `nil` for
     /// files.
     static func remarkOnEmpty(_ queue: DatabaseQueue, _ path: String) throws -> String? {
-        guard isCluster(path), try queue.read({ try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)") }) == true
+        guard isCluster(path),
+            try queue.read({ try Bool.fetchOne($0, sql: "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)") }) == true
         else { return nil }
         return "there is nothing in \(path); is that its name?"
     }
@@ -50,7 +51,8 @@ extension DatabaseFile {
     /// Opens a database, creating it if allowed.
     ///
     /// - Parameter extensions: The paths of the SQLite extensions to load.
-    static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false, extensions: [String] = []) throws -> DatabaseQueue {
+    static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false, extensions: [String] = []) throws -> DatabaseQueue
+    {
         if isCluster(path) { return try inCluster(path) { queue, _ in queue } }
         if !makesFile { try requireExisting(path) }
         var configuration = Configuration()

@@ -36,7 +36,9 @@ final class GracefulStop: Sendable {
     func stop(_ host: ScriptHost, by signal: String) {
         let endsInOwnTime = state.withLock { state in
             // A sender of SIGTERM expects a successful end; Ctrl-C must also end the surrounding commands, such as a shell loop.
-            if state.isWaiting, state.status == nil { state.status = signal == "INT" ? ExitStatus.interrupted : ExitStatus.success }
+            if state.isWaiting, state.status == nil {
+                state.status = signal == "INT" ? ExitStatus.interrupted : ExitStatus.success
+            }
             state.hasStopped = state.status != nil
             return state.hasStopped
         }

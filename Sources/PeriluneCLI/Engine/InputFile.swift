@@ -13,7 +13,9 @@ enum InputFile {
         if path == "-" { return try StandardStreams.readInput() }
         do {
             // Pipes can only be read through a handle.
-            if DatabaseFile.isFile(path) { return Array(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe)) }
+            if DatabaseFile.isFile(path) {
+                return Array(try Data(contentsOf: URL(fileURLWithPath: path), options: .mappedIfSafe))
+            }
             let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
             defer { try? file.close() }
             return Array(try file.readToEnd() ?? Data())

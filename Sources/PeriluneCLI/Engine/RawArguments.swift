@@ -5,7 +5,9 @@ enum RawArguments {
     /// The process arguments, starting with the program name.
     static var all: [[UInt8]] {
         (0..<Int(CommandLine.argc)).map { index in
-            CommandLine.unsafeArgv[index].map { Array(UnsafeBufferPointer(start: $0, count: strlen($0))).map { UInt8(bitPattern: $0) } } ?? []
+            CommandLine.unsafeArgv[index].map {
+                Array(UnsafeBufferPointer(start: $0, count: strlen($0))).map { UInt8(bitPattern: $0) }
+            } ?? []
         }
     }
 

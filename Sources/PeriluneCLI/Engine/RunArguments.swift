@@ -2,7 +2,8 @@
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
-        "--database", "--timeout", "--memory", "--output", "--disk", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
+        "--database", "--timeout", "--memory", "--output", "--disk", "--color", "--error-format", "--trace", "--slow", "--save",
+        "--rows",
         "--format", "--context", "--report", "--extension", "--require-layers",
     ]
     /// The long options without a value.

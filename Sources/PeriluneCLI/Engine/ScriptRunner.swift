@@ -87,7 +87,8 @@ struct ScriptRunner {
     ///
     /// - Parameter timeLimit: The limit for all of it together.
     func run(
-        _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil, within timeLimit: TimeLimit?
+        _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil,
+        within timeLimit: TimeLimit?
     ) async -> Ending {
         timeLimit?.watch(host)
         defer { timeLimit?.end() }
@@ -101,7 +102,9 @@ struct ScriptRunner {
         return ending
     }
 
-    private func runAll(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop?) async -> Ending {
+    private func runAll(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop?) async
+        -> Ending
+    {
         if request.isSupervised { host.prepareLastWords() }
         let ending = await end(texts, host, gracefulStop) {
             if let task = request.task {
@@ -147,7 +150,9 @@ struct ScriptRunner {
     private func showValues(of script: Script, on host: ScriptHost) async throws -> Bool {
         let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)
-        guard let values = try await evaluator.run(expression: script.bytes, named: script.name, request.arguments) else { return false }
+        guard let values = try await evaluator.run(expression: script.bytes, named: script.name, request.arguments) else {
+            return false
+        }
         let shown = values.filter { value in if case .outcome = value { false } else { true } }
         let renderer = ConsoleRenderer(colors: CommandOutput.outputColors(request.color), width: width)
         if !shown.isEmpty { try StandardStreams.write(Array(renderer.text(shown).utf8)) }
@@ -172,11 +177,13 @@ struct ScriptRunner {
     }
 
     func makeConfiguration(_ trace: TraceWriter?) -> ScriptHost.Configuration {
-        var configuration = ScriptHost.Configuration(database: .command(request.database, readonly: request.isReadonly, trace: trace?.trace))
+        var configuration = ScriptHost.Configuration(
+            database: .command(request.database, readonly: request.isReadonly, trace: trace?.trace))
         configuration.isDeterministic = request.isDeterministic
         configuration.definesGlobalDatabase = request.definesGlobalDatabase
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
-        configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout, diskInBytes: request.diskInBytes)
+        configuration.limits = LuaLimits(
+            memoryInBytes: request.memoryInBytes, time: request.timeout, diskInBytes: request.diskInBytes)
         configuration.output = .standardOutput(limitInBytes: request.outputInBytes)
         configuration.allowsFiles = !request.isSandboxed
         configuration.sqliteExtensions = request.extensions
@@ -186,7 +193,9 @@ struct ScriptRunner {
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
         // Text of the command line is evaluated like a console line; script files only have the usual globals.
-        if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) { ConsoleEvaluator.prepare(&configuration) }
+        if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) {
+            ConsoleEvaluator.prepare(&configuration)
+        }
         UsedFiles.noteIfWatched(request.sources.compactMap(\.path), in: &configuration)
         return configuration
     }

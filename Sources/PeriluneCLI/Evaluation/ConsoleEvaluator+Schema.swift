@@ -64,7 +64,8 @@ extension ConsoleEvaluator {
         }
         return try await host.withState { _, state, library in
             let values = try await state.load("return \(text)", named: "console:plan").callAsync([])
-            guard case .string(let plan)? = try await Self.function("plan", of: library).callAsync(Array(values.prefix(1))).first else { return "" }
+            guard case .string(let plan)? = try await Self.function("plan", of: library).callAsync(Array(values.prefix(1))).first
+            else { return "" }
             return plan.description
         }
     }
@@ -97,7 +98,8 @@ extension ConsoleEvaluator {
     /// Returns the result of a chunk called with some arguments.
     private func value(_ source: String, _ arguments: [ScriptValue]) async throws -> ScriptValue? {
         try await host.withState { _, state, _ in
-            let value = try await state.load(source, named: "console").callAsync(arguments.map { try $0.toLua(in: state) }).first ?? .nil
+            let value =
+                try await state.load(source, named: "console").callAsync(arguments.map { try $0.toLua(in: state) }).first ?? .nil
             switch value {
             case .integer(let value): return .integer(value)
             case .string(let value): return .string(value.description)
@@ -108,7 +110,11 @@ extension ConsoleEvaluator {
 
     private func values(_ source: String, _ arguments: [ScriptValue]) async throws -> [String] {
         try await host.withState { _, state, _ in
-            guard case .table(let list)? = try await state.load(source, named: "console").callAsync(arguments.map { try $0.toLua(in: state) }).first else { return [] }
+            guard
+                case .table(let list)? = try await state.load(source, named: "console").callAsync(
+                    arguments.map { try $0.toLua(in: state) }
+                ).first
+            else { return [] }
             return try list.array().compactMap { if case .string(let text) = $0 { text.description } else { nil } }
         }
     }

@@ -97,7 +97,9 @@ struct ConsoleEvaluator: Sendable {
     }
 
     /// Returns the names that can follow an expression, which is given as its parts.
-    func members(of parts: [String], separator: String) async throws -> [String] { try await names("complete", [separator] + parts) }
+    func members(of parts: [String], separator: String) async throws -> [String] {
+        try await names("complete", [separator] + parts)
+    }
 
     /// Returns the names of SQL functions or PRAGMAs.
     func sqlNames(_ kind: SQLNameKind) async throws -> [String] { try await names("sql_names", [kind.rawValue]) }
@@ -105,7 +107,9 @@ struct ConsoleEvaluator: Sendable {
     private func names(_ function: String, _ arguments: [String]) async throws -> [String] {
         try await host.withState { _, _, library in
             let arguments = arguments.map { LuaValue.string(LuaString($0)) }
-            guard case .table(let list)? = try await Self.function(function, of: library).callAsync(arguments).first else { return [] }
+            guard case .table(let list)? = try await Self.function(function, of: library).callAsync(arguments).first else {
+                return []
+            }
             return try list.array().compactMap { if case .string(let name) = $0 { name.string } else { nil } }
         }
     }
@@ -114,7 +118,8 @@ struct ConsoleEvaluator: Sendable {
 
     /// Returns a function of the `console` module.
     static func function(_ name: String, of library: LibraryLoader) throws -> LuaFunction {
-        guard case .table(let console) = try library.require("console"), case .function(let function) = try console.get(.string(LuaString(name)))
+        guard case .table(let console) = try library.require("console"),
+            case .function(let function) = try console.get(.string(LuaString(name)))
         else { throw LuaError(.usage, "the console has no function \(name)") }
         return function
     }
@@ -125,10 +130,14 @@ struct ConsoleEvaluator: Sendable {
         return try state.load(LuaString(LuaLocals.made(global: text)), named: name)
     }
 
-    nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws -> [ConsoleValue] {
+    nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws
+        -> [ConsoleValue]
+    {
         guard !values.isEmpty else { return [] }
         let bounds: [LuaValue] = [.integer(Int64(extent.head)), .integer(Int64(extent.tail))]
-        guard case .table(let list)? = try await function("describe", of: library).callAsync(bounds + values).first else { return [] }
+        guard case .table(let list)? = try await function("describe", of: library).callAsync(bounds + values).first else {
+            return []
+        }
         return try list.array().compactMap { value in
             guard case .table(let description) = value else { return nil }
             return try ConsoleValue(description)

@@ -30,8 +30,12 @@ struct LuaTokens: Sequence, IteratorProtocol {
             let isClosed = takeLongBracket() ?? takeLine()
             return Token(kind: .comment, range: start..<position, isClosed: isClosed)
         }
-        if first == "\"" || first == "'" { return Token(kind: .string, range: start..<take(quoted: first), isClosed: isLastClosed) }
-        if first == "[", let isClosed = takeLongBracket() { return Token(kind: .string, range: start..<position, isClosed: isClosed) }
+        if first == "\"" || first == "'" {
+            return Token(kind: .string, range: start..<take(quoted: first), isClosed: isLastClosed)
+        }
+        if first == "[", let isClosed = takeLongBracket() {
+            return Token(kind: .string, range: start..<position, isClosed: isClosed)
+        }
         if first.isLetter || first == "_" {
             skip { $0.isLetter || $0.isNumber || $0 == "_" }
             return Token(kind: .name(String(characters[start..<position])), range: start..<position)

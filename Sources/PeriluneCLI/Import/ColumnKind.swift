@@ -115,7 +115,9 @@ struct ValueForms: OptionSet, Equatable, Sendable {
             self = number
         } else if first &- 0x30 < 10, bytes.count >= 10, let date = Self.date(bytes) {
             self = date
-        } else if bytes.count == 4 || bytes.count == 5, ["true", "false"].contains(String(decoding: bytes, as: UTF8.self).lowercased()) {
+        } else if bytes.count == 4 || bytes.count == 5,
+            ["true", "false"].contains(String(decoding: bytes, as: UTF8.self).lowercased())
+        {
             self = .boolean
         } else {
             self = .text
@@ -180,7 +182,9 @@ enum NumberText {
     }
 
     private static func real(_ bytes: [UInt8]) -> Double? {
-        guard let text = NumberParts(bytes[...]), !text.hasPlus, !text.whole.isEmpty, !text.hasLeadingZero, text.isReal else { return nil }
+        guard let text = NumberParts(bytes[...]), !text.hasPlus, !text.whole.isEmpty, !text.hasLeadingZero, text.isReal else {
+            return nil
+        }
         return text.double
     }
 

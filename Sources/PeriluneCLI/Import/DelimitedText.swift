@@ -69,7 +69,9 @@ struct DelimitedText {
     private mutating func takeField(_ text: UnsafeBufferPointer<UInt8>) -> Field {
         guard let quote, position < text.count, text[position] == quote else {
             let start = position
-            while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D { position += 1 }
+            while position < text.count, text[position] != separator, text[position] != 0x0A, text[position] != 0x0D {
+                position += 1
+            }
             return Field(range: start..<position, isQuoted: false, hasQuotes: false)
         }
         position += 1

@@ -54,7 +54,9 @@ struct HeaderDetection {
     /// Whether the names count the columns from 0 or 1 while some values are not integers, as in exports of tables without names.
     private var isNumbered: Bool {
         let numbers = first.compactMap(NumberText.integer)
-        guard numbers.count == first.count, numbers.count > 1, let start = numbers.first, (0...1).contains(start) else { return false }
+        guard numbers.count == first.count, numbers.count > 1, let start = numbers.first, (0...1).contains(start) else {
+            return false
+        }
         guard zip(numbers, numbers.dropFirst()).allSatisfy({ $0 + 1 == $1 }) else { return false }
         return rows.contains { row in row.contains { !Self.form($0).isSubset(of: .integer) } }
     }

@@ -95,7 +95,8 @@ struct ImportSource {
                 help: "correct it, or use --encoding to name the encoding of the file: \(TextEncoding.names)")
         }
         guard let text = encoding.decoded(raw) else {
-            throw Self.failure(path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another: \(TextEncoding.names)")
+            throw Self.failure(
+                path, "it is not valid \(encoding.rawValue)", help: "use --encoding to name another: \(TextEncoding.names)")
         }
         bytes = text
         let format = settings.format ?? Self.format(of: path, text)
@@ -111,9 +112,12 @@ struct ImportSource {
             description = "JSON, \(Self.count(rows, "row")), \(Self.count(columns.count, "column"))"
         } else {
             quote = settings.quote ?? UInt8(ascii: "\"")
-            separator = settings.separator ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes, quote: quote, skippedLines: skippedLines))
+            separator =
+                settings.separator
+                ?? (format == .tsv ? 0x09 : DelimitedText.separator(of: bytes, quote: quote, skippedLines: skippedLines))
             try takeDelimitedColumns(settings)
-            description = "\(Self.name(of: separator)), \(hasHeader ? "header" : "no header"), \(Self.count(columns.count, "column"))"
+            description =
+                "\(Self.name(of: separator)), \(hasHeader ? "header" : "no header"), \(Self.count(columns.count, "column"))"
         }
         if let column = columns.first(where: { $0.name.utf8.contains(0) }) {
             throw Self.failure(path, "the name of column \(column.position + 1) holds a NUL")
@@ -176,13 +180,16 @@ struct ImportSource {
         var text = delimited
         let start = text.position
         var fields: [DelimitedText.Field] = []
-        guard text.next(into: &fields) else { throw Self.failure(path, "it has no rows" + (skippedLines > 0 ? " after the skipped lines" : "")) }
+        guard text.next(into: &fields) else {
+            throw Self.failure(path, "it has no rows" + (skippedLines > 0 ? " after the skipped lines" : ""))
+        }
         let first = fields.map { text.value($0) }
         hasHeader = settings.hasHeader ?? HeaderDetection(first: first, rows: Self.rows(after: text)).isHeader
         head = Array(bytes[..<(hasHeader ? text.position : start)])
         if let last = head.last, last != 0x0A, last != 0x0D { head.append(0x0A) }
         fieldCount = first.count
-        let found = hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : [String](repeating: "", count: fieldCount)
+        let found =
+            hasHeader ? first.map { String(decoding: $0, as: UTF8.self).trimmed } : [String](repeating: "", count: fieldCount)
         var names = JSONRowWriter.unique(found.enumerated().map { $1.isEmpty ? "column\($0 + 1)" : $1 })
         if let given = settings.columns {
             guard given.count == names.count else {
@@ -282,9 +289,13 @@ struct ImportSource {
     private func row(_ fields: [DelimitedText.Field], _ text: DelimitedText, _ kinds: [ColumnKind]) -> Row {
         let advice = "; a quote in a field must be doubled, or use --quote none if quotes are text"
         if text.isUnclosed { return .flaw(column: nil, message: "unterminated quote" + advice) }
-        if let line = text.spoiledLine { return .flaw(column: nil, message: "text follows the quote that ends in line \(line)" + advice) }
+        if let line = text.spoiledLine {
+            return .flaw(column: nil, message: "text follows the quote that ends in line \(line)" + advice)
+        }
         guard fields.count == fieldCount else {
-            let lines = text.lineCount > 1 && fields.contains(where: \.isQuoted) ? " in lines \(text.line) to \(text.line + text.lineCount - 1)" + advice : ""
+            let lines =
+                text.lineCount > 1 && fields.contains(where: \.isQuoted)
+                ? " in lines \(text.line) to \(text.line + text.lineCount - 1)" + advice : ""
             return .flaw(column: nil, message: "expected \(Self.count(fieldCount, "field")), got \(fields.count)" + lines)
         }
         var cells: [Cell] = []
@@ -313,10 +324,13 @@ struct ImportSource {
         for (name, value) in fields {
             guard let place = places[name.foldedName] else { continue }
             guard filled.insert(place).inserted else {
-                return .flaw(column: name, message: "the object has two fields of this name, which columns have in any case of letters")
+                return .flaw(
+                    column: name, message: "the object has two fields of this name, which columns have in any case of letters")
             }
             guard let cell = kinds[place].value(value) else {
-                return .flaw(column: name, message: "expected \(Self.expectation(kinds[place], value)), got \(Self.text(value)?.text ?? "null")")
+                return .flaw(
+                    column: name,
+                    message: "expected \(Self.expectation(kinds[place], value)), got \(Self.text(value)?.text ?? "null")")
             }
             cells.append((place, cell))
         }
@@ -325,7 +339,9 @@ struct ImportSource {
     }
 
     private static func expectation(_ kind: ColumnKind, _ value: Cell) -> String {
-        if case .text(let bytes) = value, kind == .integer || kind == .real, NumberText.isLongInteger(bytes) { return "an integer of 64 bits" }
+        if case .text(let bytes) = value, kind == .integer || kind == .real, NumberText.isLongInteger(bytes) {
+            return "an integer of 64 bits"
+        }
         return kind.expectation
     }
 

@@ -27,7 +27,8 @@ struct Importer {
 
         /// The location and the problem.
         var description: String {
-            "\(path):\(place.line): " + (place.object.map { "object \($0): " } ?? "") + (column.map { "column \($0): " } ?? "") + message
+            "\(path):\(place.line): " + (place.object.map { "object \($0): " } ?? "") + (column.map { "column \($0): " } ?? "")
+                + message
         }
     }
 
@@ -130,7 +131,9 @@ struct Importer {
         return try source.columns.map { column in
             if let found = known[column.name.foldedName] { return found }
             if column.isUnnamed, let names = source.namesWithoutUnnamed(in: Set(known.keys)) {
-                throw failure("\(source.path): the header has no name for column \(column.position + 1)", help: "to leave it out: --columns '\(names)'")
+                throw failure(
+                    "\(source.path): the header has no name for column \(column.position + 1)",
+                    help: "to leave it out: --columns '\(names)'")
             }
             throw failure(
                 "\(source.path): \(schema.name) has no column \(column.name)",
@@ -148,7 +151,8 @@ struct Importer {
         let key = key(of: schema), folded = Set(key.map(\.foldedName))
         let others = columns.filter { !folded.contains($0.name.foldedName) }.map(\.name.quotedName)
         sql += " ON CONFLICT (\(key.map(\.quotedName).joined(separator: ", "))) DO "
-        return sql + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        return sql
+            + (others.isEmpty ? "NOTHING" : "UPDATE SET " + others.map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
     }
 
     private func key(of schema: TableDescription) -> [String] { primaryKey.isEmpty ? schema.key : primaryKey }
@@ -157,10 +161,14 @@ struct Importer {
     private func requireKey(_ columns: [TableDescription.Column], _ schema: TableDescription) throws {
         guard upserts else { return }
         let key = key(of: schema)
-        guard !key.isEmpty else { throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row") }
+        guard !key.isEmpty else {
+            throw failure("\(schema.name) has no primary key", help: "use --primary-key to name the columns that identify a row")
+        }
         if let missing = key.first(where: { name in !columns.contains { $0.name.foldedName == name.foldedName } }) {
             let names = columns.map(\.name)
-            throw failure("the file has no column \(missing), which --upsert needs to identify rows", help: Self.suggestion(missing, among: names))
+            throw failure(
+                "the file has no column \(missing), which --upsert needs to identify rows",
+                help: Self.suggestion(missing, among: names))
         }
     }
 
@@ -189,14 +197,20 @@ struct Importer {
         Insertions { positions in
             let sql = insertion(positions.map { columns[$0] }, schema)
             do {
-                if let prepared = try ClusterDatabase.of(db)?.prepare(sql, in: db) { return (prepared.statement, prepared as AnyObject) }
+                if let prepared = try ClusterDatabase.of(db)?.prepare(sql, in: db) {
+                    return (prepared.statement, prepared as AnyObject)
+                }
                 return (try db.makeStatement(sql: sql), nil)
-            } catch let error as DatabaseError where upserts && error.message?.hasPrefix("ON CONFLICT clause does not match") == true {
+            } catch let error as DatabaseError
+                where upserts && error.message?.hasPrefix("ON CONFLICT clause does not match") == true
+            {
                 let key = key(of: schema)
                 let name = ([schema.name, "by"] + key).joined(separator: "_").quotedName
                 throw failure(
                     "\(schema.name) has no unique key on \(key.joined(separator: ", ")), which --upsert needs to identify rows",
-                    help: "CREATE UNIQUE INDEX \(name) ON \(schema.name.quotedName) (\(key.map(\.quotedName).joined(separator: ", ")))")
+                    help:
+                        "CREATE UNIQUE INDEX \(name) ON \(schema.name.quotedName) (\(key.map(\.quotedName).joined(separator: ", ")))"
+                )
             }
         }
     }
@@ -210,18 +224,25 @@ struct Importer {
         var result = outcome
         try source.forEachRow(kinds) { place, row in
             switch row {
-            case .flaw(let column, let message): note(BadRow(path: source.path, place: place, column: column, message: message, text: source.text(of: place)), &result)
+            case .flaw(let column, let message):
+                note(
+                    BadRow(path: source.path, place: place, column: column, message: message, text: source.text(of: place)),
+                    &result)
             case .cells(let cells): try insert(cells, by: whole, source, place, db, &result)
-            case .fields(let cells, let columns): try insert(cells, by: insertions.statement(for: columns), source, place, db, &result)
+            case .fields(let cells, let columns):
+                try insert(cells, by: insertions.statement(for: columns), source, place, db, &result)
             }
-            if (result.rows + result.badCount) & 0xFFF == 0 { progress(Double(place.range.upperBound) / Double(max(source.size, 1)), result.rows) }
+            if (result.rows + result.badCount) & 0xFFF == 0 {
+                progress(Double(place.range.upperBound) / Double(max(source.size, 1)), result.rows)
+            }
         }
         withExtendedLifetime(insertions) {}
         outcome = result
     }
 
     private func insert(
-        _ cells: [Cell], by statement: OpaquePointer, _ source: ImportSource, _ place: ImportSource.Place, _ db: Database, _ outcome: inout Outcome
+        _ cells: [Cell], by statement: OpaquePointer, _ source: ImportSource, _ place: ImportSource.Place, _ db: Database,
+        _ outcome: inout Outcome
     ) throws {
         for (index, cell) in cells.enumerated() { Self.bind(cell, to: statement, at: CInt(index + 1)) }
         let code = sqlite3_step(statement)
@@ -249,9 +270,11 @@ struct Importer {
         case .text(let bytes):
             bytes.withUnsafeBytes { buffer in
                 _ = sqlite3_bind_text(
-                    statement, index, buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(Self.empty), CInt(buffer.count), transient)
+                    statement, index, buffer.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(Self.empty),
+                    CInt(buffer.count), transient)
             }
-        case .blob(let bytes): bytes.withUnsafeBytes { _ = sqlite3_bind_blob(statement, index, $0.baseAddress, CInt($0.count), transient) }
+        case .blob(let bytes):
+            bytes.withUnsafeBytes { _ = sqlite3_bind_blob(statement, index, $0.baseAddress, CInt($0.count), transient) }
         }
     }
 

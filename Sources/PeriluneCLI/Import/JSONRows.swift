@@ -126,7 +126,8 @@ struct JSONRows {
     /// Returns the value of an object that `query` writes for blobs, `{"$blob":"..."}`, and for text that is not UTF-8,
     /// `{"$text":"..."}`.
     private func tagged(_ fields: [(name: String, value: Cell)]) throws -> Cell? {
-        guard fields.count == 1, let field = fields.first, field.name == "$blob" || field.name == "$text", case .text(let text) = field.value
+        guard fields.count == 1, let field = fields.first, field.name == "$blob" || field.name == "$text",
+            case .text(let text) = field.value
         else { return nil }
         guard let data = Data(base64Encoded: Data(text)) else { throw flaw("expected Base64 in \(field.name)") }
         return field.name == "$blob" ? .blob(Array(data)) : .text(Array(data))
@@ -143,10 +144,13 @@ struct JSONRows {
         while position < bytes.count, bytes[position] &- 0x30 < 10 || "+-.eE".utf8.contains(bytes[position]) { position += 1 }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         let digits = text.drop { $0 == "-" }
-        guard digits.first?.isNumber == true, digits.count == 1 || !digits.hasPrefix("0") || !digits.dropFirst().first!.isNumber else {
+        guard digits.first?.isNumber == true, digits.count == 1 || !digits.hasPrefix("0") || !digits.dropFirst().first!.isNumber
+        else {
             throw flaw("expected a value")
         }
-        if let point = text.utf8.firstIndex(of: UInt8(ascii: ".")), text.utf8[point...].dropFirst().first.map({ $0 &- 0x30 < 10 }) != true {
+        if let point = text.utf8.firstIndex(of: UInt8(ascii: ".")),
+            text.utf8[point...].dropFirst().first.map({ $0 &- 0x30 < 10 }) != true
+        {
             throw flaw("expected a digit after the decimal point")
         }
         if let integer = Int64(text) { return .integer(integer) }
@@ -190,7 +194,11 @@ struct JSONRows {
                 let end = position
                 position += 2
                 let low = try takeHexadecimal()
-                if (0xDC00..<0xE000).contains(low) { value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00) } else { position = end }
+                if (0xDC00..<0xE000).contains(low) {
+                    value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)
+                } else {
+                    position = end
+                }
             }
             text += Array(String(Character(Unicode.Scalar(value) ?? "\u{FFFD}")).utf8)
         default: throw flaw("invalid escape in a string")

@@ -17,7 +17,9 @@ enum TextEncoding: String, CaseIterable, ExpressibleByArgument, Sendable {
         return String(validating: bytes, as: UTF8.self) != nil ? .utf8 : .windows1252
     }
 
-    private static func hasByteOrderMark(_ bytes: [UInt8]) -> Bool { bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) }
+    private static func hasByteOrderMark(_ bytes: [UInt8]) -> Bool {
+        bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    }
 
     /// Returns the byte order of UTF-16 without a byte order mark, recognized by the zero byte in most of its characters; `nil` for
     /// other text.

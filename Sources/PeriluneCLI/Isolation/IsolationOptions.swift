@@ -26,7 +26,9 @@ struct IsolationOptions: ParsableArguments {
     @Sendable private static func layers(_ text: String) throws -> Set<IsolationLayer> {
         Set(
             try text.split(separator: ",").map { name in
-                guard let layer = IsolationLayer(String(name)) else { throw ValidationError("unknown layer `\(name)`; available: \(names)") }
+                guard let layer = IsolationLayer(String(name)) else {
+                    throw ValidationError("unknown layer `\(name)`; available: \(names)")
+                }
                 return layer
             })
     }

@@ -18,13 +18,15 @@ struct ScriptLimitOptions: ParsableArguments {
     var memory: Int?
 
     @Option(
-        help: ArgumentHelp("Limit on printed output: bytes, or 512K, 64M, 1G. Defaults to 64M with --sandbox.", valueName: "size"),
+        help: ArgumentHelp(
+            "Limit on printed output: bytes, or 512K, 64M, 1G. Defaults to 64M with --sandbox.", valueName: "size"),
         transform: OptionValue.size)
     var output: Int?
 
     @Option(
         help: ArgumentHelp(
-            "Limit on what is written to files, temporary ones too: bytes, or 64M, 1G. Defaults to 4G with --sandbox.", valueName: "size"),
+            "Limit on what is written to files, temporary ones too: bytes, or 64M, 1G. Defaults to 4G with --sandbox.",
+            valueName: "size"),
         transform: OptionValue.size)
     var disk: Int?
 
@@ -41,7 +43,9 @@ struct ScriptLimitOptions: ParsableArguments {
 
     /// The limits and extensions from the settings, for `--verbose`.
     var notes: [String] {
-        let limits = [(Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil)].compactMap { setting, isOption in
+        let limits = [
+            (Setting.timeout, timeout != nil), (.memory, memory != nil), (.output, output != nil), (.disk, disk != nil),
+        ].compactMap { setting, isOption in
             isOption ? nil : Settings.note(setting)
         }
         return limits + [ExtensionOptions.note(isSandboxed: sandbox)].compactMap { $0 }

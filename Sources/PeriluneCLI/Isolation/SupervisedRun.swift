@@ -14,7 +14,8 @@ enum SupervisedRun {
     private static let previewGrace = Duration.seconds(60)
     /// The environment variables that the command or its libraries read.
     private static let variables = [
-        "PERILUNE_DATABASE", "PERILUNE_CONTEXT", "TERM", "NO_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR", "COLUMNS",
+        "PERILUNE_DATABASE", "PERILUNE_CONTEXT", "TERM", "NO_COLOR", "COLORTERM", "CLICOLOR", "CLICOLOR_FORCE", "FORCE_COLOR",
+        "COLUMNS",
         "LINES", "TZ", "LANG", "LC_ALL", "LC_CTYPE", "TSAN_OPTIONS", "ASAN_OPTIONS", "PERILUNE_LIBRARY",
     ]
 
@@ -39,7 +40,9 @@ enum SupervisedRun {
         do {
             process = try WorkerProcess(try program())
         } catch {
-            guard !options.isRequired else { throw CommandFailure(ErrorReport("the script cannot be isolated: \(error)", kind: "io")) }
+            guard !options.isRequired else {
+                throw CommandFailure(ErrorReport("the script cannot be isolated: \(error)", kind: "io"))
+            }
             CommandOutput.note("the script runs in this process, since another one cannot be started: \(error)", colors)
             return false
         }
@@ -68,7 +71,8 @@ enum SupervisedRun {
         let folder = try TemporaryFolder.makeFolder("isolated")
         var environment = ["\(mark)=1", "SWIFT_BACKTRACE=enable=no", "TMPDIR=\(folder)", "SQLITE_TMPDIR=\(folder)"]
         for name in variables { if let value = EnvironmentVariables.ofProcess[name] { environment.append("\(name)=\(value)") } }
-        return WorkerProcess.Program(path: path, arguments: RawArguments.all, environment: environment, sharesStandardStreams: true)
+        return WorkerProcess.Program(
+            path: path, arguments: RawArguments.all, environment: environment, sharesStandardStreams: true)
     }
 
     private static func status(of ending: WorkerProcess.Ending, _ request: ScriptRequest) throws -> Int32 {
@@ -77,14 +81,17 @@ enum SupervisedRun {
         if [SIGINT, SIGTERM, SIGHUP, SIGPIPE].contains(signal) { return 128 + signal }
         var report: ErrorReport
         if ending.wasAsked || signal == SIGKILL, let timeout = request.timeout {
-            report = ErrorReport("the script ran longer than its limit of \(timeout), and its process was killed", kind: "timeout")
+            report = ErrorReport(
+                "the script ran longer than its limit of \(timeout), and its process was killed", kind: "timeout")
         } else {
             report = ErrorReport("the process of the script \(ending.text)", kind: "crashed")
         }
         report.addHelp(for: request)
         if let position = ending.position { (report.file, report.line) = position }
         var texts = SourceTexts(moduleFolder: nil)
-        for script in request.sources.compactMap(\.path) { if let bytes = try? ScriptHost.read(script) { texts.add(bytes, named: script) } }
+        for script in request.sources.compactMap(\.path) {
+            if let bytes = try? ScriptHost.read(script) { texts.add(bytes, named: script) }
+        }
         report.addSource(from: texts)
         throw CommandFailure(report)
     }
@@ -100,7 +107,8 @@ enum SupervisedRun {
         let missing = command.isolating.requireLayers.subtracting(layers)
         guard missing.isEmpty else {
             let names = IsolationLayer.names(of: missing)
-            throw CommandFailure(ErrorReport("the system does not support these layers of --require-layers: \(names)", kind: "isolation"))
+            throw CommandFailure(
+                ErrorReport("the system does not support these layers of --require-layers: \(names)", kind: "isolation"))
         }
         let channel = WorkerEntry.openChannel()
         Thread.detachNewThread {

@@ -84,8 +84,9 @@ struct ManualPage {
     }
 
     static func escaped(_ text: String) -> String {
-        text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\\(ga").replacing("^", with: "\\(ha").replacing(
-            "~", with: "\\(ti")
+        text.replacing("\\", with: "\\e").replacing("-", with: "\\-").replacing("`", with: "\\(ga").replacing("^", with: "\\(ha")
+            .replacing(
+                "~", with: "\\(ti")
     }
 
     private static func quoted(_ text: String) -> String { "\"\(escaped(text))\"" }
@@ -96,7 +97,8 @@ private struct ManualText {
     private let paragraphs: [[Substring]]
 
     init(_ text: String) {
-        paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false).split { $0.allSatisfy(\.isWhitespace) }.map(Array.init)
+        paragraphs = text.split(separator: "\n", omittingEmptySubsequences: false).split { $0.allSatisfy(\.isWhitespace) }.map(
+            Array.init)
     }
 
     /// The sections. A paragraph that starts with uppercase words and a colon starts a section; the first paragraphs are the

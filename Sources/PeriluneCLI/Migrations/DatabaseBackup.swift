@@ -30,7 +30,9 @@ enum DatabaseBackup {
     /// Copies a database through SQLite, which includes all committed changes and no partial ones.
     static func copy(_ path: String, to copy: String) throws {
         if DatabaseFile.isCluster(path) {
-            return try DatabaseFile.inCluster(path) { _, cluster in try cluster.withCopy { try $0.backup(to: DatabaseQueue(path: copy)) } }
+            return try DatabaseFile.inCluster(path) { _, cluster in
+                try cluster.withCopy { try $0.backup(to: DatabaseQueue(path: copy)) }
+            }
         }
         var configuration = Configuration()
         configuration.readonly = true

@@ -91,7 +91,9 @@ struct MigrationCommandRunner {
     /// Notes pending migrations that come before applied ones: they run on a schema for which they were not written.
     private func noteLate(_ pending: [String], _ status: ScriptMigrations.Status) {
         let waiting = Set(status.pending)
-        guard let last = status.names.last(where: { !waiting.contains($0) }), let end = status.names.firstIndex(of: last) else { return }
+        guard let last = status.names.last(where: { !waiting.contains($0) }), let end = status.names.firstIndex(of: last) else {
+            return
+        }
         let late = pending.filter(Set(status.names[..<end]).contains)
         guard !late.isEmpty else { return }
         note("out of order: \(Self.list(late)) \(late.count == 1 ? "comes" : "come") before \(last), which was applied already")
@@ -123,7 +125,8 @@ struct MigrationCommandRunner {
     func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
         var report = ErrorReport("unknown migration \(target) in \(request.folder)", kind: "usage")
-        report.suggest(target, among: status.names, otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
+        report.suggest(
+            target, among: status.names, otherwise: status.names.isEmpty ? nil : "available: " + Self.list(status.names))
         throw CommandFailure(report)
     }
 

@@ -60,7 +60,9 @@ extension Cell {
             others.withUnsafeBytes { others in
                 var length = 0
                 let end = min(bytes.count, others.count), step = 4096
-                while length + step <= end, memcmp(bytes.baseAddress! + length, others.baseAddress! + length, step) == 0 { length += step }
+                while length + step <= end, memcmp(bytes.baseAddress! + length, others.baseAddress! + length, step) == 0 {
+                    length += step
+                }
                 while length < end, bytes[length] == others[length] { length += 1 }
                 return length
             }

@@ -24,13 +24,17 @@ struct DatabaseUsers {
     /// - SeeAlso: proc(5), `/proc/locks`; sqlite.org/fileformat2.html for the bytes that SQLite locks.
     var lockers: [String] {
         // The pending, reserved and shared lock bytes of the file, and the write lock byte of the WAL index.
-        let holders = locks(on: path, in: 0x4000_0000...0x4000_01FF, anyKind: true) + locks(on: path + "-shm", in: 120...120, anyKind: false)
+        let holders =
+            locks(on: path, in: 0x4000_0000...0x4000_01FF, anyKind: true)
+            + locks(on: path + "-shm", in: 120...120, anyKind: false)
         return Set(holders).subtracting([getpid()]).sorted().map(Self.described)
     }
 
     private func locks(on path: String, in bytes: ClosedRange<Int>, anyKind: Bool) -> [Int32] {
         var information = stat()
-        guard stat(path, &information) == 0, let table = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else { return [] }
+        guard stat(path, &information) == 0, let table = try? String(contentsOfFile: "/proc/locks", encoding: .utf8) else {
+            return []
+        }
         return table.split(separator: "\n").compactMap { line in
             // 1: POSIX  ADVISORY  WRITE 4711 08:01:131073 1073741825 1073741825
             let words = line.split(separator: " ")

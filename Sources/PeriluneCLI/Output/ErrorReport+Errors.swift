@@ -67,7 +67,8 @@ extension ErrorReport {
 
     /// Adds a hint to name the database, because the default database is empty.
     mutating func addHelpForEmptyDatabase(_ path: String?, _ schema: SchemaNames) {
-        guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") || kind == "unknown_table" else { return }
+        guard help == nil, path == nil, schema.tables.isEmpty, message.hasPrefix("no such table: ") || kind == "unknown_table"
+        else { return }
         help = "the database is empty and in memory; use --database PATH to open a file"
     }
 }

@@ -30,7 +30,8 @@ struct FittedTable {
         let fit = Fit(natural, width: width, leading: leading)
         self.shown = fit.shown
         let shown = fit.shown.map { index in index.map { ($0, fit.widths[$0]) } }
-        grid = Grid(columns: shown.map { column in column.map { DisplayText.cut(columns[$0.0], to: $0.1, ellipsis: "…") } ?? "…" })
+        grid = Grid(
+            columns: shown.map { column in column.map { DisplayText.cut(columns[$0.0], to: $0.1, ellipsis: "…") } ?? "…" })
         for (index, row) in texts.enumerated() {
             if index == gap { addGap(shown.count) }
             grid.add(

@@ -16,7 +16,8 @@ final class ProgressLine: @unchecked Sendable {
     ///
     /// - Parameter delay: The time before the line appears.
     init?(
-        isTerminal: Bool = StandardStreams.isErrorTerminal, columns: @escaping @Sendable () -> Int = { StandardStreams.errorColumns },
+        isTerminal: Bool = StandardStreams.isErrorTerminal,
+        columns: @escaping @Sendable () -> Int = { StandardStreams.errorColumns },
         delay: Duration = .milliseconds(500), _ write: @escaping @Sendable (String) -> Void = StandardStreams.writeError
     ) {
         guard isTerminal, EnvironmentVariables.ofProcess["TERM"] != "dumb" else { return nil }
@@ -39,7 +40,10 @@ final class ProgressLine: @unchecked Sendable {
     func show(_ title: String, part: Double, _ details: @autoclosure () -> String = "") {
         guard part > 0, part <= 1 else { return }
         let duration = ContinuousClock.now - start
-        show([title, "\(Int(part * 100)) %", details(), "about \(TimeText.text(duration / part - duration)) left"].filter { !$0.isEmpty }.joined(separator: " · "))
+        show(
+            [title, "\(Int(part * 100)) %", details(), "about \(TimeText.text(duration / part - duration)) left"].filter {
+                !$0.isEmpty
+            }.joined(separator: " · "))
     }
 
     /// Removes the line before other output.

@@ -33,7 +33,9 @@ enum ResultFormat: String, CaseIterable, Sendable {
     ) -> any ResultFormatter {
         switch self {
         case .table:
-            if let width { FittedTableFormatter(columns: columns, colors: colors, width: width) } else {
+            if let width {
+                FittedTableFormatter(columns: columns, colors: colors, width: width)
+            } else {
                 TableFormatter(columns: columns, colors: colors)
             }
         case .box: TableFormatter(columns: columns, colors: colors)

@@ -5,7 +5,9 @@ enum SQLLiteral {
     /// Appends a literal that reads back as the same value, in a database of any encoding and even in SQLite's shell, which removes
     /// each CR before an LF.
     static func append(_ cell: Cell, to output: inout [UInt8]) {
-        if case .text(let bytes) = cell, bytes.contains(where: { $0 == 0 || $0 == 0x0D }), String(validating: bytes, as: UTF8.self) != nil {
+        if case .text(let bytes) = cell, bytes.contains(where: { $0 == 0 || $0 == 0x0D }),
+            String(validating: bytes, as: UTF8.self) != nil
+        {
             return appendReplacing(bytes, to: &output)
         }
         let value: Value =

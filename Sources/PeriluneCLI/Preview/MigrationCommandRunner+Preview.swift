@@ -17,7 +17,9 @@ extension MigrationCommandRunner {
         try check(status)
         let pending = try await pending(status, session)
         guard !pending.isEmpty else { return noteNothingPending(status) }
-        if DatabaseFile.isMissing(request.database) { note("the database \(request.database) does not exist yet; previewing with an empty one") }
+        if DatabaseFile.isMissing(request.database) {
+            note("the database \(request.database) does not exist yet; previewing with an empty one")
+        }
         // Standard output must contain only the report, for programs.
         let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let applied = Mutex<[String]>([])
@@ -35,7 +37,8 @@ extension MigrationCommandRunner {
         options.copyProgress = ScriptRunner.showCopying(request.database)
         do {
             return try await ScriptPreview(
-                of: .command(isNew ? nil : request.database), configuration: MigrationSession.configuration(request), options: options)
+                of: .command(isNew ? nil : request.database), configuration: MigrationSession.configuration(request),
+                options: options)
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }

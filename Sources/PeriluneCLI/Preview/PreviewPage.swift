@@ -21,7 +21,10 @@ struct PreviewPage {
             title: failure == nil ? "\(name) would change \(changed)" : "\(name) failed",
             summary: "\(PreviewFormatter.headline(report)) · \(statementCount) · \(TimeText.text(duration))")
         page.entries = failures + tables + schema + effects + notes + statementEntries
-        let titles = ["failed": "error", "table": "tables", "schema": "schema", "effect": "effects", "note": "notes", "statement": "statements"]
+        let titles = [
+            "failed": "error", "table": "tables", "schema": "schema", "effect": "effects", "note": "notes",
+            "statement": "statements",
+        ]
         page.kinds = ["failed", "table", "schema", "effect", "note", "statement"].compactMap { kind in
             let count = page.entries.count { $0.kind == kind }
             return count > 0 ? ReportPage.Kind(kind, titles[kind] ?? kind, count) : nil
@@ -36,14 +39,17 @@ struct PreviewPage {
     }
 
     private var failures: [ReportPage.Entry] {
-        failure.map { [ReportPage.Entry(kind: "failed", mark: "ERROR", title: $0.message, isOpen: true, body: ReportPage.text($0.text))] } ?? []
+        failure.map {
+            [ReportPage.Entry(kind: "failed", mark: "ERROR", title: $0.message, isOpen: true, body: ReportPage.text($0.text))]
+        } ?? []
     }
 
     private var tables: [ReportPage.Entry] {
         report.tables.map { table in
             ReportPage.Entry(
                 kind: "table", mark: PreviewFormatter.counts(of: table), title: table.name,
-                details: table.key.isEmpty ? [] : ["key: \(table.key.joined(separator: ", "))"], isOpen: true, body: ReportPage.changes(table))
+                details: table.key.isEmpty ? [] : ["key: \(table.key.joined(separator: ", "))"], isOpen: true,
+                body: ReportPage.changes(table))
         }
     }
 
@@ -77,8 +83,10 @@ struct PreviewPage {
             let times = statement.count > 1 ? ["\(statement.count) times"] : []
             let head = statement.sql.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             return ReportPage.Entry(
-                kind: "statement", mark: TimeText.text(statement.duration), title: DisplayText.cut(head, to: 160, ellipsis: "…"), details: times,
-                body: ReportPage.text(statement.sql) + ReportPage.section("query plan", ReportPage.text(statement.plan.joined(separator: "\n"))))
+                kind: "statement", mark: TimeText.text(statement.duration), title: DisplayText.cut(head, to: 160, ellipsis: "…"),
+                details: times,
+                body: ReportPage.text(statement.sql)
+                    + ReportPage.section("query plan", ReportPage.text(statement.plan.joined(separator: "\n"))))
         }
     }
 

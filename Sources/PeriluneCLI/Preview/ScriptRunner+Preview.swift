@@ -56,7 +56,8 @@ extension ScriptRunner {
         var statements = trace?.trace
         if let log {
             // Both traces receive each statement; the page does not show values.
-            statements = SQLTrace((statements?.events ?? []).union(.profile), showsValues: statements?.showsValues ?? false) { [statements] event in
+            statements = SQLTrace((statements?.events ?? []).union(.profile), showsValues: statements?.showsValues ?? false) {
+                [statements] event in
                 statements?.receive(event)
                 log.take(event)
             }

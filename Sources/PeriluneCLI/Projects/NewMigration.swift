@@ -27,7 +27,9 @@ struct NewMigration {
 
     /// Returns the next number after the highest prefix of the files, with the same number of digits.
     static func number(after files: [String]) -> String {
-        let numbers = files.compactMap { $0.hasPrefix(".") ? nil : $0.prefix { $0.isASCII && $0.isNumber } }.filter { !$0.isEmpty }
+        let numbers = files.compactMap { $0.hasPrefix(".") ? nil : $0.prefix { $0.isASCII && $0.isNumber } }.filter {
+            !$0.isEmpty
+        }
         let highest = numbers.compactMap { Int($0) }.max() ?? 0
         let width = numbers.first { Int($0) == highest }?.count ?? 4
         let digits = String(highest + 1)

@@ -9,7 +9,8 @@ struct QueryParameter: Equatable {
     /// Parses `name=value` or `name:type=value` as a command-line option.
     init(_ text: String) throws {
         guard RawArguments.contain(text) else {
-            throw ValidationError("the value is not UTF-8; pass its bytes with name:blob=HEX, and write CAST(:name AS TEXT) in the statement")
+            throw ValidationError(
+                "the value is not UTF-8; pass its bytes with name:blob=HEX, and write CAST(:name AS TEXT) in the statement")
         }
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ValidationError("expected name=value")

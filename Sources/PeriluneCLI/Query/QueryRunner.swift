@@ -70,13 +70,17 @@ struct QueryRunner {
     }
 
     /// Runs the statement in a cluster database.
-    private func run(in cluster: ClusterDatabase, _ queue: DatabaseQueue, _ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
+    private func run(in cluster: ClusterDatabase, _ queue: DatabaseQueue, _ makeFormatter: ([String]) -> any ResultFormatter)
+        throws -> Int?
+    {
         try queue.writeWithoutTransaction { db in
             defer { cluster.endAccess() }
             do {
                 return try ClusterDatabase.asDatabaseErrors {
                     let prepared = try cluster.prepare(sql, in: db)
-                    guard isWriting || prepared.isReading else { throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database") }
+                    guard isWriting || prepared.isReading else {
+                        throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+                    }
                     let arguments = StatementArguments(try Self.values(of: parameters, for: prepared.statement))
                     guard prepared.statement.columnCount == 0 else {
                         try write(prepared.statement, arguments, makeFormatter(prepared.statement.columnNames))

@@ -16,7 +16,9 @@ struct DatabaseRestore {
     /// - Throws: ``CommandFailure`` with the line of the failed statement; nothing has been changed then.
     func run(_ dump: [UInt8]) throws {
         if let zero = dump.firstIndex(of: 0) {
-            guard let file = BinaryFile(dump) else { throw failure("it holds a NUL byte in line \(Self.line(of: zero, in: dump))") }
+            guard let file = BinaryFile(dump) else {
+                throw failure("it holds a NUL byte in line \(Self.line(of: zero, in: dump))")
+            }
             throw failure("it is \(file.name); expected SQL", help: file.help)
         }
         prepareConnection()
@@ -36,7 +38,9 @@ struct DatabaseRestore {
         let connection = db.sqliteConnection
         psql_accept_double_quoted_definitions(connection)
         _ = psql_enable_triggers(connection, 0)
-        for pragma in ["foreign_keys = OFF", "ignore_check_constraints = ON"] { sqlite3_exec(connection, "PRAGMA \(pragma)", nil, nil, nil) }
+        for pragma in ["foreign_keys = OFF", "ignore_check_constraints = ON"] {
+            sqlite3_exec(connection, "PRAGMA \(pragma)", nil, nil, nil)
+        }
     }
 
     private func execute(_ sql: String) throws {
@@ -45,7 +49,8 @@ struct DatabaseRestore {
     }
 
     private func databaseError(_ code: CInt, sql: String) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: sql)
+        DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)), sql: sql)
     }
 
     private func runStatements(_ dump: [UInt8]) throws {
@@ -115,7 +120,9 @@ struct DatabaseRestore {
                 while position < sql.count, byte(position) != 0x0A { position += 1 }
             } else if byte(position) == UInt8(ascii: "/"), byte(position + 1) == UInt8(ascii: "*") {
                 position += 2
-                while position < sql.count, byte(position) != UInt8(ascii: "*") || byte(position + 1) != UInt8(ascii: "/") { position += 1 }
+                while position < sql.count, byte(position) != UInt8(ascii: "*") || byte(position + 1) != UInt8(ascii: "/") {
+                    position += 1
+                }
                 position = min(position + 2, sql.count)
             } else {
                 break
@@ -139,7 +146,9 @@ struct DatabaseRestore {
         report.message = "\(path):\(Self.line(of: position + start, in: dump)): \(report.message)"
         if report.help == nil, report.message.hasSuffix(" already exists") {
             report.help = "a dump of a whole database is restored into an empty one; nothing was changed"
-        } else if report.message.contains("no such module") || report.message.contains("no such collation") || report.message.contains("no such function") {
+        } else if report.message.contains("no such module") || report.message.contains("no such collation")
+            || report.message.contains("no such function")
+        {
             report.help = "if an extension defines it, load it: --extension FILE, or `extensions` in \(Settings.fileName)"
         }
         return CommandFailure(report)

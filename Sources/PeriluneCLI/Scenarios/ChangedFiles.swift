@@ -7,7 +7,8 @@ enum ChangedFiles {
     ///
     /// - Throws: ``CommandFailure`` if Git fails.
     static func scenarioFiles() throws -> Set<String>? {
-        let changed = try git("diff", "--name-only", "--relative", "-z", "HEAD") + git("ls-files", "--others", "--exclude-standard", "-z")
+        let changed =
+            try git("diff", "--name-only", "--relative", "-z", "HEAD") + git("ls-files", "--others", "--exclude-standard", "-z")
         var files: Set<String> = []
         for path in changed {
             if path.hasSuffix("_scenario.lua") {

@@ -28,7 +28,9 @@ struct LastFailures {
 
     /// Returns the identifiers; `nil` if no run is stored.
     func read() -> Set<String>? {
-        guard let data = try? Data(contentsOf: file), let list = try? JSONDecoder().decode([String].self, from: data) else { return nil }
+        guard let data = try? Data(contentsOf: file), let list = try? JSONDecoder().decode([String].self, from: data) else {
+            return nil
+        }
         return Set(list)
     }
 

@@ -82,7 +82,9 @@ struct SnapshotReview {
 
     private func lines(_ file: String) -> [String]? {
         guard let data = FileManager.default.contents(atPath: file) else { return nil }
-        var lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { DisplayText.escaped(Array($0)) }
+        var lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            DisplayText.escaped(Array($0))
+        }
         if lines.last == "" { lines.removeLast() }
         return lines
     }

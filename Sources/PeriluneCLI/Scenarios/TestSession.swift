@@ -136,7 +136,8 @@ struct TestSession {
         for coverage in request.coverage {
             switch coverage {
             case .lcov(let path): if let failure = LCOVFile(summary.coverage).write(to: path) { failures.append(failure) }
-            case .table: try? StandardStreams.write(Array(DisplayText.escaped(summary.coverage.table, keepingLineBreaks: true).utf8))
+            case .table:
+                try? StandardStreams.write(Array(DisplayText.escaped(summary.coverage.table, keepingLineBreaks: true).utf8))
             }
         }
         for failure in failures { StandardStreams.writeError("error: \(DisplayText.escaped(failure))\n") }
@@ -172,7 +173,8 @@ struct TestSession {
             StandardStreams.writeError(colors.dim("waiting for changes; press Ctrl-C to stop") + "\n")
             let changed = watcher.wait { status.isInterrupted }
             guard !changed.isEmpty else { return ExitStatus.interrupted }
-            StandardStreams.writeError(colors.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")
+            StandardStreams.writeError(
+                colors.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")
         }
     }
 }

@@ -37,8 +37,11 @@ struct SchemaMigration {
         guard table.kind == "table" else { return nil }
         let words = SolidTokens(table.sql).list.filter { $0.kind == .word }.map { $0.text.lowercased() }
         guard !words.contains(where: unspoken.contains) else { return nil }
-        let options = [table.isStrict ? "strict = true" : nil, table.isWithoutRowID ? "without_rowid = true" : nil].compactMap { $0 }
-        var text = "db:create_table(\(quoted(table.name))\(options.isEmpty ? "" : ", { \(options.joined(separator: ", ")) }"), function(t)\n"
+        let options = [table.isStrict ? "strict = true" : nil, table.isWithoutRowID ? "without_rowid = true" : nil].compactMap {
+            $0
+        }
+        var text =
+            "db:create_table(\(quoted(table.name))\(options.isEmpty ? "" : ", { \(options.joined(separator: ", ")) }"), function(t)\n"
         let isAutoIncremented = words.contains("autoincrement"), key = table.key
         for column in table.columns {
             text += "  " + line(column, key, isAutoIncremented: isAutoIncremented) + "\n"
@@ -70,13 +73,16 @@ struct SchemaMigration {
         if !references.isEmpty { options.append("columns = \(list(references))") }
         if key.onDelete != "NO ACTION" { options.append("on_delete = \(quoted(key.onDelete.lowercased()))") }
         if key.onUpdate != "NO ACTION" { options.append("on_update = \(quoted(key.onUpdate.lowercased()))") }
-        return "t:foreign_key(\(list(key.columns).trimmed), \(quoted(key.table))\(options.isEmpty ? "" : ", { \(options.joined(separator: ", ")) }"))"
+        return
+            "t:foreign_key(\(list(key.columns).trimmed), \(quoted(key.table))\(options.isEmpty ? "" : ", { \(options.joined(separator: ", ")) }"))"
     }
 
     // MARK: - Comparing
 
     /// Returns whether a builder call creates the same table as its statement.
-    private static func makesSame(_ lua: String, as table: TableDescription, among tables: [TableDescription]) async throws -> Bool {
+    private static func makesSame(_ lua: String, as table: TableDescription, among tables: [TableDescription]) async throws
+        -> Bool
+    {
         // The referenced tables, because the builder reads their keys.
         let names = Set(table.foreignKeys.map { $0.table.lowercased() }).subtracting([table.name.lowercased()])
         let others = tables.filter { names.contains($0.name.lowercased()) && $0.kind == "table" }
@@ -100,7 +106,8 @@ struct SchemaMigration {
         try await host.run(source: lua, named: "schema")
         return try await queue.read { db in
             guard let table = try TableDescription.readAll(in: db, named: name).first else { return nil }
-            let sql = "SELECT list.seq || ' ' || info.seqno FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.desc ORDER BY 1"
+            let sql =
+                "SELECT list.seq || ' ' || info.seqno FROM pragma_index_list(?) AS list, pragma_index_xinfo(list.name) AS info WHERE info.desc ORDER BY 1"
             return (table, try String.fetchAll(db, sql: sql, arguments: [name]))
         }
     }
@@ -110,18 +117,21 @@ struct SchemaMigration {
     private static func normalize(_ table: inout TableDescription, _ others: [TableDescription]) {
         let columns = table.columns.map {
             TableDescription.Column(
-                name: $0.name, type: $0.type.lowercased(), isNotNull: $0.isNotNull, defaultValue: $0.defaultValue, keyPosition: $0.keyPosition,
+                name: $0.name, type: $0.type.lowercased(), isNotNull: $0.isNotNull, defaultValue: $0.defaultValue,
+                keyPosition: $0.keyPosition,
                 hidden: $0.hidden)
         }
         let indexes = table.indexes.map {
-            TableDescription.Index(name: "", columns: $0.columns, isUnique: $0.isUnique, isPartial: $0.isPartial, origin: $0.origin)
+            TableDescription.Index(
+                name: "", columns: $0.columns, isUnique: $0.isUnique, isPartial: $0.isPartial, origin: $0.origin)
         }
         let keys = Dictionary((others + [table]).map { ($0.name.lowercased(), $0.key) }) { first, _ in first }
         var foreignKeys = table.foreignKeys
         for index in foreignKeys.indices where foreignKeys[index].references.contains(nil) {
             foreignKeys[index].references = keys[foreignKeys[index].table.lowercased()] ?? []
         }
-        table = TableDescription(name: table.name, kind: table.kind, isWithoutRowID: table.isWithoutRowID, isStrict: table.isStrict, sql: "")
+        table = TableDescription(
+            name: table.name, kind: table.kind, isWithoutRowID: table.isWithoutRowID, isStrict: table.isStrict, sql: "")
         (table.columns, table.foreignKeys) = (columns, foreignKeys)
         table.indexes = indexes.sorted { "\($0.columns)" < "\($1.columns)" }
     }

@@ -14,7 +14,8 @@ enum SchemaText {
             ("name", .string(table.name)), ("type", .string(table.kind)), ("strict", table.isStrict ? true : nil),
             ("without_rowid", table.isWithoutRowID ? true : nil),
             ("columns", .list(table.columns.filter { $0.hidden != 1 }.map(object))), ("primary_key", .strings(table.key)),
-            ("foreign_keys", .list(table.foreignKeys.map(object))), ("indexes", .list(table.indexes.map(object))), ("sql", .string(table.sql)),
+            ("foreign_keys", .list(table.foreignKeys.map(object))), ("indexes", .list(table.indexes.map(object))),
+            ("sql", .string(table.sql)),
             ("error", table.flaw.map { .string($0) }),
         ])
     }
@@ -53,7 +54,8 @@ enum SchemaText {
             text += "    \(mermaidName(table.name)) {\n"
             let foreign = Set(table.foreignKeys.flatMap(\.columns).map { $0.lowercased() })
             for column in table.columns where column.hidden != 1 {
-                let marks = [column.keyPosition > 0 ? "PK" : nil, foreign.contains(column.name.lowercased()) ? "FK" : nil].compactMap { $0 }
+                let marks = [column.keyPosition > 0 ? "PK" : nil, foreign.contains(column.name.lowercased()) ? "FK" : nil]
+                    .compactMap { $0 }
                 let type = mermaidWord(column.type.isEmpty ? "ANY" : column.type)
                 text += "        \(type) \(mermaidWord(column.name))\(marks.isEmpty ? "" : " " + marks.joined(separator: ", "))\n"
             }
@@ -66,7 +68,8 @@ enum SchemaText {
                 }
                 let isOne = table.indexes.contains { $0.isUnique && !$0.isPartial && Set($0.columns) == Set(key.columns) }
                 let line = (isNullable ? "|o" : "||") + "--" + (isOne ? "o|" : "o{")
-                text += "    \(mermaidName(key.table)) \(line) \(mermaidName(table.name)) : \"\(key.columns.joined(separator: ", "))\"\n"
+                text +=
+                    "    \(mermaidName(key.table)) \(line) \(mermaidName(table.name)) : \"\(key.columns.joined(separator: ", "))\"\n"
             }
         }
         return text

@@ -27,7 +27,9 @@ struct CommandContext {
         do {
             if let option {
                 (context, source) = (option.context, .option("--context"))
-            } else if let value = Settings.current[.context], case .file = value.source, let option = ContextOption(rawValue: value.text) {
+            } else if let value = Settings.current[.context], case .file = value.source,
+                let option = ContextOption(rawValue: value.text)
+            {
                 (context, source) = (option.context, value.source)
             } else {
                 (context, source) = (try DependencyContainer.current.context, nil)
@@ -40,7 +42,10 @@ struct CommandContext {
     /// Rejects a command that would modify the original database when only copies are allowed.
     func requireLive(_ command: String, database: String) throws {
         guard context != .live else { return }
-        let origin = if case .option = source { "" } else { " (set by \(source?.text ?? DependencyContainer.Context.environmentVariable))" }
+        let origin =
+            if case .option = source { "" } else {
+                " (set by \(source?.text ?? DependencyContainer.Context.environmentVariable))"
+            }
         throw CommandFailure(
             ErrorReport(
                 "`perilune \(command)` uses \(database) itself, which is not allowed in a \(context) context\(origin)",

@@ -22,7 +22,8 @@ struct ExtensionOptions: ParsableArguments {
     /// - Throws: `ValidationError` if the options contradict each other.
     func validate(isSandboxed: Bool) throws {
         if isSandboxed, !given.isEmpty {
-            throw ValidationError("--extension cannot be used with --sandbox: an extension is native code, which no sandbox holds")
+            throw ValidationError(
+                "--extension cannot be used with --sandbox: an extension is native code, which no sandbox holds")
         }
     }
 

@@ -69,7 +69,8 @@ enum Setting: String, CaseIterable, Sendable {
             case .journalMode: return Self.problem(with: value, among: FileJournal.Mode.allCases.map(\.rawValue))
             case .synchronous: return Self.problem(with: value, among: FileJournal.Synchronous.allCases.map(\.rawValue))
             case .context: return Self.problem(with: value, among: ContextOption.allCases.map(\.rawValue))
-            case .database, .extensions, .migrations, .scenarios, .types: return value.isEmpty ? "expected a path, got nothing" : nil
+            case .database, .extensions, .migrations, .scenarios, .types:
+                return value.isEmpty ? "expected a path, got nothing" : nil
             }
             return nil
         } catch {

@@ -81,8 +81,13 @@ struct SettingsFile: Sendable {
             default: nil
             }
         guard let text else {
-            let wanted = setting.takesBooleans ? "true or false" : setting.takesList ? "a list of strings" : setting.takesNumbers ? "a number or a string" : "a string"
-            throw failure("`\(setting.rawValue)`: expected \(wanted), got \(setting.takesList ? "one with " : "")\(Self.name(of: value))", line: line, lines)
+            let wanted =
+                setting.takesBooleans
+                ? "true or false"
+                : setting.takesList ? "a list of strings" : setting.takesNumbers ? "a number or a string" : "a string"
+            throw failure(
+                "`\(setting.rawValue)`: expected \(wanted), got \(setting.takesList ? "one with " : "")\(Self.name(of: value))",
+                line: line, lines)
         }
         if let problem = setting.problem(with: text) {
             throw failure("`\(setting.rawValue)`: \(problem)", line: line, lines)

@@ -69,7 +69,9 @@ final class WatchSession: Sendable {
             }
             if let signal = signal.withLock({ $0 }) {
                 // Ctrl-C on a terminal reaches both processes.
-                if status == nil { child.end(by: signal == SIGINT && StandardStreams.isInputTerminal ? nil : signal, within: Self.patience) }
+                if status == nil {
+                    child.end(by: signal == SIGINT && StandardStreams.isInputTerminal ? nil : signal, within: Self.patience)
+                }
                 return nil
             }
             let events = files.changes(within: 50)

@@ -21,7 +21,8 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
             throw ClusterFailure(.argument, "expected the addresses of 1 to 64 nodes, got \(servers.count)")
         }
         guard !name.isEmpty, name.utf8.count <= 255, !name.contains("/"), !name.utf8.contains(0) else {
-            throw ClusterFailure(.argument, "expected the name of a database in the cluster, of 1 to 255 bytes and without slashes")
+            throw ClusterFailure(
+                .argument, "expected the name of a database in the cluster, of 1 to 255 bytes and without slashes")
         }
         self.servers = try servers.map { try ServerAddress($0) }
         self.name = name
@@ -40,7 +41,8 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         let parts = rest[rest.index(after: slash)...].split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let timeout = parts.count == 2 ? Self.timeout(String(parts[1])) : nil
         guard parts.count == 1 || timeout != nil else {
-            throw ClusterFailure(.argument, "expected ?timeout=5s or ?timeout=500ms behind the name of the database, got \"?\(parts[1])\"")
+            throw ClusterFailure(
+                .argument, "expected ?timeout=5s or ?timeout=500ms behind the name of the database, got \"?\(parts[1])\"")
         }
         try self.init(
             servers: rest[..<slash].split(separator: ",", omittingEmptySubsequences: false).map(String.init),

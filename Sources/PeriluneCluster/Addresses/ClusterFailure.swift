@@ -32,11 +32,11 @@ package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
     /// The corresponding SQLite result code.
     var code: CInt {
         switch kind {
-        case .busy: 5 // SQLITE_BUSY
-        case .cancelled: 9 // SQLITE_INTERRUPT
-        case .argument, .refused: 1 // SQLITE_ERROR
-        case .unreachable: 14 // SQLITE_CANTOPEN
-        case .moved, .timeout, .unknown: 10 // SQLITE_IOERR
+        case .busy: 5  // SQLITE_BUSY
+        case .cancelled: 9  // SQLITE_INTERRUPT
+        case .argument, .refused: 1  // SQLITE_ERROR
+        case .unreachable: 14  // SQLITE_CANTOPEN
+        case .moved, .timeout, .unknown: 10  // SQLITE_IOERR
         }
     }
 }
@@ -52,14 +52,15 @@ package struct RemoteError: Error, Equatable, CustomStringConvertible {
     /// Whether the connection is unusable: the node does not lead, or has lost the connection's database.
     var endsConnection: Bool {
         switch code {
-        case 0, 12, 10250, 10506, 1001, 1005: true // unknown; no database or statement; not the leader; lost leadership; protocol; parse
+        // Unknown; no database or statement; not the leader; lost leadership; protocol; parse.
+        case 0, 12, 10250, 10506, 1001, 1005: true
         default: false
         }
     }
 
     /// Whether a commit that failed with this error may still happen: the leader could not write it to its disk after sending it to
     /// other nodes. In-memory disks give no such errors.
-    var leavesCommitOpen: Bool { !endsConnection && [4, 10].contains(code & 0xFF) } // SQLITE_ABORT, SQLITE_IOERR
+    var leavesCommitOpen: Bool { !endsConnection && [4, 10].contains(code & 0xFF) }  // SQLITE_ABORT, SQLITE_IOERR
 
     var isBusy: Bool { code & 0xFF == 5 }
 

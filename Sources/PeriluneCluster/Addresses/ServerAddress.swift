@@ -22,7 +22,9 @@ package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     package var description: String { name }
 
     private static func parse(_ text: String) -> (host: String, port: UInt16)? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0 else {
+            return nil
+        }
         let host = text[..<colon]
         guard !host.isEmpty, host.utf8.count <= 253, host.utf8.allSatisfy({ $0.isHostByte }) else { return nil }
         return (String(host), port)
@@ -32,7 +34,8 @@ package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
 extension UInt8 {
     fileprivate var isHostByte: Bool {
         switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
         default: self == UInt8(ascii: ".") || self == UInt8(ascii: "-") || self == UInt8(ascii: "_")
         }
     }

@@ -18,7 +18,8 @@ final class LeaderConnection {
 
     func close() {
         node.close()
-        active?.failure = ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
+        active?.failure = ClusterFailure(
+            .moved, "the connection to the leader was lost while rows were read; run the statement again")
         active = nil
     }
 
@@ -45,7 +46,9 @@ final class LeaderConnection {
     }
 
     /// Receives a response and the rows of the query sent with it. The rows arrive even after a failure.
-    private func answerThenQueried<Answer>(until deadline: Deadline, _ answer: () throws -> Answer) throws -> (answer: Answer, rows: [[RemoteValue]]) {
+    private func answerThenQueried<Answer>(until deadline: Deadline, _ answer: () throws -> Answer) throws -> (
+        answer: Answer, rows: [[RemoteValue]]
+    ) {
         let first: Answer
         do { first = try answer() } catch let error as RemoteError {
             _ = try node.answer(.rows, until: deadline)
@@ -92,7 +95,12 @@ final class LeaderConnection {
         try put("SELECT last_insert_rowid(), changes()", .querySQL)
         try node.flush(until: deadline)
         let (rows, counts) = try answerThenQueried(until: deadline) { try allRows(until: deadline) }
-        return (rows, result(of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0, former: former))
+        return (
+            rows,
+            result(
+                of: call.statement, rowID: counts.first?.first?.integer ?? 0, changes: counts.first?.last?.integer ?? 0,
+                former: former)
+        )
     }
 
     /// Runs a statement that writes.
@@ -102,12 +110,14 @@ final class LeaderConnection {
         try node.flush(until: deadline)
         let body = try node.answer(.result, until: deadline)
         return result(
-            of: call.statement, rowID: Int64(bitPattern: try body.readU64()), changes: Int64(bitPattern: try body.readU64()), former: former)
+            of: call.statement, rowID: Int64(bitPattern: try body.readU64()), changes: Int64(bitPattern: try body.readU64()),
+            former: former)
     }
 
     private func result(of statement: RemoteStatement, rowID: Int64, changes: Int64, former: Int64?) -> RemoteResult {
         lastRowID = rowID
-        return RemoteResult(rowID: statement.hasInserted(changes: changes, rowID: rowID, former: former) ? rowID : nil, changes: changes)
+        return RemoteResult(
+            rowID: statement.hasInserted(changes: changes, rowID: rowID, former: former) ? rowID : nil, changes: changes)
     }
 
     /// Forgets the last row id after SQL that may have changed it.
@@ -230,23 +240,32 @@ final class LeaderConnection {
             let page = try node.answer(.rows, until: deadline)
             size += page.length
             try rows.add(page)
-            if rows.isAbandoned, size > Self.mostUnread, !isInTransaction { throw ConnectionFailure.lost("rows were left unread") }
+            if rows.isAbandoned, size > Self.mostUnread, !isInTransaction {
+                throw ConnectionFailure.lost("rows were left unread")
+            }
             if size > Self.mostKept {
-                throw ConnectionFailure.lost("a statement ran while more than \(Self.mostKept >> 20) MB of the rows of another one were unread")
+                throw ConnectionFailure.lost(
+                    "a statement ran while more than \(Self.mostKept >> 20) MB of the rows of another one were unread")
             }
         }
     }
 
     // MARK: - The cluster
 
-    func refresh(_ members: inout ClusterMembers, until deadline: Deadline) throws { try members.refresh(on: node, until: deadline) }
+    func refresh(_ members: inout ClusterMembers, until deadline: Deadline) throws {
+        try members.refresh(on: node, until: deadline)
+    }
 
-    func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] { try node.servers(until: deadline) }
+    func servers(until deadline: Deadline) throws -> [(id: UInt64, name: String, role: UInt64)] {
+        try node.servers(until: deadline)
+    }
 
     /// Asks the node to transfer leadership to another voter.
     func giveLeadAway(until deadline: Deadline) throws {
         for server in try servers(until: deadline) where server.role == 0 && server.name != address.name {
-            do { return try node.giveLead(to: server.id, until: deadline) } catch let error as RemoteError where !error.endsConnection { continue }
+            do { return try node.giveLead(to: server.id, until: deadline) } catch let error as RemoteError
+                where !error.endsConnection
+            { continue }
         }
     }
 

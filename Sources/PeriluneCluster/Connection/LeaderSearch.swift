@@ -17,8 +17,10 @@ struct LeaderSearch {
             let address = queue.removeFirst()
             guard tried.insert(address.name).inserted else { continue }
             do {
-                let connection = try NodeConnection(address, until: Deadline(after: Self.patience).earlier(deadline), isCancelled: isCancelled)
-                switch try connection.open(database.name, client: client, until: Deadline(after: Self.patience).earlier(deadline)) {
+                let connection = try NodeConnection(
+                    address, until: Deadline(after: Self.patience).earlier(deadline), isCancelled: isCancelled)
+                switch try connection.open(database.name, client: client, until: Deadline(after: Self.patience).earlier(deadline))
+                {
                 case .opened: return (connection, "")
                 case .elsewhere(let leader?):
                     if let next = database.server(named: leader), !tried.contains(leader) { queue.insert(next, at: 0) }

@@ -23,7 +23,10 @@ struct NameLookup: Sendable {
 
     /// - Throws: ``ConnectionFailure``.
     func address(of server: ServerAddress, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> sockaddr_in {
-        guard let found = try Self.find(server.host, server.port, isNumeric: true) ?? wait(for: server, until: deadline, isCancelled) else {
+        guard
+            let found = try Self.find(server.host, server.port, isNumeric: true)
+                ?? wait(for: server, until: deadline, isCancelled)
+        else {
             throw ConnectionFailure.lost("the name \(server.host) has no IPv4 address")
         }
         return found

@@ -39,7 +39,9 @@ final class NodeConnection {
             throw error
         }
         guard pcl_end_message(&output) else {
-            throw ClusterFailure(.refused, "a statement and its values may have \(mostMessageBytes) bytes at most in a cluster; write the value in parts")
+            throw ClusterFailure(
+                .refused,
+                "a statement and its values may have \(mostMessageBytes) bytes at most in a cluster; write the value in parts")
         }
     }
 
@@ -68,7 +70,9 @@ final class NodeConnection {
         if found == ResponseType.failure.rawValue {
             throw try body.readFailure()
         }
-        guard found == type.rawValue else { throw ConnectionFailure.lost("the node has sent a message of the type \(found), expected \(type.rawValue)") }
+        guard found == type.rawValue else {
+            throw ConnectionFailure.lost("the node has sent a message of the type \(found), expected \(type.rawValue)")
+        }
         return body
     }
 
@@ -158,7 +162,9 @@ extension pcl_buffer {
         var text = text
         text.withUTF8 { bytes in
             let length = bytes.firstIndex(of: 0) ?? bytes.count
-            bytes.withMemoryRebound(to: CChar.self) { pcl_put_text(&self, $0.baseAddress ?? UnsafePointer(bitPattern: 1)!, length) }
+            bytes.withMemoryRebound(to: CChar.self) {
+                pcl_put_text(&self, $0.baseAddress ?? UnsafePointer(bitPattern: 1)!, length)
+            }
         }
     }
 }

@@ -29,7 +29,8 @@ final class NodeSocket {
     /// - Throws: ``ConnectionFailure``.
     init(_ address: ServerAddress, until deadline: Deadline, isCancelled: @escaping () -> Bool) throws {
         self.isCancelled = isCancelled
-        descriptor = try Self.connect(NameLookup().address(of: address, until: deadline, isCancelled), until: deadline, isCancelled)
+        descriptor = try Self.connect(
+            NameLookup().address(of: address, until: deadline, isCancelled), until: deadline, isCancelled)
         input = .allocate(byteCount: Self.inputSize, alignment: 8)
     }
 
@@ -46,7 +47,8 @@ final class NodeSocket {
     // MARK: - Connecting
 
     private static func connect(_ address: sockaddr_in, until deadline: Deadline, _ isCancelled: () -> Bool) throws -> CInt {
-        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(
+            AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw ConnectionFailure.lost(lastError()) }
         do {
             let result = withUnsafePointer(to: address) {

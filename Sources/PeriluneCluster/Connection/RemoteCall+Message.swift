@@ -13,7 +13,9 @@ extension RemoteCall {
             throw ClusterFailure(.refused, "a statement may have 255 parameters at most in a cluster, this one has \(count)")
         case PCL_NUL_IN_TEXT:
             throw ClusterFailure(
-                .refused, "parameter \(position) is a text that contains a NUL byte, which a cluster would cut there; write it as a blob: perilune.blob(s)")
+                .refused,
+                "parameter \(position) is a text that contains a NUL byte, which a cluster would cut there; write it as a blob: perilune.blob(s)"
+            )
         default: break
         }
     }

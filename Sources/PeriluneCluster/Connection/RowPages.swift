@@ -25,19 +25,25 @@ final class RowPages: RemoteRows {
     }
 
     static let tooLong = ClusterFailure(
-        .refused, "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
+        .refused,
+        "a row may have \(mostMessageBytes) bytes at most in a cluster; fetch the value in parts: substr(column, first, count)")
 
     /// Rejects a page without rows. Each page repeats the column names, and if these fill it, the node sends such pages forever.
     private func checkProgress(_ page: MessageBody) throws {
         guard !isComplete, !page.hasRows else { return }
         throw ConnectionFailure.refused(
-            ClusterFailure(.refused, "the names of \(columnCount) columns are too long for a page of a cluster's answer; select fewer, or name them shorter"))
+            ClusterFailure(
+                .refused,
+                "the names of \(columnCount) columns are too long for a page of a cluster's answer; select fewer, or name them shorter"
+            ))
     }
 
     /// Adds a received page.
     func add(_ page: MessageBody) throws {
         isComplete = try page.isLastPage()
-        guard try page.beginRows() == columnCount else { throw ConnectionFailure.lost("the node has sent pages of different columns") }
+        guard try page.beginRows() == columnCount else {
+            throw ConnectionFailure.lost("the node has sent pages of different columns")
+        }
         try checkProgress(page)
         if !isAbandoned { ahead.append(page) }
     }

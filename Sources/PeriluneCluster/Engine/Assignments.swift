@@ -91,7 +91,8 @@ struct Assignments {
 
     /// `INTO name [AS name] [(columns)] VALUES (...), (...)`
     private mutating func readRows() {
-        guard let into = tokens.indices.first(where: { isWord($0, "INTO") }), let values = tokens.indices.first(where: { $0 > into && isWord($0, "VALUES") })
+        guard let into = tokens.indices.first(where: { isWord($0, "INTO") }),
+            let values = tokens.indices.first(where: { $0 > into && isWord($0, "VALUES") })
         else { return }
         let list = tokens.indices.first { $0 > into && $0 < values && text($0) == "(" }
         let names = list.map { items(from: $0 + 1).items.compactMap { scanner.name(tokens[$0.lowerBound]) } }
@@ -99,9 +100,11 @@ struct Assignments {
         while index < tokens.count, text(index) == "(" {
             let (row, end) = items(from: index + 1)
             for (position, item) in row.enumerated() where names.map({ position < $0.count }) ?? true {
-                if let value = value(item) { all.append((names.map { .name($0[position].foldedName) } ?? .position(position), value)) }
+                if let value = value(item) {
+                    all.append((names.map { .name($0[position].foldedName) } ?? .position(position), value))
+                }
             }
-            index = end + 2 // skips the parenthesis and a comma
+            index = end + 2  // skips the parenthesis and a comma
         }
     }
 

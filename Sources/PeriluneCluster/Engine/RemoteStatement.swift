@@ -26,7 +26,8 @@ package final class RemoteStatement {
     }
 
     init(
-        sql: String, source: String, columnCount: Int, parameterCount: Int, isReading: Bool, insertion: Insertion, watched: WatchedValues? = nil,
+        sql: String, source: String, columnCount: Int, parameterCount: Int, isReading: Bool, insertion: Insertion,
+        watched: WatchedValues? = nil,
         engine: (any RemoteEngine)?
     ) {
         (self.sql, self.source, self.columnCount, self.parameterCount) = (sql, source, columnCount, parameterCount)
@@ -55,7 +56,8 @@ package final class RemoteStatement {
         if let conditional { return conditional }
         guard let (before, rows) = StatementScan(sql).insertedRows else { return nil }
         conditional = RemoteStatement(
-            sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0, parameterCount: parameterCount,
+            sql: "\(before) SELECT * FROM (\(rows)) WHERE \(condition)", source: source, columnCount: 0,
+            parameterCount: parameterCount,
             isReading: false, insertion: insertion, watched: watched, engine: engine)
         return conditional
     }

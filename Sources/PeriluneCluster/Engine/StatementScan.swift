@@ -38,7 +38,9 @@ struct StatementScan {
         text = slice(opening.range.lowerBound..<closing.range.upperBound)
         words = solid.prefix(6).map(word)
         for (token, next) in zip(solid, solid.dropFirst()) where raw(next) == "." {
-            if token.kind == .word || token.kind == .name, scanner.name(token)?.lowercased() == "temp" { mentionsTemporary = true }
+            if token.kind == .word || token.kind == .name, scanner.name(token)?.lowercased() == "temp" {
+                mentionsTemporary = true
+            }
         }
         scanReturning(solid, slice, raw, word, from: opening.range.lowerBound)
         inserts = solid.contains { word($0) == "INTO" }
@@ -57,7 +59,8 @@ struct StatementScan {
     private mutating func scanInsertedRows(
         _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String
     ) {
-        guard words.first == "INSERT", let values = solid.firstIndex(where: { word($0) == "VALUES" }), values + 1 < solid.count else { return }
+        guard words.first == "INSERT", let values = solid.firstIndex(where: { word($0) == "VALUES" }), values + 1 < solid.count
+        else { return }
         var depth = 0
         for token in solid[(values + 1)...] {
             switch raw(token) {
@@ -74,7 +77,8 @@ struct StatementScan {
 
     /// RETURNING is outside of parentheses, and so are the commas between its expressions. Nothing follows them.
     private mutating func scanReturning(
-        _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String, from start: Int
+        _ solid: [SQLToken], _ slice: (Range<Int>) -> String, _ raw: (SQLToken) -> String, _ word: (SQLToken) -> String,
+        from start: Int
     ) {
         var depth = 0, found: Int?, ends: [Int] = []
         for (index, token) in solid.enumerated() {

@@ -23,8 +23,10 @@ struct WatchedValues {
     ///   - compiled: The compiled statement.
     /// - Throws: ``ClusterFailure`` if the statement contains such a value.
     init?(_ sql: String, into target: String, _ compiled: OpaquePointer, in db: Database) throws {
-        let columns = try Row.fetchAll(db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [target])
-            .map { (name: $0[0] as String, kind: Kind(rawValue: ($0[1] as String? ?? "").lowercased())) }
+        let columns = try Row.fetchAll(
+            db, sql: "SELECT name, type FROM pragma_table_xinfo(?) WHERE hidden = 0", arguments: [target]
+        )
+        .map { (name: $0[0] as String, kind: Kind(rawValue: ($0[1] as String? ?? "").lowercased())) }
         guard columns.contains(where: { $0.kind != nil }) else { return nil }
         for (target, value) in Assignments.of(sql) {
             let found =
@@ -83,7 +85,8 @@ struct WatchedValues {
     private static func failure(_ column: String, _ kind: Kind) -> ClusterFailure {
         let expected = kind == .boolean ? "an integer or a boolean" : "a text that is not a number, or an integer"
         return ClusterFailure(
-            .refused, "a node of a cluster ends when it meets this value in the column \(column), declared \(kind.rawValue.uppercased()): write "
+            .refused,
+            "a node of a cluster ends when it meets this value in the column \(column), declared \(kind.rawValue.uppercased()): write "
                 + "\(expected), or declare the column as TEXT or REAL")
     }
 }

@@ -44,7 +44,8 @@ package final class ClusterLease: @unchecked Sendable {
                     "CREATE TABLE IF NOT EXISTS \(Self.table) (name TEXT NOT NULL PRIMARY KEY, holder TEXT NOT NULL, until INTEGER NOT NULL)",
                     changesSchema: true)
                 let row = try session.query(
-                    "SELECT holder, until > CAST(strftime('%s') AS INTEGER) FROM \(Self.table) WHERE name = \(Self.literal(name))").first
+                    "SELECT holder, until > CAST(strftime('%s') AS INTEGER) FROM \(Self.table) WHERE name = \(Self.literal(name))"
+                ).first
                 if let row, row[0].text != holder, row[1].integer == 1 { return false }
                 try session.execute(
                     "INSERT OR REPLACE INTO \(Self.table) VALUES (\(Self.literal(name)), '\(holder)', strftime('%s') + \(Self.length))",
@@ -60,7 +61,8 @@ package final class ClusterLease: @unchecked Sendable {
     package func release() {
         lock.withLock {
             _ = try? inTransaction {
-                try session.execute("DELETE FROM \(Self.table) WHERE name = \(Self.literal(name)) AND holder = '\(holder)'", changesSchema: false)
+                try session.execute(
+                    "DELETE FROM \(Self.table) WHERE name = \(Self.literal(name)) AND holder = '\(holder)'", changesSchema: false)
                 return true
             }
             session.close()

@@ -12,7 +12,9 @@ extension ClusterSession {
         }
         let deadline = Deadline(after: timeout)
         guard hasWritten else {
-            try? joined { try settle($0, until: deadline); try $0.execute("COMMIT", until: deadline) }
+            try? joined {
+                try settle($0, until: deadline); try $0.execute("COMMIT", until: deadline)
+            }
             transaction = .none
             return
         }
@@ -109,7 +111,8 @@ extension ClusterSession {
         } catch {
             close()
             let failure = ClusterFailure(
-                .unknown, "\(reason), and the result of the commit is unknown; check whether its rows were written before you run it again")
+                .unknown,
+                "\(reason), and the result of the commit is unknown; check whether its rows were written before you run it again")
             transaction = .lost(failure)
             throw failure
         }

@@ -12,7 +12,9 @@ extension ClusterSession {
                     return try body(connected(until: deadline))
                 } catch let error as RemoteError where error.isBusy && transaction == .none {
                     failure = ClusterFailure(
-                        .busy, "another client has been writing for \(timeout.text); try again later, or give the database a longer timeout")
+                        .busy,
+                        "another client has been writing for \(timeout.text); try again later, or give the database a longer timeout"
+                    )
                     try locked.wait(until: deadline, isCancelled)
                 } catch let error as RemoteError where error.endsConnection {
                     disconnect()
@@ -27,7 +29,8 @@ extension ClusterSession {
                 let hasWaited = connection != nil && failure?.kind != .busy
                 // A connection with an outstanding response cannot be used for anything else.
                 disconnect()
-                throw hasWaited ? timeoutFailure("the statement") : failure ?? ClusterFailure(.unreachable, "no node of \(database) answers")
+                throw hasWaited
+                    ? timeoutFailure("the statement") : failure ?? ClusterFailure(.unreachable, "no node of \(database) answers")
             } catch ConnectionFailure.refused(let failure) {
                 disconnect()
                 throw failure
@@ -40,7 +43,8 @@ extension ClusterSession {
 
     func timeoutFailure(_ what: String) -> ClusterFailure {
         ClusterFailure(
-            .timeout, "\(what) had no answer within \(timeout.text): the connection was closed; nothing was committed. "
+            .timeout,
+            "\(what) had no answer within \(timeout.text): the connection was closed; nothing was committed. "
                 + "A node cannot interrupt a statement, and may still be busy with it")
     }
 }

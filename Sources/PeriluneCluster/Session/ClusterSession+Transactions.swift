@@ -8,7 +8,8 @@ extension ClusterSession {
             try connection.refresh(&members, until: deadline)
             try connection.setForeignKeys(local.enforcesForeignKeys(), until: deadline)
             if kind != .deferred { try makeTokenTable(on: connection, until: deadline) }
-            return try connection.execute("BEGIN \(kind.rawValue)", thenQuery: SchemaVersion.question, until: deadline).first?.first?.integer
+            return try connection.execute("BEGIN \(kind.rawValue)", thenQuery: SchemaVersion.question, until: deadline).first?
+                .first?.integer
         }
         transaction = .open(kind)
         (hasWritten, hasChangedSchema) = (false, false)
@@ -27,7 +28,8 @@ extension ClusterSession {
             guard let kind = local.transaction() else { return false }
             try begin(kind)
             guard !schema.isOutdated else {
-                throw lose(ClusterFailure(.moved, "another client has changed the schema of the database; run the transaction again"))
+                throw lose(
+                    ClusterFailure(.moved, "another client has changed the schema of the database; run the transaction again"))
             }
             return true
         }
@@ -72,7 +74,8 @@ extension ClusterSession {
     func lose(_ reason: String) -> ClusterFailure {
         lose(
             ClusterFailure(
-                .moved, "the leader of the cluster has changed (\(reason)): the transaction was rolled back, and nothing was committed; run the "
+                .moved,
+                "the leader of the cluster has changed (\(reason)): the transaction was rolled back, and nothing was committed; run the "
                     + "block again, or have that done: db:write({ retry = 3 }, f)"))
     }
 

@@ -98,7 +98,8 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
         throw Self.outdated
     }
 
-    private static let outdated = RemoteError(code: 17, message: "another client has changed the schema of the database; run the statement again") // SQLITE_SCHEMA
+    private static let outdated = RemoteError(
+        code: 17, message: "another client has changed the schema of the database; run the statement again")  // SQLITE_SCHEMA
 
     /// Returns the rows of a writing statement, all received before the transaction continues.
     private func changingRows(of call: RemoteCall) throws -> RowPages {
@@ -175,7 +176,9 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
     /// Makes the next statement be sent without waiting for its response, if it inserts rows in a transaction.
     ///
     /// - Parameter changes: The expected number of rows; 0 to wait as usual.
-    package func expect(changes: Int64, rowID: Int64?) { expectation = changes > 0 ? RemoteResult(rowID: rowID, changes: changes) : nil }
+    package func expect(changes: Int64, rowID: Int64?) {
+        expectation = changes > 0 ? RemoteResult(rowID: rowID, changes: changes) : nil
+    }
 
     private func sendAhead(_ call: RemoteCall) throws -> RemoteResult? {
         guard let expected = expectation else { return nil }
@@ -215,7 +218,9 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
 
     /// Receives the next page of rows.
     func receivePage(of rows: RowPages) throws {
-        guard let connection, connection.isReading(rows) else { throw ClusterFailure(.moved, "the rows are of a connection that has ended") }
+        guard let connection, connection.isReading(rows) else {
+            throw ClusterFailure(.moved, "the rows are of a connection that has ended")
+        }
         let deadline = Deadline(after: timeout)
         if case .open = transaction {
             try joined { try $0.receivePage(of: rows, until: deadline) }
@@ -237,7 +242,9 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
             case ConnectionFailure.deadline: throw timeoutFailure("the statement")
             case ConnectionFailure.refused(let failure): throw failure
             case ConnectionFailure.cancelled: throw ClusterFailure(.cancelled, "interrupted")
-            default: throw ClusterFailure(.moved, "the connection to the leader was lost while rows were read; run the statement again")
+            default:
+                throw ClusterFailure(
+                    .moved, "the connection to the leader was lost while rows were read; run the statement again")
             }
         }
     }

@@ -19,9 +19,11 @@ package final class Carrier {
         let shape = Shape(compiled)
         let scan = StatementScan(sql)
         remote = RemoteStatement(
-            sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count, parameterCount: shape.parameters.count,
+            sql: sql, source: String(cString: sqlite3_sql(compiled)), columnCount: shape.columns.count,
+            parameterCount: shape.parameters.count,
             isReading: isReading, insertion: try isReading ? .none : Self.insertion(of: scan, in: db),
-            watched: try isReading ? nil : scan.target.flatMap { try WatchedValues(sql, into: $0, compiled, in: db) }, engine: engine)
+            watched: try isReading ? nil : scan.target.flatMap { try WatchedValues(sql, into: $0, compiled, in: db) },
+            engine: engine)
         self.db = db
         connection = db.sqliteConnection!
         name = CarrierNames.make(for: remote.source)
@@ -51,7 +53,8 @@ package final class Carrier {
     /// Returns whether the statement inserts rows whose ids are known afterwards.
     private static func insertion(of scan: StatementScan, in db: Database) throws -> RemoteStatement.Insertion {
         guard scan.inserts, let target = scan.target else { return .none }
-        let hasRowIDs = try Bool.fetchOne(db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
+        let hasRowIDs = try Bool.fetchOne(
+            db, sql: "SELECT type <> 'view' AND NOT wr FROM pragma_table_list(?)", arguments: [target])
         // Inserts by triggers of a view are not visible.
         return hasRowIDs != true ? .none : scan.mayUpdate ? .perhaps : .always
     }
@@ -76,7 +79,8 @@ package final class Carrier {
             guard let declared else { return "" }
             let text = String(cString: declared)
             let isPlain = text.utf8.allSatisfy {
-                ($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z")) || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
+                ($0 | 0x20 >= UInt8(ascii: "a") && $0 | 0x20 <= UInt8(ascii: "z"))
+                    || ($0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9"))
                     || [UInt8(ascii: " "), UInt8(ascii: "_")].contains($0)
             }
             return isPlain && !text.lowercased().contains("hidden") ? text.quotedName : ""
@@ -127,7 +131,8 @@ private enum CarrierCalls {
     }
 
     private static func read(
-        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?, _ rows: UnsafeMutablePointer<pcl_rows>,
+        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+        _ rows: UnsafeMutablePointer<pcl_rows>,
         _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> CInt {
         let statement = statement(pointer)
@@ -140,7 +145,8 @@ private enum CarrierCalls {
     }
 
     private static func nextPage(
-        _ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+        _ pointer: UnsafeMutableRawPointer, _ rows: UnsafeMutablePointer<pcl_rows>,
+        _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> CInt {
         attempt(statement(pointer), message) { _ in
             let source = Unmanaged<Rows>.fromOpaque(rows.pointee.source).takeUnretainedValue().source
@@ -156,18 +162,22 @@ private enum CarrierCalls {
     }
 
     private static func write(
-        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?, _ rowID: UnsafeMutablePointer<Int64>,
+        _ pointer: UnsafeMutableRawPointer, _ count: CInt, _ values: UnsafeMutablePointer<OpaquePointer?>?,
+        _ rowID: UnsafeMutablePointer<Int64>,
         _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> CInt {
         let statement = statement(pointer)
         return attempt(statement, message) { engine in
-            if let inserted = try engine.run(RemoteCall(statement: statement, count: count, values: values)).rowID { rowID.pointee = inserted }
+            if let inserted = try engine.run(RemoteCall(statement: statement, count: count, values: values)).rowID {
+                rowID.pointee = inserted
+            }
         }
     }
 
     /// Runs a closure and converts its error into an SQLite result code and message.
     private static func attempt(
-        _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, _ body: (any RemoteEngine) throws -> Void
+        _ statement: RemoteStatement, _ message: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
+        _ body: (any RemoteEngine) throws -> Void
     ) -> CInt {
         func fail(_ code: CInt, _ text: String) -> CInt {
             message.pointee = text.withCString { pcl_copy_message($0) }

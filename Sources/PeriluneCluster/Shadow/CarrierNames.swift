@@ -26,7 +26,8 @@ package enum CarrierNames {
 
     /// Returns the written statement for a carrier, and other SQL unchanged.
     package static func source(of sql: String) -> String {
-        guard hasAny.load(ordering: .relaxed), let place = sql.firstRange(of: prefix), let number = Int(sql[place.upperBound...].prefix(while: \.isNumber))
+        guard hasAny.load(ordering: .relaxed), let place = sql.firstRange(of: prefix),
+            let number = Int(sql[place.upperBound...].prefix(while: \.isNumber))
         else { return sql }
         return state.withLock { $0.sources[number] } ?? sql
     }

@@ -10,7 +10,9 @@ extension ClusterDatabase {
         try Self.asDatabaseErrors {
             try session.begin(.immediate)
             let hasTable = try !session.query("SELECT 1 FROM sqlite_schema WHERE name = '\(OwnTables.migrations)'").isEmpty
-            let isApplied = try hasTable && !session.query("SELECT 1 FROM \(OwnTables.migrations) WHERE identifier = \(name.sqlLiteral)").isEmpty
+            let isApplied =
+                try hasTable
+                && !session.query("SELECT 1 FROM \(OwnTables.migrations) WHERE identifier = \(name.sqlLiteral)").isEmpty
             guard !isApplied, !isOutdated else {
                 throw ClusterFailure(.moved, "another client has migrated the database in the meantime; run the migrations again")
             }
@@ -24,7 +26,9 @@ extension ClusterDatabase {
         if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.migrations) WHERE identifier IN (\(names))") }
         sql.append("INSERT INTO \(OwnTables.migrations) (identifier) VALUES (\(name.sqlLiteral))")
         if let checksum {
-            sql.append("CREATE TABLE IF NOT EXISTS \(OwnTables.checksums) (identifier TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)")
+            sql.append(
+                "CREATE TABLE IF NOT EXISTS \(OwnTables.checksums) (identifier TEXT NOT NULL PRIMARY KEY, checksum TEXT NOT NULL)"
+            )
             if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.checksums) WHERE identifier IN (\(names))") }
             sql.append("INSERT OR REPLACE INTO \(OwnTables.checksums) VALUES (\(name.sqlLiteral), \(checksum.sqlLiteral))")
         }

@@ -26,7 +26,8 @@ package final class ClusterDatabase: @unchecked Sendable {
     /// - Returns: The shadow, used like any database; ``of(_:)`` finds this object by it.
     /// - Throws: ``ClusterFailure``.
     package static func open(
-        _ address: ClusterAddress, timeout: Duration, configuration: Configuration = Configuration(), isCancelled: @escaping () -> Bool = { false }
+        _ address: ClusterAddress, timeout: Duration, configuration: Configuration = Configuration(),
+        isCancelled: @escaping () -> Bool = { false }
     ) throws -> DatabaseQueue {
         let isReadonly = configuration.readonly
         var configuration = configuration
@@ -46,7 +47,9 @@ package final class ClusterDatabase: @unchecked Sendable {
     /// - Throws: ``ClusterFailure``.
     package static func open(url: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
         let address = try ClusterAddress(url: url)
-        return try asDatabaseErrors { try open(address, timeout: address.timeout ?? ClusterAddress.usualTimeout, configuration: configuration) }
+        return try asDatabaseErrors {
+            try open(address, timeout: address.timeout ?? ClusterAddress.usualTimeout, configuration: configuration)
+        }
     }
 
     private init(_ address: ClusterAddress, _ queue: DatabaseQueue, _ session: ClusterSession, isReadonly: Bool) {
@@ -94,7 +97,8 @@ package final class ClusterDatabase: @unchecked Sendable {
             return try body()
         } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
             // Within a transaction the schema does not change.
-            guard session.local.transaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil, isOutdated,
+            guard session.local.transaction() == nil, case .none = session.transaction, (try? session.checkSchema()) != nil,
+                isOutdated,
                 (try? load(into: db)) != nil
             else { throw error }
             return try body()
@@ -115,7 +119,9 @@ package final class ClusterDatabase: @unchecked Sendable {
     package func compile(_ statement: Statement, in db: Database) throws -> Compiled {
         let handle = statement.sqliteStatement
         let text = try RemoteText(String(cString: sqlite3_sql(handle)), handle)
-        if isReadonly, text.writes { throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database") }
+        if isReadonly, text.writes {
+            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
+        }
         switch text {
         case .control, .schema: return .here(text)
         case .reading(let sql): return .carried(try Carrier(sql, isReading: true, for: handle, by: session, in: db))

@@ -47,11 +47,14 @@ package enum RemoteText {
             try Self.checkSchemaChange(scan, statement)
             self = .schema(scan.text)
         case "ATTACH", "DETACH":
-            throw Self.refused("ATTACH and DETACH: what is written to attached databases is not replicated; open a file by perilune.queue(path)")
+            throw Self.refused(
+                "ATTACH and DETACH: what is written to attached databases is not replicated; open a file by perilune.queue(path)")
         case "VACUUM": throw Self.refused("VACUUM: nodes keep their databases in memory and take snapshots of them themselves")
         default:
             if scan.mentionsTemporary {
-                throw Self.refused("temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table")
+                throw Self.refused(
+                    "temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table"
+                )
             }
             let isExplained = sqlite3_stmt_isexplain(statement) != 0
             guard sqlite3_stmt_readonly(statement) != 0 || isExplained, sqlite3_column_count(statement) > 0 else {
@@ -66,10 +69,14 @@ package enum RemoteText {
 
     private static func checkSchemaChange(_ scan: StatementScan, _ statement: OpaquePointer) throws {
         if scan.words.count > 1, ["TEMP", "TEMPORARY"].contains(scan.words[1]) || scan.mentionsTemporary {
-            throw refused("temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table")
+            throw refused(
+                "temporary tables: they belong to a connection to a node, and are gone when another node leads; use an ordinary table"
+            )
         }
         if sqlite3_bind_parameter_count(statement) > 0 {
-            throw refused("values for a statement that changes the schema; create the table first, and insert the rows by INSERT ... SELECT")
+            throw refused(
+                "values for a statement that changes the schema; create the table first, and insert the rows by INSERT ... SELECT"
+            )
         }
     }
 
@@ -86,14 +93,17 @@ package enum RemoteText {
     // A node interprets the declared types of result columns. NULL in a BOOLEAN or DATETIME column arrives as another value, and a
     // value of an unexpected class ends the node. Expressions have no declared type.
 
-    private static func hasDeclaredType(_ statement: OpaquePointer, _ column: CInt) -> Bool { sqlite3_column_decltype(statement, column) != nil }
+    private static func hasDeclaredType(_ statement: OpaquePointer, _ column: CInt) -> Bool {
+        sqlite3_column_decltype(statement, column) != nil
+    }
 
     private static func withoutDeclaredTypes(reading sql: String, _ statement: OpaquePointer) -> String {
         let count = sqlite3_column_count(statement)
         guard (0..<count).contains(where: { hasDeclaredType(statement, $0) }) else { return sql }
         let names = (0..<count).map { "c\($0)" }
         // On its own line, because the statement may end with a comment.
-        return "WITH perilune_q(\(names.joined(separator: ","))) AS (\(sql)\n) SELECT \(names.map { "+" + $0 }.joined(separator: ",")) FROM perilune_q"
+        return
+            "WITH perilune_q(\(names.joined(separator: ","))) AS (\(sql)\n) SELECT \(names.map { "+" + $0 }.joined(separator: ",")) FROM perilune_q"
     }
 
     /// Returns the expressions of RETURNING, each with a unary plus, with `*` expanded into columns.

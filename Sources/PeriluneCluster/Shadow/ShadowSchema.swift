@@ -40,7 +40,8 @@ struct ShadowSchema {
     private func copyRows(of table: String, into db: Database) throws {
         for row in try session.query("SELECT * FROM \(table)") {
             let places = row.map { _ in "?" }.joined(separator: ", ")
-            try db.execute(sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.map(\.databaseValue)))
+            try db.execute(
+                sql: "INSERT INTO \(table) VALUES (\(places))", arguments: StatementArguments(row.map(\.databaseValue)))
         }
     }
 
@@ -49,7 +50,9 @@ struct ShadowSchema {
             throw DatabaseError(resultCode: ResultCode(rawValue: sqlite3_errcode(target.sqliteConnection)))
         }
         let code = sqlite3_backup_step(backup, -1), end = sqlite3_backup_finish(backup)
-        guard code == SQLITE_DONE, end == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code == SQLITE_DONE ? end : code)) }
+        guard code == SQLITE_DONE, end == SQLITE_OK else {
+            throw DatabaseError(resultCode: ResultCode(rawValue: code == SQLITE_DONE ? end : code))
+        }
     }
 }
 

@@ -10,7 +10,9 @@ struct FrameDecoder {
     /// - Parameter bytes: The bytes after the length.
     /// - Throws: ``FrameError`` if the bytes are not a frame.
     static func frame(of bytes: ArraySlice<UInt8>, limits: FrameLimits) throws(FrameError) -> Frame {
-        guard bytes.count <= limits.sizeInBytes else { throw FrameError(.tooLarge, "a frame has more than \(limits.sizeInBytes) bytes") }
+        guard bytes.count <= limits.sizeInBytes else {
+            throw FrameError(.tooLarge, "a frame has more than \(limits.sizeInBytes) bytes")
+        }
         var decoder = FrameDecoder(bytes: bytes, limits: limits)
         let kind = try decoder.takeByte()
         let request = try decoder.take(UInt32.self)
@@ -37,10 +39,14 @@ struct FrameDecoder {
 
     private mutating func takeValue(depth: Int) throws(FrameError) -> WireValue {
         count += 1
-        guard count <= limits.valueCount else { throw FrameError(.tooManyValues, "a frame has more than \(limits.valueCount) values") }
+        guard count <= limits.valueCount else {
+            throw FrameError(.tooManyValues, "a frame has more than \(limits.valueCount) values")
+        }
         guard depth <= limits.depth else { throw FrameError(.tooDeep, "a frame is nested deeper than \(limits.depth) levels") }
         let byte = try takeByte()
-        guard let tag = WireTag(rawValue: byte) else { throw FrameError(.unknownTag, "a frame has a value of the unknown kind \(byte)") }
+        guard let tag = WireTag(rawValue: byte) else {
+            throw FrameError(.unknownTag, "a frame has a value of the unknown kind \(byte)")
+        }
         switch tag {
         case .nil: return .nil
         case .null: return .null
@@ -76,7 +82,9 @@ struct FrameDecoder {
     private mutating func takeCount(bytesEach size: Int) throws(FrameError) -> Int {
         let count = Int(try take(UInt32.self))
         guard count <= remaining / size else { throw FrameError(.truncated, "a frame ends before its values do") }
-        guard count <= limits.valueCount else { throw FrameError(.tooManyValues, "a frame has more than \(limits.valueCount) values") }
+        guard count <= limits.valueCount else {
+            throw FrameError(.tooManyValues, "a frame has more than \(limits.valueCount) values")
+        }
         return count
     }
 

@@ -73,6 +73,8 @@ struct FrameEncoder {
     }
 
     private func checkSize() throws(FrameError) {
-        guard bytes.count - 4 <= limits.sizeInBytes else { throw FrameError(.tooLarge, "more than \(limits.sizeInBytes >> 20) MB") }
+        guard bytes.count - 4 <= limits.sizeInBytes else {
+            throw FrameError(.tooLarge, "more than \(limits.sizeInBytes >> 20) MB")
+        }
     }
 }

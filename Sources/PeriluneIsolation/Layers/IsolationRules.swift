@@ -65,7 +65,9 @@ package struct IsolationRules: Sendable {
 
     /// Returns the folder of a file with all links resolved. SQLite creates its journals there.
     package static func folder(ofFile path: String) -> String {
-        if let real = resolved(path), let slash = real.lastIndex(of: "/") { return slash == real.startIndex ? "/" : String(real[..<slash]) }
+        if let real = resolved(path), let slash = real.lastIndex(of: "/") {
+            return slash == real.startIndex ? "/" : String(real[..<slash])
+        }
         guard let slash = path.lastIndex(of: "/") else { return resolved(".") ?? "." }
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         return resolved(folder) ?? folder

@@ -1,7 +1,9 @@
 internal import Glibc
 
 /// Calls a closure with an `argv`-style array of C strings: each ends with NUL, and NULL follows the last.
-package func withCStrings<Result>(_ texts: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result) rethrows -> Result {
+package func withCStrings<Result>(_ texts: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result) rethrows
+    -> Result
+{
     let strings = texts.map { bytes in strdup((bytes + [0]).map { CChar(bitPattern: $0) }) } + [nil]
     defer { for string in strings { free(string) } }
     return try body(strings)

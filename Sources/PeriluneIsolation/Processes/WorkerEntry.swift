@@ -23,7 +23,8 @@ package enum WorkerEntry {
     ///
     /// - Parameter describe: Writes the position and a NUL into a buffer of the given size. It must be safe in a signal handler.
     package static func prepareLastWords(
-        describe: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, subject: UnsafeMutableRawPointer?
+        describe: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void,
+        subject: UnsafeMutableRawPointer?
     ) {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }

@@ -49,7 +49,9 @@ package final class WorkerProcess: Sendable {
         /// The file and the line of ``place``.
         package var position: (file: String, line: Int?)? {
             guard let place else { return nil }
-            guard let colon = place.lastIndex(of: ":"), let line = Int(place[place.index(after: colon)...]) else { return (place, nil) }
+            guard let colon = place.lastIndex(of: ":"), let line = Int(place[place.index(after: colon)...]) else {
+                return (place, nil)
+            }
             return (String(place[..<colon]), line)
         }
     }
@@ -120,8 +122,10 @@ package final class WorkerProcess: Sendable {
                     arguments.withUnsafeBufferPointer { arguments in
                         environment.withUnsafeBufferPointer { environment in
                             var description = piso_program(
-                                path: path, arguments: arguments.baseAddress, environment: environment.baseAddress, connection: connection,
-                                last_words: lastWords, answers: answers, input: streams[0], output: streams[1], errors: streams[2])
+                                path: path, arguments: arguments.baseAddress, environment: environment.baseAddress,
+                                connection: connection,
+                                last_words: lastWords, answers: answers, input: streams[0], output: streams[1], errors: streams[2]
+                            )
                             return piso_start(&description, &id)
                         }
                     }
@@ -180,7 +184,8 @@ package final class WorkerProcess: Sendable {
         state.withLock { state in
             if state.ending != nil { return true }
             var information = siginfo_t()
-            return waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT) == 0 && information._sifields._sigchld.si_pid == id
+            return waitid(P_PID, id_t(id), &information, WEXITED | WNOHANG | WNOWAIT) == 0
+                && information._sifields._sigchld.si_pid == id
         }
     }
 
@@ -218,8 +223,10 @@ package final class WorkerProcess: Sendable {
 /// The names of signals for messages.
 enum SignalNames {
     private static let names: [CInt: String] = [
-        SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGABRT: "SIGABRT", SIGTRAP: "SIGTRAP", SIGSYS: "SIGSYS",
-        SIGKILL: "SIGKILL", SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP", SIGXCPU: "SIGXCPU", SIGPIPE: "SIGPIPE", SIGXFSZ: "SIGXFSZ",
+        SIGSEGV: "SIGSEGV", SIGBUS: "SIGBUS", SIGILL: "SIGILL", SIGFPE: "SIGFPE", SIGABRT: "SIGABRT", SIGTRAP: "SIGTRAP",
+        SIGSYS: "SIGSYS",
+        SIGKILL: "SIGKILL", SIGTERM: "SIGTERM", SIGINT: "SIGINT", SIGHUP: "SIGHUP", SIGXCPU: "SIGXCPU", SIGPIPE: "SIGPIPE",
+        SIGXFSZ: "SIGXFSZ",
     ]
 
     static func name(of signal: CInt) -> String {

@@ -314,7 +314,9 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     private func encoderForNext() throws -> NodeEncoder {
         let key = IndexKey(count)
         let node = Node()
-        guard encoder.node.becomeElements() else { throw encoder.failure(key, "a value was encoded into containers of two kinds") }
+        guard encoder.node.becomeElements() else {
+            throw encoder.failure(key, "a value was encoded into containers of two kinds")
+        }
         encoder.node.append(node)
         return encoder.child(node, key)
     }

@@ -9,9 +9,11 @@ extension LuaState {
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, typed: { arguments in
-            try body(repeat try arguments.decodeNext((each Argument).self))
-        }, result: { core, result in try core.encode(result, of: name) })
+        try core.makeFunction(
+            name,
+            typed: { arguments in
+                try body(repeat try arguments.decodeNext((each Argument).self))
+            }, result: { core, result in try core.encode(result, of: name) })
     }
 
     /// Creates a Lua function from a Swift closure with decoded parameters and no result.
@@ -20,9 +22,11 @@ extension LuaState {
     public func makeCodedFunction<each Argument: Decodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, typed: { arguments in
-            try body(repeat try arguments.decodeNext((each Argument).self))
-        }, result: nil)
+        try core.makeFunction(
+            name,
+            typed: { arguments in
+                try body(repeat try arguments.decodeNext((each Argument).self))
+            }, result: nil)
     }
 
     /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and an encoded result.
@@ -35,7 +39,8 @@ extension LuaState {
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        try makeAsyncFunction(name, CodedOperation(core: core, name: name, body: body) { core, result in [try core.encode(result, of: name)] })
+        try makeAsyncFunction(
+            name, CodedOperation(core: core, name: name, body: body) { core, result in [try core.encode(result, of: name)] })
     }
 
     /// Creates a Lua function from an asynchronous Swift closure with decoded parameters and no result.
@@ -56,7 +61,8 @@ extension LuaState {
     /// - Parameter staysOnThread: Whether `perform` continues on the state's thread after each wait, for one that then does little.
     /// - Throws: ``LuaError`` with code `memory` if memory runs out.
     package func makeAsyncFunction<Request: Sendable, Response: Sendable>(
-        _ name: String, stayingOnThread staysOnThread: Bool = false, request: @escaping ([LuaValue]) throws -> LuaAsyncRequest<Request>,
+        _ name: String, stayingOnThread staysOnThread: Bool = false,
+        request: @escaping ([LuaValue]) throws -> LuaAsyncRequest<Request>,
         perform: @escaping @Sendable (Request) async throws -> Response, results: @escaping (Response) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
         try makeAsyncFunction(

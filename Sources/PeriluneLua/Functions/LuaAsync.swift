@@ -145,7 +145,8 @@ private final class AsyncDriver {
         ownRun = run
         try core.prepare()
         if LuaRun.ownLimits != nil, !core.limits.isLimited {
-            throw LuaError(.usage, "a run can have limits of its own only if its state has limits; set `isCancellable`, for example")
+            throw LuaError(
+                .usage, "a run can have limits of its own only if its state has limits; set `isCancellable`, for example")
         }
         let L = core.L
         guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }

@@ -116,9 +116,11 @@ extension LuaState {
     public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, typed: { arguments in
-            try body(repeat try arguments.next((each Argument).self))
-        }, result: { core, result in try result.toLua(in: core.openState()) })
+        try core.makeFunction(
+            name,
+            typed: { arguments in
+                try body(repeat try arguments.next((each Argument).self))
+            }, result: { core, result in try result.toLua(in: core.openState()) })
     }
 
     /// Creates a Lua function from a Swift closure with typed parameters and no result.
@@ -127,9 +129,11 @@ extension LuaState {
     public func makeFunction<each Argument: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, typed: { arguments in
-            try body(repeat try arguments.next((each Argument).self))
-        }, result: nil)
+        try core.makeFunction(
+            name,
+            typed: { arguments in
+                try body(repeat try arguments.next((each Argument).self))
+            }, result: nil)
     }
 }
 
@@ -170,13 +174,15 @@ extension LuaCore {
         _ name: String, typed body: @escaping (inout TypedArguments) throws -> Result,
         result makeValue: ((LuaCore, Result) throws -> LuaValue)?
     ) throws(LuaError) -> LuaFunction {
-        try makeFunction(name, raw: { core, count in
-            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
-            let result = try body(&arguments)
-            guard let makeValue else { return 0 }
-            if core.pushPlain(result) { return 1 }
-            return try core.pushResults(CollectionOfOne(makeValue(core, result)))
-        })
+        try makeFunction(
+            name,
+            raw: { core, count in
+                var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+                let result = try body(&arguments)
+                guard let makeValue else { return 0 }
+                if core.pushPlain(result) { return 1 }
+                return try core.pushResults(CollectionOfOne(makeValue(core, result)))
+            })
     }
 
     func pushResults(_ results: some Collection<LuaValue>) throws(LuaError) -> CInt {

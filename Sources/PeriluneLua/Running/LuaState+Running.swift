@@ -32,7 +32,8 @@ extension LuaState {
     /// Passes a function and its argument to a closure. The function writes the script's position, and can be called in a signal
     /// handler on the thread of the state while the state is open.
     package func withPlaceDescriber(
-        _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) -> Void
+        _ body: (@convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void, UnsafeMutableRawPointer) ->
+            Void
     ) {
         body(plua_describe_place, UnsafeMutableRawPointer(core.context))
     }
@@ -79,7 +80,9 @@ extension LuaRun {
         LuaRun.$waiting.withValue(nil) { LuaMeter.$current.withValue(nil) { operation() } }
     }
 
-    package convenience init(of state: LuaState, isCountingOn: Bool = false) { self.init(of: state.core, isCountingOn: isCountingOn) }
+    package convenience init(of state: LuaState, isCountingOn: Bool = false) {
+        self.init(of: state.core, isCountingOn: isCountingOn)
+    }
 
     /// Passes the `lua_State` to C functions that do not use its stack, if the state is open.
     package func withUnsafeState(_ body: (_ L: OpaquePointer) -> Void) {

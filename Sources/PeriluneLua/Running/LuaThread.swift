@@ -110,20 +110,22 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(shared).toOpaque()
-        let status = pthread_create(&thread, &attributes, { argument in
-            let shared = Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue()
-            while let work = shared.next() {
-                for item in work {
-                    switch item {
-                    case .job(let job, let executor): job.runSynchronously(on: executor)
-                    case .preferring(let job, let executor): job.runSynchronously(on: executor)
-                    case .closure(let closure): closure.run()
-                    case .notice(let body): body()
+        let status = pthread_create(
+            &thread, &attributes,
+            { argument in
+                let shared = Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue()
+                while let work = shared.next() {
+                    for item in work {
+                        switch item {
+                        case .job(let job, let executor): job.runSynchronously(on: executor)
+                        case .preferring(let job, let executor): job.runSynchronously(on: executor)
+                        case .closure(let closure): closure.run()
+                        case .notice(let body): body()
+                        }
                     }
                 }
-            }
-            return nil
-        }, argument)
+                return nil
+            }, argument)
         pthread_attr_destroy(&attributes)
         precondition(status == 0, "cannot start a thread: \(status)")
         self.thread = thread

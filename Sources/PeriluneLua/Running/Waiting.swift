@@ -57,12 +57,15 @@ extension LuaCore {
     ) async throws -> Value {
         let handler = addCancellationHandler(of: run) { outcome.finish(.failure(CancellationError())) }
         if handler == nil { outcome.finish(.failure(CancellationError())) } else { begin() }
-        let timer = outcome.isKnown ? nil : run.remainingTime.map { limit in
-            Task {
-                try await Task.sleep(for: limit)
-                outcome.finish(.failure(TimeIsOver()))
+        let timer =
+            outcome.isKnown
+            ? nil
+            : run.remainingTime.map { limit in
+                Task {
+                    try await Task.sleep(for: limit)
+                    outcome.finish(.failure(TimeIsOver()))
+                }
             }
-        }
         defer {
             timer?.cancel()
             if let handler { removeCancellationHandler(handler, of: run) }

@@ -93,7 +93,8 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Stops a debug build if the caller is not on the state's thread, because the state may then be corrupt.
     package func assertThread() {
-        assert(thread?.isCurrent ?? true, "a Lua state is used on a thread other than its own: code has left the actor of its host")
+        assert(
+            thread?.isCurrent ?? true, "a Lua state is used on a thread other than its own: code has left the actor of its host")
     }
 
     // MARK: - Releasing
@@ -307,7 +308,9 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Returns the values of a table under string keys, and its list. `count` is the number of values in tables that may still be
     /// read.
-    private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (fields: [String: ScriptValue], list: [ScriptValue]?) {
+    private func plainTable(at index: CInt, depth: Int, _ count: inout Int) -> (
+        fields: [String: ScriptValue], list: [ScriptValue]?
+    ) {
         var fields: [String: ScriptValue] = [:], elements: [Int: ScriptValue] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
@@ -440,7 +443,9 @@ package final class LuaCore: @unchecked Sendable {
     /// against the limits.
     private func cutString(at index: CInt) -> LuaString? {
         let most: lua_Unsigned = 1 << 20
-        guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else { return string(at: index) }
+        guard context.pointee.limited, lua_type(L, index) == LUA_TSTRING, lua_rawlen(L, index) > most else {
+            return string(at: index)
+        }
         return lua_tolstring(L, index, nil).map { LuaString(UnsafeRawBufferPointer(start: $0, count: Int(most))) }
     }
 

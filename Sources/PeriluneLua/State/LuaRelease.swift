@@ -22,7 +22,9 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
 
     /// The release number in the loaded library's identification. The headers may be of another release.
     private static var loadedNumber: Int? {
-        guard let text = loadedIdentification.map({ String(cString: $0) }), let prefix = text.firstRange(of: "Lua 5.4.") else { return nil }
+        guard let text = loadedIdentification.map({ String(cString: $0) }), let prefix = text.firstRange(of: "Lua 5.4.") else {
+            return nil
+        }
         return Int(text[prefix.upperBound...].prefix { $0.isNumber })
     }
 
@@ -64,7 +66,9 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
             description: "an assignment to a weak table may use freed memory in an emergency collection", fixedIn: 8,
             isClosed: true),
         Bug(description: "1 ~ (2 or 3) after 257 constants in a function is wrong", fixedIn: 5, isClosed: false),
-        Bug(description: "a __concat method in a chain a .. b .. c corrupts memory if it makes the stack grow", fixedIn: 5, isClosed: false),
+        Bug(
+            description: "a __concat method in a chain a .. b .. c corrupts memory if it makes the stack grow", fixedIn: 5,
+            isClosed: false),
         Bug(description: "break in a for loop may close the wrong variable", fixedIn: 5, isClosed: false),
         Bug(description: "comparing strings that hold NULs may read beyond their end", fixedIn: 7, isClosed: false),
         Bug(description: "an error in a __close method may lose the message handler", fixedIn: 8, isClosed: false),

@@ -145,7 +145,7 @@ extension Optional: LuaConvertible where Wrapped: LuaConvertible {
         if value.plain.isNil { return nil }
         do {
             return try Wrapped.fromLua(value)
-        } catch where error.code == .conversion && error.message == Wrapped.mismatch(value).message {
+        } catch  where error.code == .conversion && error.message == Wrapped.mismatch(value).message {
             throw mismatch(value)
         }
     }

@@ -87,11 +87,13 @@ public final class LuaUserdataType<Value> {
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
     ) throws(LuaError) {
         let fullName = "\(self.name):\(name)"
-        let function = try core.makeFunction(fullName, raw: { core, count in
-            let value = try self.value(at: 1, for: fullName)
-            let arguments = LuaArguments(core: core, name: fullName, count: count)
-            return try core.pushResults(body(value, LuaMethodArguments(arguments)))
-        })
+        let function = try core.makeFunction(
+            fullName,
+            raw: { core, count in
+                let value = try self.value(at: 1, for: fullName)
+                let arguments = LuaArguments(core: core, name: fullName, count: count)
+                return try core.pushResults(body(value, LuaMethodArguments(arguments)))
+            })
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
 
@@ -125,7 +127,8 @@ public final class LuaUserdataType<Value> {
     /// value.
     package func refuseUse(_ error: @escaping () -> LuaError) throws(LuaError) {
         for event in [
-            "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len", "lt",
+            "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len",
+            "lt",
             "le", "index", "newindex", "call", "tostring", "pairs", "close",
         ] {
             let function = try core.makeFunction(name, raw: { _, _ in throw error() })
@@ -134,18 +137,20 @@ public final class LuaUserdataType<Value> {
     }
 
     private func installProperties() throws(LuaError) {
-        let index = try core.makeFunction("\(name).__index", raw: { core, _ in
-            let value = try self.value(at: 1, for: self.name)
-            lua_settop(core.L, 2)
-            // Methods come first, because they are found without calling Swift.
-            self.methods.reference.push(on: core.L)
-            lua_pushvalue(core.L, 2)
-            if lua_rawget(core.L, -2) != LUA_TNIL { return 1 }
-            guard let key = core.string(at: 2), let property = self.properties[key] else {
-                throw self.unknownMember(core.value(at: 2))
-            }
-            return try core.pushResults(CollectionOfOne(property.get(value)))
-        })
+        let index = try core.makeFunction(
+            "\(name).__index",
+            raw: { core, _ in
+                let value = try self.value(at: 1, for: self.name)
+                lua_settop(core.L, 2)
+                // Methods come first, because they are found without calling Swift.
+                self.methods.reference.push(on: core.L)
+                lua_pushvalue(core.L, 2)
+                if lua_rawget(core.L, -2) != LUA_TNIL { return 1 }
+                guard let key = core.string(at: 2), let property = self.properties[key] else {
+                    throw self.unknownMember(core.value(at: 2))
+                }
+                return try core.pushResults(CollectionOfOne(property.get(value)))
+            })
         let newIndex = try core.makeFunction("\(name).__newindex") { arguments in
             let value = try self.value(at: 1, for: self.name)
             guard case .string(let key) = arguments[2], let set = self.properties[key]?.set else {
@@ -311,7 +316,9 @@ public struct LuaMethodArguments {
     ///
     /// - Throws: ``LuaError`` that names the function and the position if the argument does not decode.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
-        try convertArgument(position, of: arguments.name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
+        try convertArgument(position, of: arguments.name) { () throws(LuaError) in
+            try LuaDecoder().decode(type, from: self[position])
+        }
     }
 
     /// The state of the calling script.

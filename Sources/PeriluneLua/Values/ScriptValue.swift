@@ -70,9 +70,12 @@ extension ScriptValue: LuaCoded {
         case .boolean(let value): return .boolean(value)
         case .integer(let value): return .integer(value)
         case .number(let value): return .number(value)
-        case .string(let text): return String(validating: text.bytes, as: UTF8.self).map { .string($0) } ?? .bytes(Data(text.bytes))
+        case .string(let text):
+            return String(validating: text.bytes, as: UTF8.self).map { .string($0) } ?? .bytes(Data(text.bytes))
         case .table(let table):
-            guard depth < deepest else { throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables") }
+            guard depth < deepest else {
+                throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables")
+            }
             return try copy(table, depth: depth + 1)
         case .userdata:
             return value.libraryValue ?? .other(value.typeName)
@@ -90,7 +93,8 @@ extension ScriptValue: LuaCoded {
         var fields: [String: ScriptValue] = [:]
         for (key, value) in pairs {
             guard case .string(let name) = key, let name = String(validating: name.bytes, as: UTF8.self) else {
-                throw LuaError(.conversion, "expected a list, or a table whose keys are text, got one with the key \(key.keyText)")
+                throw LuaError(
+                    .conversion, "expected a list, or a table whose keys are text, got one with the key \(key.keyText)")
             }
             guard fields.updateValue(try copy(value, depth: depth), forKey: name) == nil else {
                 throw LuaError(.conversion, "expected different keys, got two that Swift finds equal: `\(name)`")

@@ -21,7 +21,8 @@ package struct MigrationFolder {
             let section = isSQL ? MigrationSections(try Self.read(path))?.down : nil
             guard let downPath else { return section }
             guard section == nil else {
-                throw MigrationFolderError(.mistake, path, "\(path) has a section that undoes it, and so has \(downPath); keep one of them")
+                throw MigrationFolderError(
+                    .mistake, path, "\(path) has a section that undoes it, and so has \(downPath); keep one of them")
             }
             return try Self.read(downPath)
         }

@@ -65,7 +65,9 @@ extension Association {
 
     /// The comparisons for stored values of the origin with columns of the first table, and for the opposite direction.
     package var keyComparisons: (ofOrigin: [KeyComparison], ofTarget: [KeyComparison]) {
-        let affinities = hops[0].columns.map { (origin.type(ofColumn: $0.from).affinity, hops[0].table.type(ofColumn: $0.to).affinity) }
+        let affinities = hops[0].columns.map {
+            (origin.type(ofColumn: $0.from).affinity, hops[0].table.type(ofColumn: $0.to).affinity)
+        }
         return (affinities.map { KeyComparison(of: $0, with: $1) }, affinities.map { KeyComparison(of: $1, with: $0) })
     }
 

@@ -81,6 +81,7 @@ extension Association {
             case .count, .sum, .average, .total: false
             }
         return try Expression.make(
-            .aggregate(aggregate), isBoolean ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [], requests: [request])
+            .aggregate(aggregate), isBoolean ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [],
+            requests: [request])
     }
 }

@@ -196,7 +196,8 @@ private struct ColumnMeaning {
         RequestError(
             "ambiguous",
             "`\(columnName)` is ambiguous between `\(sources[number].source.alias!)` and `\(table.name)` of the enclosing request; take "
-                + "it from the request with the alias, and give the enclosing request an alias too", fields: ["table": table.name])
+                + "it from the request with the alias, and give the enclosing request an alias too", fields: ["table": table.name]
+        )
     }
 
     /// Returns the error for a column of the row that associated rows belong to, used in a statement that fetches only the

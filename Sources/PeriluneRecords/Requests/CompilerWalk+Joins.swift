@@ -345,7 +345,8 @@ extension CompilerWalk {
         let parts = request.parts.values
         for table in parts.commonTables where !tables.contains(where: { $0.table === table.table }) {
             if tables.contains(where: { $0.table.name.foldedName == table.table.name.foldedName }) {
-                throw RequestError.argument("two common tables are named `\(table.table.name)`; names must differ in more than case")
+                throw RequestError.argument(
+                    "two common tables are named `\(table.table.name)`; names must differ in more than case")
             }
             tables.append(table)
         }

@@ -137,7 +137,9 @@ extension CompilerWalk {
             || (parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
         if isSimple, parts.selection == nil {
             if request.source.hidesColumns || request.table.hasLazyColumns {
-                list(wantsLazyColumns ? request.table.storedColumns : request.table.visibleColumns) { walk, position in walk.column(position, of: frame.own) }
+                list(wantsLazyColumns ? request.table.storedColumns : request.table.visibleColumns) { walk, position in
+                    walk.column(position, of: frame.own)
+                }
             } else {
                 tokens.add(.star)
             }

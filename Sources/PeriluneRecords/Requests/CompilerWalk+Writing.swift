@@ -69,7 +69,9 @@ extension Request {
     /// Returns the rows of a subrequest as rows of the table that it reads, found by their keys; `nil` if they do not come from
     /// one table.
     private func rowsOfTable() throws -> Request? {
-        guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else { return nil }
+        guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else {
+            return nil
+        }
         var source = inner.source
         while case .request(let inner) = source.body { source = inner.source }
         guard case .table = source.body else { return nil }
@@ -79,7 +81,9 @@ extension Request {
     /// Returns the rows of a distinct request with a limit, found by their keys: the limit counts distinct rows, not rows of a
     /// join. The joins remain for the values that an update takes from them.
     private func rowsOfDistinct(_ verb: String) throws -> Request? {
-        guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else { return nil }
+        guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else {
+            return nil
+        }
         // Rows with NULL in their key cannot be identified, so they are not written.
         let key = table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
         guard !table.primaryKey.isEmpty || rowIDAnnotation != nil else {
@@ -187,7 +191,8 @@ extension Request {
         case .allColumns: return plain
         case .columns(let columns):
             if columns.contains(where: { !$0.expression.traits.isDisjoint(with: [.aggregate, .window]) }) {
-                throw RequestError.argument("returning: expected values of the written row, got an aggregate or a window function")
+                throw RequestError.argument(
+                    "returning: expected values of the written row, got an aggregate or a window function")
             }
             return try plain.select(columns)
         }
@@ -197,7 +202,8 @@ extension Request {
     /// condition reads the written table, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
-        return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
+        return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil
+            && parts.reach == nil
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
@@ -205,7 +211,9 @@ extension Request {
     fileprivate var isOrderedByKey: Bool {
         table.containsUniqueKey(
             orders.compactMap { order in
-                order.expression.columnPosition.flatMap { order.expression.unbound.isColumn($0.position, of: source) ? $0.position : nil }
+                order.expression.columnPosition.flatMap {
+                    order.expression.unbound.isColumn($0.position, of: source) ? $0.position : nil
+                }
             })
     }
 

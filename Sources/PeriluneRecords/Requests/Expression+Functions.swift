@@ -114,7 +114,8 @@ extension Expression {
         let filter = try call.filter.map { try $0.and(condition) } ?? condition
         return try .make(
             FunctionCall(
-                call.name, call.arguments, isOfRows: call.isOfRows, isDistinct: call.isDistinct, filter: filter, orders: call.orders),
+                call.name, call.arguments, isOfRows: call.isOfRows, isDistinct: call.isDistinct, filter: filter,
+                orders: call.orders),
             isAggregate: true)
     }
 

@@ -18,13 +18,16 @@ package struct Window: Sendable {
 extension FunctionCall {
     /// The functions that have a value only over a window.
     static let windowFunctions: Set<String> = [
-        "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value",
+        "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
+        "nth_value",
     ]
 
     /// The SQLite functions that process a single row.
     private static let rowFunctions: Set<String> = [
-        "abs", "coalesce", "date", "datetime", "glob", "hex", "ifnull", "iif", "instr", "json_extract", "julianday", "length", "like",
-        "lower", "ltrim", "nullif", "printf", "quote", "random", "replace", "round", "rtrim", "strftime", "substr", "time", "trim",
+        "abs", "coalesce", "date", "datetime", "glob", "hex", "ifnull", "iif", "instr", "json_extract", "julianday", "length",
+        "like",
+        "lower", "ltrim", "nullif", "printf", "quote", "random", "replace", "round", "rtrim", "strftime", "substr", "time",
+        "trim",
         "typeof", "unicode", "unixepoch", "upper",
     ]
 
@@ -46,7 +49,8 @@ extension Expression {
         if call.isOfRow { throw RequestError.argument("\(name) is an ordinary function and cannot have a window") }
         if call.isDistinct { throw RequestError.argument("a distinct aggregate cannot have a window: \(name)") }
         if !call.orders.isEmpty {
-            throw RequestError.argument("\(name): an aggregate with a window takes its order from the window; use over{ order_by = ... }")
+            throw RequestError.argument(
+                "\(name): an aggregate with a window takes its order from the window; use over{ order_by = ... }")
         }
         if call.filter != nil, FunctionCall.windowFunctions.contains(name.foldedName) {
             throw RequestError.argument("only an aggregate can have a condition on its rows: \(name)")
@@ -67,7 +71,8 @@ extension Expression {
             throw RequestError.argument("only an aggregate can order its rows")
         }
         guard OrderedAggregate.names.contains(call.name.foldedName) else {
-            throw RequestError.argument("the order of rows does not affect \(call.name); only group_concat and json_group_array can be ordered")
+            throw RequestError.argument(
+                "the order of rows does not affect \(call.name); only group_concat and json_group_array can be ordered")
         }
         let most = call.name.foldedName == "group_concat" ? 2 : 1
         guard !call.isOfRows, (1...most).contains(call.arguments.count) else {

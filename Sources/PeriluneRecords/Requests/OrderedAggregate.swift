@@ -26,7 +26,8 @@ package enum OrderedAggregate {
             let nullsFirst = order.nullsFirst ?? !order.isDescending
             let collation = order.expression.collationName
             guard let letter = collations[collation.uppercased()] else {
-                throw RequestError.argument("before SQLite 3.44 an aggregate cannot take its rows in the order of the collation `\(collation)`")
+                throw RequestError.argument(
+                    "before SQLite 3.44 an aggregate cannot take its rows in the order of the collation `\(collation)`")
             }
             return (order.isDescending ? "d" : "a") + (nullsFirst ? "f" : "l") + letter
         }.joined()
@@ -142,7 +143,8 @@ package enum OrderedAggregate {
 
     /// Returns the bytes of a value as text or BLOB. They are valid as long as the value.
     private static func bytes(_ value: OpaquePointer) -> UnsafeRawBufferPointer {
-        let start: UnsafeRawPointer? = sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
+        let start: UnsafeRawPointer? =
+            sqlite3_value_type(value) == SQLITE_BLOB ? sqlite3_value_blob(value) : UnsafeRawPointer(sqlite3_value_text(value))
         return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
@@ -161,7 +163,8 @@ package enum OrderedAggregate {
         return 0
     }
 
-    private static func compare(_ a: OpaquePointer, _ typeOfA: CInt, _ b: OpaquePointer, _ typeOfB: CInt, collation: UInt8) -> Int {
+    private static func compare(_ a: OpaquePointer, _ typeOfA: CInt, _ b: OpaquePointer, _ typeOfB: CInt, collation: UInt8) -> Int
+    {
         switch (typeOfA, typeOfB) {
         case (SQLITE_INTEGER, SQLITE_INTEGER): return order(sqlite3_value_int64(a), sqlite3_value_int64(b))
         case (SQLITE_FLOAT, SQLITE_FLOAT): return order(sqlite3_value_double(a), sqlite3_value_double(b))

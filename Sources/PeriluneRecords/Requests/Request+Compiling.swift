@@ -34,7 +34,10 @@ extension Request {
 
     /// Throws if a column could refer to several sources. Missing parts of an unfinished request are not an error yet.
     package func checkMeaning(by compiler: RequestCompiler) throws {
-        guard !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
+        guard
+            !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty
+                || expressions.contains(where: { $0.traits.contains(.request) })
+        else { return }
         var walk = CompilerWalk(compiler)
         do {
             try walk.select(self)

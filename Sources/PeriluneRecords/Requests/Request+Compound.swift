@@ -58,7 +58,8 @@ extension Request {
         }
         for other in parts.values.commonTables where other.table.name.foldedName == commonTable.table.name.foldedName {
             if other === commonTable { return self }
-            throw RequestError.argument("two common tables are named `\(commonTable.table.name)`; names must differ in more than case")
+            throw RequestError.argument(
+                "two common tables are named `\(commonTable.table.name)`; names must differ in more than case")
         }
         return with { $0.commonTables.append(commonTable) }
     }

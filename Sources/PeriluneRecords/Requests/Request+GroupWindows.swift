@@ -34,7 +34,11 @@ extension Request {
     /// allowed as a whole.
     private func columnBesideGroups(in argument: Expression) -> Expression? {
         let groups = parts.values.groups
-        if argument.traits.contains(.aggregate) || argument.columnPosition == nil && !groups.allSatisfy({ $0.columnPosition != nil }) { return nil }
+        if argument.traits.contains(.aggregate)
+            || argument.columnPosition == nil && !groups.allSatisfy({ $0.columnPosition != nil })
+        {
+            return nil
+        }
         var found: Expression?
         _ = argument.contains { part in
             guard let position = part.columnPosition?.position, part.isColumn(position, of: source),

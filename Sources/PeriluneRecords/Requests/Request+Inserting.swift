@@ -25,7 +25,8 @@ extension Request {
     ) throws -> CompiledRequest {
         try checkInserted(columns, rows)
         for assignment in upsert?.assignments ?? [] where !assignment.value.traits.isDisjoint(with: [.row, .aggregate, .window]) {
-            throw RequestError.argument("insert_from: `\(table.columns[assignment.column].name)` requires a single value for each row")
+            throw RequestError.argument(
+                "insert_from: `\(table.columns[assignment.column].name)` requires a single value for each row")
         }
         let result = try returned(returning)
         let describe = { (walk: CompilerWalk, _: RowLayout?) in

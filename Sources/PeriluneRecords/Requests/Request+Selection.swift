@@ -70,7 +70,9 @@ extension Request {
     /// Returns the meaning of `order("name")`: a selected expression with that name, as in SQL; a column of the table; or an
     /// added column.
     package func orderColumn(_ name: String) throws -> Expression {
-        if parts.values.selection?.contains(where: { $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName }) == true {
+        if parts.values.selection?.contains(where: {
+            $0.name?.foldedName == name.foldedName && $0.expression.columnName?.foldedName != name.foldedName
+        }) == true {
             return Expression(.resultColumn(name), .resultColumn)
         }
         if let position = table.column(named: name) { return source.column(position) }

@@ -18,9 +18,10 @@ extension Request {
     }
 
     private static func isOverWindow(_ expression: Expression) -> Bool {
-        expression.traits.contains(.window) || expression.contains { part in
-            if case .resultColumn(let name) = part.kind { name.hasPrefix(kept) } else { false }
-        }
+        expression.traits.contains(.window)
+            || expression.contains { part in
+                if case .resultColumn(let name) = part.kind { name.hasPrefix(kept) } else { false }
+            }
     }
 
     /// Returns the rows filtered by values that a subrequest computes. Selected window functions keep the values that the
@@ -78,7 +79,9 @@ extension Request {
     private func filterNested(_ condition: Expression) throws -> Request {
         if hasLimit { throw RequestError.argument("filter: a condition with a window function must come before the limit") }
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
-            throw RequestError.argument("filter: a condition with a window function over groups, or over rows without a key, must come before including_...")
+            throw RequestError.argument(
+                "filter: a condition with a window function over groups, or over rows without a key, must come before including_..."
+            )
         }
         if !orders.isEmpty, !isWhole {
             throw RequestError.argument("filter: a condition with a window function over groups must come before the order")
@@ -86,7 +89,8 @@ extension Request {
         let inner = try Request(source: source, filter: filter, parts: parts).annotated(
             with: [SelectedColumn(condition, name: Self.holds)])
         let table = isWhole ? table : try resultTable(named: table.name)
-        let source = RequestSource(table, alias: isWhole ? source.alias : nil, body: .request(inner), schema: isWhole ? source.schema : nil)
+        let source = RequestSource(
+            table, alias: isWhole ? source.alias : nil, body: .request(inner), schema: isWhole ? source.schema : nil)
         return Request(source: source, filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders)
     }
 }

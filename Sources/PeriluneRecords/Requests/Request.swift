@@ -75,7 +75,8 @@ package final class Request: @unchecked Sendable {
     /// Returns the rows in this order instead of the previous one.
     package func order(_ orders: [Ordering]) throws -> Request {
         for order in orders { try checkOrder(order.expression) }
-        return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts).checkingWindowsOfGroups()
+        return try Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+            .checkingWindowsOfGroups()
     }
 
     /// Returns the rows ordered by additional terms, which apply to rows that are equal in the previous order.
@@ -120,7 +121,8 @@ package final class Request: @unchecked Sendable {
     /// Returns the request with SQL as its source instead of the table. The SQL must select the columns of the table in order.
     package func reading(sql text: [UInt8], _ arguments: SQLFragment.Arguments) throws -> Request {
         Request(
-            source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit, offset: offset,
+            source: source.reading(try SQLFragment(text, arguments)), filter: filter, orders: orders, limit: limit,
+            offset: offset,
             parts: parts)
     }
 

@@ -39,7 +39,9 @@ package final class RequestSource: Sendable {
         if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
     }
 
-    func aliased(_ alias: String) -> RequestSource { RequestSource(table, alias: alias, body: body, reached: reached, schema: schema) }
+    func aliased(_ alias: String) -> RequestSource {
+        RequestSource(table, alias: alias, body: body, reached: reached, schema: schema)
+    }
 
     func reading(_ fragment: SQLFragment) -> RequestSource {
         RequestSource(table, alias: alias, body: .fragment(fragment), reached: reached, schema: schema)

@@ -75,7 +75,8 @@ extension Request {
 
 extension RequestParts {
     fileprivate var hasOnlyCommonTables: Bool {
-        values.selection == nil && values.annotations.isEmpty && !values.isDistinct && values.groups.isEmpty && values.having == nil
+        values.selection == nil && values.annotations.isEmpty && !values.isDistinct && values.groups.isEmpty
+            && values.having == nil
             && values.joins.isEmpty && values.tableJoins.isEmpty && values.prefetches.isEmpty && values.reach == nil
     }
 }

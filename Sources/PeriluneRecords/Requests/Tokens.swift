@@ -30,7 +30,8 @@ struct Tokens {
     /// SQL words that are always written the same way.
     enum Word: UInt8 {
         case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
-        case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst, nullsLast
+        case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst,
+            nullsLast
         case `in`, notIn, exists, notExists, between, notBetween, like, notLike, glob, notGlob, escape
         case `case`, when, then, `else`, end, cast, collate, filterWhere, countRows
         case with, withRecursive, union, unionAll, intersect, except, values

@@ -18,7 +18,9 @@ package enum FloatLiteral {
     package static func decimal(_ value: Double) -> String {
         let shortest = value.description
         // Whole numbers of up to 15 digits are read exactly.
-        if !value.isFinite || value == value.rounded() && abs(value) < 1e15 || isTiny(value) || isNear(shortest, value) { return shortest }
+        if !value.isFinite || value == value.rounded() && abs(value) < 1e15 || isTiny(value) || isNear(shortest, value) {
+            return shortest
+        }
         let digits = printed(value, digits: 17)
         return digits.utf8.contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "e") } ? digits : digits + ".0"
     }

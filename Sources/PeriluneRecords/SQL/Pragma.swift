@@ -31,13 +31,18 @@ package struct Pragma: Equatable, Sendable {
         let asked: Facts = [.harmless, .telling], described: Facts = [.harmless, .telling, .tellingOfValue]
         return [
             "analysis_limit": .harmless, "application_id": asked, "busy_timeout": .forbidden, "case_sensitive_like": .harmless,
-            "collation_list": asked, "compile_options": asked, "data_version": asked, "database_list": .telling, "defer_foreign_keys": asked,
-            "encoding": asked, "foreign_key_check": described, "foreign_key_list": described, "foreign_keys": .harmless, "freelist_count": asked,
-            "function_list": asked, "hard_heap_limit": .forbidden, "index_info": described, "index_list": described, "index_xinfo": described,
-            "integrity_check": described, "journal_mode": .telling, "mmap_size": .forbidden, "module_list": asked, "optimize": .harmless,
+            "collation_list": asked, "compile_options": asked, "data_version": asked, "database_list": .telling,
+            "defer_foreign_keys": asked,
+            "encoding": asked, "foreign_key_check": described, "foreign_key_list": described, "foreign_keys": .harmless,
+            "freelist_count": asked,
+            "function_list": asked, "hard_heap_limit": .forbidden, "index_info": described, "index_list": described,
+            "index_xinfo": described,
+            "integrity_check": described, "journal_mode": .telling, "mmap_size": .forbidden, "module_list": asked,
+            "optimize": .harmless,
             "page_count": asked, "page_size": asked, "pragma_list": asked, "query_only": .forbidden, "quick_check": described,
             "recursive_triggers": asked, "schema_version": .telling, "soft_heap_limit": .forbidden, "synchronous": .telling,
-            "table_info": described, "table_list": described, "table_xinfo": described, "temp_store": .harmless, "user_version": asked,
+            "table_info": described, "table_list": described, "table_xinfo": described, "temp_store": .harmless,
+            "user_version": asked,
             "writable_schema": .forbidden,
         ]
     }()

@@ -54,7 +54,8 @@ private struct Reader {
             case .comment: text.append(UInt8(ascii: " "))
             case .parameter: try add(placeholder: part, token.range)
             case .sign: try add(sign: part)
-            case .flaw where Self.namedSigns.contains(part.first!): throw flaw("`\(String(decoding: part, as: UTF8.self))` without a name")
+            case .flaw where Self.namedSigns.contains(part.first!):
+                throw flaw("`\(String(decoding: part, as: UTF8.self))` without a name")
             default: text.append(contentsOf: part)
             }
         }

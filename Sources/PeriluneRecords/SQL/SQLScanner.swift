@@ -53,7 +53,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
             skip(while: \.isSQLSpace)
             return (.blank, true)
         case 0xEF where byte(1) == 0xBB && byte(2) == 0xBF:
-            position += 3 // the byte order mark
+            position += 3  // the byte order mark
             return (.blank, true)
         case UInt8(ascii: "-") where byte(1) == first:
             skip { $0 != 0x0A }
@@ -176,8 +176,10 @@ package struct SQLScanner: Sequence, IteratorProtocol {
         switch (UnicodeScalar(first), UnicodeScalar(second)) {
         case ("-", ">"): byte(2) == UInt8(ascii: ">") ? 3 : 2
         case ("=", "="), ("<", "="), ("<", ">"), ("<", "<"), (">", "="), (">", ">"), ("!", "="), ("|", "|"): 2
-        case ("(", _), (")", _), (";", _), (",", _), (".", _), ("=", _), ("<", _), (">", _), ("+", _), ("-", _), ("*", _), ("/", _),
-            ("%", _), ("&", _), ("|", _), ("~", _): 1
+        case ("(", _), (")", _), (";", _), (",", _), (".", _), ("=", _), ("<", _), (">", _), ("+", _), ("-", _), ("*", _),
+            ("/", _),
+            ("%", _), ("&", _), ("|", _), ("~", _):
+            1
         default: 0
         }
     }

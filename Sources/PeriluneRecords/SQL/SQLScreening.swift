@@ -108,7 +108,8 @@ package struct SQLScreening: Equatable, Sendable {
     }
 
     private static let connectionNames = [
-        "last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master", "sqlite_temp_schema", "pragma", "pragma_database_list",
+        "last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master", "sqlite_temp_schema", "pragma",
+        "pragma_database_list",
     ]
 }
 
@@ -185,7 +186,9 @@ extension SQLScreening {
     package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
         var scanner = SQLScanner(cString: sql)
         guard let first = scanner.firstOfStatement() else { return true }
-        if scanner.isWord(first, "begin", "commit", "end", "rollback", "savepoint", "release", "pragma", "explain") { return true }
+        if scanner.isWord(first, "begin", "commit", "end", "rollback", "savepoint", "release", "pragma", "explain") {
+            return true
+        }
         while let token = scanner.nextInStatement() {
             if scanner.isName(token, in: ["sqlite_master", "sqlite_schema", "grdb_migrations", "grdb_issue_102"]) { return true }
             if scanner.isName(token, withPrefix: "pragma_") || scanner.isName(token, withPrefix: "sqlite_temp_") { return true }
@@ -251,7 +254,7 @@ extension SQLScanner {
         var token: SQLToken? = first
         if isWord(token, "explain") { token = nextInStatement() }
         if isWord(token, "query") {
-            _ = nextInStatement() // PLAN
+            _ = nextInStatement()  // PLAN
             token = nextInStatement()
         }
         guard isWord(token, "create") else { return false }

@@ -60,7 +60,8 @@ package final class DatabaseSchema: Sendable {
         else { return nil }
         if found.databaseName.foldedName == parts[0].foldedName {
             return RequestError(
-                "unknown_table", "no table `\(name)`: use the name of the table alone for tables of attached databases: `\(found.name)`",
+                "unknown_table",
+                "no table `\(name)`: use the name of the table alone for tables of attached databases: `\(found.name)`",
                 fields: ["name": name, "suggestion": found.name])
         }
         return RequestError(

@@ -37,7 +37,8 @@ extension TableSchema {
             columns[position].isLazy = entry.isLazy
         }
         return TableSchema(
-            databaseName: databaseName, name: name, kind: kind, isWithoutRowID: isWithoutRowID, isStrict: isStrict, columns: columns,
+            databaseName: databaseName, name: name, kind: kind, isWithoutRowID: isWithoutRowID, isStrict: isStrict,
+            columns: columns,
             primaryKey: primaryKey, primaryKeyIsRowID: primaryKeyIsRowID, uniqueKeys: uniqueKeys, distinctKeys: distinctKeys,
             hasUnlistedKeys: hasUnlistedKeys, foreignKeys: foreignKeys, indexes: indexes, fieldNames: names)
     }

@@ -11,7 +11,8 @@ package enum OwnTables {
 
     /// The tables of automations and jobs, except their runs.
     private static let durable: Set<String> = [
-        "perilune_schedule", "perilune_owner", "perilune_job", "perilune_job_queue", "perilune_once", "perilune_step", "perilune_signal",
+        "perilune_schedule", "perilune_owner", "perilune_job", "perilune_job_queue", "perilune_once", "perilune_step",
+        "perilune_signal",
         "perilune_change", "perilune_change_reader", "perilune_change_match",
     ]
 

@@ -34,7 +34,8 @@ extension TableDescription {
             do {
                 return try read(row, sql: row["sql"], in: db)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
-                var table = TableDescription(name: row["name"], kind: row["type"], isWithoutRowID: false, isStrict: false, sql: row["sql"] ?? "")
+                var table = TableDescription(
+                    name: row["name"], kind: row["type"], isWithoutRowID: false, isStrict: false, sql: row["sql"] ?? "")
                 table.flaw = error.message ?? error.resultCode.description
                 return table
             }
@@ -78,7 +79,8 @@ private struct TableReader {
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
         return rows.map { row in
             TableDescription.Column(
-                name: row["name"], type: row["type"], isNotNull: row["notnull"], defaultValue: row["dflt_value"], keyPosition: row["pk"],
+                name: row["name"], type: row["type"], isNotNull: row["notnull"], defaultValue: row["dflt_value"],
+                keyPosition: row["pk"],
                 hidden: row["hidden"])
         }
     }
@@ -93,7 +95,8 @@ private struct TableReader {
                     (
                         id,
                         TableDescription.ForeignKey(
-                            columns: [], table: row["table"], references: [], onUpdate: row["on_update"], onDelete: row["on_delete"])
+                            columns: [], table: row["table"], references: [], onUpdate: row["on_update"],
+                            onDelete: row["on_delete"])
                     ))
             }
             keys[keys.count - 1].key.columns.append(row["from"])
@@ -106,7 +109,8 @@ private struct TableReader {
         try rows("pragma_index_list", of: name, order: "name").map { row in
             let columns = try rows("pragma_index_xinfo", of: row["name"], order: "seqno").filter { $0["key"] }
             return TableDescription.Index(
-                name: row["name"], columns: columns.map { $0["name"] }, collations: columns.map { $0["coll"] }, isUnique: row["unique"],
+                name: row["name"], columns: columns.map { $0["name"] }, collations: columns.map { $0["coll"] },
+                isUnique: row["unique"],
                 isPartial: row["partial"], origin: row["origin"])
         }
     }

@@ -42,7 +42,8 @@ package struct TableDescription: Equatable {
         /// c: CREATE INDEX, u: UNIQUE, pk: PRIMARY KEY.
         package let origin: String
 
-        package init(name: String, columns: [String?], collations: [String] = [], isUnique: Bool, isPartial: Bool, origin: String) {
+        package init(name: String, columns: [String?], collations: [String] = [], isUnique: Bool, isPartial: Bool, origin: String)
+        {
             self.name = name
             self.columns = columns
             self.collations = collations
@@ -88,7 +89,9 @@ package struct TableDescription: Equatable {
 
     /// Whether the primary key is the row id: an INTEGER PRIMARY KEY, which has no index, except its DESC form.
     package var keyIsRowID: Bool {
-        guard kind == "table", !isWithoutRowID, key.count == 1, let column = columns.first(where: { $0.keyPosition > 0 }) else { return false }
+        guard kind == "table", !isWithoutRowID, key.count == 1, let column = columns.first(where: { $0.keyPosition > 0 }) else {
+            return false
+        }
         return DeclaredType(column.type).isIntegerKey && !indexes.contains { $0.origin == "pk" }
     }
 }

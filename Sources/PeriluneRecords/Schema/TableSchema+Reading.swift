@@ -58,9 +58,11 @@ extension TableSchema {
 extension TableSchema.Column {
     fileprivate init(_ column: TableDescription.Column, of table: String, database: String, isStrict: Bool, in db: Database) {
         var collation: UnsafePointer<CChar>?
-        let code = sqlite3_table_column_metadata(db.sqliteConnection, database, table, column.name, nil, &collation, nil, nil, nil)
+        let code = sqlite3_table_column_metadata(
+            db.sqliteConnection, database, table, column.name, nil, &collation, nil, nil, nil)
         self.init(
-            name: column.name, type: DeclaredType(column.type, isStrict: isStrict), isNotNull: column.isNotNull, defaultSQL: column.defaultValue,
+            name: column.name, type: DeclaredType(column.type, isStrict: isStrict), isNotNull: column.isNotNull,
+            defaultSQL: column.defaultValue,
             primaryKeyPosition: column.keyPosition > 0 ? column.keyPosition : nil,
             generation: column.hidden == 2 ? .virtual : column.hidden == 3 ? .stored : nil, isHidden: column.hidden == 1,
             collation: code == SQLITE_OK ? collation.map { String(cString: $0).uppercased() } : nil)
@@ -74,7 +76,8 @@ extension TableSchema.ForeignKey {
         let referenced =
             try named.isEmpty
             ? String.fetchAll(
-                db, sql: "SELECT name FROM pragma_table_info(?, ?) WHERE pk > 0 ORDER BY pk", arguments: [key.table, table.database])
+                db, sql: "SELECT name FROM pragma_table_info(?, ?) WHERE pk > 0 ORDER BY pk",
+                arguments: [key.table, table.database])
             : named
         self.init(
             table: key.table, columns: key.columns, referencedColumns: referenced, onDelete: key.onDelete.lowercased(),

@@ -85,7 +85,8 @@ package final class TableSchema: Sendable {
     init(
         databaseName: String, name: String, kind: Kind, isWithoutRowID: Bool = false, isStrict: Bool = false,
         columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
-        distinctKeys: [[Int]] = [], hasUnlistedKeys: Bool = false, foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [], fieldNames: FieldNames? = nil
+        distinctKeys: [[Int]] = [], hasUnlistedKeys: Bool = false, foreignKeys: [ForeignKey] = [], indexes: [[Int]] = [],
+        fieldNames: FieldNames? = nil
     ) {
         id = Self.lastID.withLock {
             $0 += 1; return $0

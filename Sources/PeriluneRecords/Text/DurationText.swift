@@ -26,7 +26,9 @@ package enum DurationText {
             let name = rest.prefix { $0.isASCII && $0.isLetter }
             rest = rest.dropFirst(name.count)
             skipBlanks(&rest)
-            guard let unit = units.firstIndex(where: { $0.names.contains(String(name)) }), seen.insert(unit).inserted else { return nil }
+            guard let unit = units.firstIndex(where: { $0.names.contains(String(name)) }), seen.insert(unit).inserted else {
+                return nil
+            }
             // "1h30" could be half past one, or 30 seconds.
             guard !name.isEmpty || seen.count == 1 && rest.isEmpty else { return nil }
             seconds += number * units[unit].seconds

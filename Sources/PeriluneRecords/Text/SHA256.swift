@@ -41,7 +41,8 @@ package struct SHA256 {
     package consuming func digits() -> String {
         let zeros = (119 - rest.count) % 64
         let bits = count * 8
-        let last = rest + [0x80] + Array(repeating: 0, count: zeros) + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+        let last =
+            rest + [0x80] + Array(repeating: 0, count: zeros) + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
         last.withUnsafeBytes { Self.compress($0, into: &state) }
         return (0..<8).map { Self.hexadecimal(state[$0]) }.joined()
     }

@@ -54,13 +54,16 @@ package struct SelectedScenarios: Sendable {
                 wanted.append((path, place))
             }
         }
-        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.place))) { try add(collected, at: item.path, options) }
+        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.place))) {
+            try add(collected, at: item.path, options)
+        }
         removeRepeated(options)
         focus(options)
         arrange(options)
     }
 
-    private mutating func add(_ collected: ScenarioCollector.Collected, at path: ScenarioPath, _ options: ScenarioOptions) throws {
+    private mutating func add(_ collected: ScenarioCollector.Collected, at path: ScenarioPath, _ options: ScenarioOptions) throws
+    {
         if let failure = collected.failure {
             let path = collected.place.path
             var scenario = Scenario(id: collected.place.identity, name: "the file does not load", file: path, line: 1)

@@ -19,7 +19,8 @@ extension ScenarioRun {
             let token = RunningScenarios.Token(job, seed: options.seed) { time in
                 try? channel.send(.began, [.number(time / .seconds(1))])
             }
-            let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
+            let tools = ScenarioTools(
+                databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
             let result = await worker.perform(job, token, with: tools)
             if let coverage { try? channel.send(.covered, coverage.take().map { Self.value(ofFile: $0.key, $0.value) }) }
             try send(result, on: channel)

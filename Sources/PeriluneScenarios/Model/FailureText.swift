@@ -7,10 +7,13 @@ struct FailureText {
         let scenario = result.scenario
         let seeds = ["seed \(result.seed)"] + (scenario.seed.map { ["its own seed \(Self.line($0))"] } ?? [])
         let times = [TimeText.text(result.duration)] + seeds + (result.round.map { ["round \($0)"] } ?? [])
-        let head = "\(style.strongRed(Self.label(result)))  \(style.bold(Self.line(scenario.place)))  \(Self.line(scenario.title))"
+        let head =
+            "\(style.strongRed(Self.label(result)))  \(style.bold(Self.line(scenario.place)))  \(Self.line(scenario.title))"
         var lines = [head + "   " + style.dim("(\(times.joined(separator: ", ")))")]
         lines += self.lines(ofAttemptsBefore: result)
-        if !result.earlierAttempts.isEmpty { lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration, result.seed)) }
+        if !result.earlierAttempts.isEmpty {
+            lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration, result.seed))
+        }
         for failure in result.failures { lines += self.lines(of: failure) }
         if let crashes = result.crashes, !crashes.trials.isEmpty { lines += block("crashes", crashes.text) }
         lines += block("output", result.output)
@@ -25,7 +28,8 @@ struct FailureText {
     /// Returns lines about the failures of earlier attempts; none if there was only one attempt.
     func lines(ofAttemptsBefore result: ScenarioResult) -> [String] {
         result.earlierAttempts.enumerated().flatMap { index, attempt in
-            [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration, attempt.seed)] + attempt.failures.flatMap(lines)
+            [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration, attempt.seed)]
+                + attempt.failures.flatMap(lines)
                 + block("output", attempt.output)
         }
     }
@@ -47,7 +51,8 @@ struct FailureText {
     /// Returns the command that runs a scenario again.
     func rerun(_ result: ScenarioResult) -> String {
         // A file that does not load has no scenarios with line numbers.
-        let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.uniquePlace
+        let place =
+            result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.uniquePlace
         return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)" + (result.crashes.map(Self.crashOption) ?? "")
     }
 
@@ -89,7 +94,9 @@ struct FailureText {
         } else if let source = failure.source {
             lines.append("  " + style.dim(Self.plain(source.trimmingBlanks)))
         }
-        lines += Self.plain(failure.message).split(separator: "\n", omittingEmptySubsequences: false).map { "  " + style.red(String($0)) }
+        lines += Self.plain(failure.message).split(separator: "\n", omittingEmptySubsequences: false).map {
+            "  " + style.red(String($0))
+        }
         lines += failure.details.map(detail)
         if let statement = failure.statement { lines += self.lines(of: statement) }
         return lines

@@ -86,7 +86,8 @@ extension Scenario: LuaConvertible {
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> Scenario {
         let fields = try LuaFields(value)
         var scenario = try Scenario(
-            id: fields.required("id"), name: fields.required("name"), file: fields.required("file"), line: fields.required("line"))
+            id: fields.required("id"), name: fields.required("name"), file: fields.required("file"), line: fields.required("line")
+        )
         scenario.groups = try fields.list("groups")
         scenario.caseName = try fields.optional("case")
         scenario.tags = try fields.list("tags")
@@ -104,7 +105,8 @@ extension Scenario: LuaConvertible {
         scenario.seed = try fields.text("seed")
         scenario.grants = try fields.list("grants")
         if let crash: LuaTable = try fields.optional("crash") {
-            scenario.crash = try Crash(rerunsScripts: LuaFields(crash).flag("rerun"), ignored: LuaFields(crash).list("ignore"),
+            scenario.crash = try Crash(
+                rerunsScripts: LuaFields(crash).flag("rerun"), ignored: LuaFields(crash).list("ignore"),
                 downtime: LuaFields(crash).optional("down") ?? 1)
         }
         scenario.skip = try fields.text("skip")

@@ -97,7 +97,9 @@ public struct ScenarioPath: Sendable, Equatable {
 
     /// Returns the scenarios on the line, or else the nearest ones before it.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
-        guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }
+        guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else {
+            return line == nil ? scenarios : []
+        }
         return scenarios.filter { $0.line == nearest && (position == nil || ($0.positionAtLine ?? 1) == position) }
     }
 }

@@ -56,13 +56,19 @@ struct ScenarioTrace: Codable, Sendable {
         }
         func place(_ trace: LuaLineTrace) -> String { index < trace.entries.count ? trace.place(at: index) : "the end" }
         let common = index == 0 ? "at the first line" : "after \(own.place(at: index - 1)), which was line \(index) of the run"
-        return ["they part \(common)", "round \(rounds.other)  went to \(place(other))", "round \(rounds.own)  went to \(place(own))"]
+        return [
+            "they part \(common)", "round \(rounds.other)  went to \(place(other))", "round \(rounds.own)  went to \(place(own))",
+        ]
     }
 
-    private static func parting(of what: String, _ other: [String], _ own: [String], _ rounds: (other: Int, own: Int)) -> [String]? {
+    private static func parting(of what: String, _ other: [String], _ own: [String], _ rounds: (other: Int, own: Int))
+        -> [String]?
+    {
         guard other != own else { return nil }
         let index = zip(other, own).prefix { $0 == $1 }.count
         func text(_ list: [String]) -> String { index < list.count ? list[index] : "none" }
-        return ["they part at \(what) \(index + 1)", "round \(rounds.other)  \(text(other))", "round \(rounds.own)  \(text(own))"]
+        return [
+            "they part at \(what) \(index + 1)", "round \(rounds.other)  \(text(other))", "round \(rounds.own)  \(text(own))",
+        ]
     }
 }

@@ -29,18 +29,21 @@ final class HTMLReport: ScenarioReport {
         case failed, flaky, skipped, passed
 
         init(_ result: ScenarioResult) {
-            self = result.outcome == .passed ? (result.isFlaky ? .flaky : .passed) : result.outcome == .skipped ? .skipped : .failed
+            self =
+                result.outcome == .passed ? (result.isFlaky ? .flaky : .passed) : result.outcome == .skipped ? .skipped : .failed
         }
     }
 
     private func title(_ summary: ScenarioSummary) -> String {
         let failed = summary.failures.count, count = summary.results.count
         if failed > 0 { return "\(failed) of \(count) scenario\(count == 1 ? "" : "s") failed" }
-        return summary.wasInterrupted ? "The run was interrupted" : "\(summary.count(.passed)) scenario\(summary.count(.passed) == 1 ? "" : "s") passed"
+        return summary.wasInterrupted
+            ? "The run was interrupted" : "\(summary.count(.passed)) scenario\(summary.count(.passed) == 1 ? "" : "s") passed"
     }
 
     private func description(_ summary: ScenarioSummary) -> String {
-        let statements = summary.results.reduce(0) { $0 + $1.queryCount }, checks = summary.results.reduce(0) { $0 + $1.checkCount }
+        let statements = summary.results.reduce(0) { $0 + $1.queryCount },
+            checks = summary.results.reduce(0) { $0 + $1.checkCount }
         let counts = [(checks, "check"), (statements, "statement")].map { "\($0) \($1)\($0 == 1 ? "" : "s")" }
         return ([TimeText.text(summary.duration), "seed \(summary.seed)"] + counts).joined(separator: " · ")
     }
@@ -56,7 +59,9 @@ final class HTMLReport: ScenarioReport {
 
     private func body(_ result: ScenarioResult) -> String {
         var text = result.reason.map { "<p>\(MarkupText.escaped($0))</p>\n" } ?? ""
-        if !result.scenario.tags.isEmpty { text += "<p class=\"dim\">tags: \(MarkupText.escaped(result.scenario.tags.joined(separator: ", ")))</p>\n" }
+        if !result.scenario.tags.isEmpty {
+            text += "<p class=\"dim\">tags: \(MarkupText.escaped(result.scenario.tags.joined(separator: ", ")))</p>\n"
+        }
         for (index, attempt) in result.earlierAttempts.enumerated() {
             text += ReportPage.section("attempt \(index + 1), \(attempt.outcome.text)", attempt.failures.map(failure).joined())
         }
@@ -67,7 +72,8 @@ final class HTMLReport: ScenarioReport {
         text += ReportPage.section("statements", ReportPage.statements(result.statements) + omitted(result))
         text += ReportPage.section("output", ReportPage.text(result.output))
         for attachment in result.attachments { text += ReportPage.section(attachment.name, ReportPage.text(attachment.text)) }
-        text += ReportPage.section("notes", (result.warnings + result.notes).map { "<p>\(MarkupText.escaped($0))</p>\n" }.joined())
+        text += ReportPage.section(
+            "notes", (result.warnings + result.notes).map { "<p>\(MarkupText.escaped($0))</p>\n" }.joined())
         return text + ReportPage.section("run it again", ReportPage.text(FailureText(style: style).rerun(result)))
     }
 
@@ -79,8 +85,11 @@ final class HTMLReport: ScenarioReport {
     private func steps(_ steps: [ScenarioStep]) -> String {
         guard !steps.isEmpty else { return "" }
         let items = steps.map { step in
-            let time = step.duration.map { " <span class=\"dim\">\(TimeText.text($0))</span>" } ?? " <span class=\"dim\">not finished</span>"
-            return "<li\(step.hasPassed ? "" : " class=\"bad\"")>\(MarkupText.escaped(step.name))\(step.hasPassed ? "" : " (failed)")\(time)</li>\n"
+            let time =
+                step.duration.map { " <span class=\"dim\">\(TimeText.text($0))</span>" }
+                ?? " <span class=\"dim\">not finished</span>"
+            return
+                "<li\(step.hasPassed ? "" : " class=\"bad\"")>\(MarkupText.escaped(step.name))\(step.hasPassed ? "" : " (failed)")\(time)</li>\n"
         }
         return "<ol class=\"steps\">\n\(items.joined())</ol>\n"
     }
@@ -88,9 +97,12 @@ final class HTMLReport: ScenarioReport {
     /// Returns the crash points of the undisturbed run in order, each with the outcome of the run that ended a process there.
     private func timeline(_ crashes: CrashSummary) -> String {
         let most = 500
-        let outcomes = Dictionary(crashes.trials.filter { $0.numbers.count == 1 }.map { ($0.numbers[0], $0.hasPassed) }) { $0 && $1 }
+        let outcomes = Dictionary(crashes.trials.filter { $0.numbers.count == 1 }.map { ($0.numbers[0], $0.hasPassed) }) {
+            $0 && $1
+        }
         let items = crashes.points.prefix(most).map { point in
-            let (kind, outcome) = outcomes[point.number].map { $0 ? ("good", "passed") : ("bad", "failed") } ?? ("dim", "not tried")
+            let (kind, outcome) =
+                outcomes[point.number].map { $0 ? ("good", "passed") : ("bad", "failed") } ?? ("dim", "not tried")
             return """
                 <li value="\(point.number)" class="\(kind)"><span class="dim">+\(Self.clockTime(point.time))</span> \(MarkupText.escaped(point.text)) \
                 <span class="dim">\(outcome)</span></li>
@@ -100,9 +112,11 @@ final class HTMLReport: ScenarioReport {
         let more = crashes.count > items.count ? "<p class=\"dim\">and \(crashes.count - items.count) more</p>\n" : ""
         let pairs = crashes.failed.filter { $0.numbers.count > 1 }.prefix(20).map { trial in
             let numbers = trial.numbers.map(String.init).joined(separator: " and ")
-            return "<p class=\"bad\">failed with crashes at \(numbers): \(MarkupText.escaped(trial.points.map(\.text).joined(separator: ", ")))</p>\n"
+            return
+                "<p class=\"bad\">failed with crashes at \(numbers): \(MarkupText.escaped(trial.points.map(\.text).joined(separator: ", ")))</p>\n"
         }
-        return "<p>\(MarkupText.escaped(crashes.text))</p>\n<ol class=\"timeline\">\n\(items.joined())</ol>\n" + more + pairs.joined()
+        return "<p>\(MarkupText.escaped(crashes.text))</p>\n<ol class=\"timeline\">\n\(items.joined())</ol>\n" + more
+            + pairs.joined()
     }
 
     /// Returns a time on the scenario's clock: `0 s`, `1.5 s`, `3 d 02:00:00`.
@@ -115,8 +129,11 @@ final class HTMLReport: ScenarioReport {
 
     private func changes(_ tables: [TableChanges]) -> String {
         tables.map { table in
-            let counts = [("+", table.inserted), ("~", table.updated), ("-", table.deleted)].filter { $0.1 > 0 }.map { "\($0.0)\($0.1)" }
-            return "<p><b>\(MarkupText.escaped(table.name))</b> <span class=\"dim\">\(counts.joined(separator: " "))</span></p>\n" + ReportPage.changes(table)
+            let counts = [("+", table.inserted), ("~", table.updated), ("-", table.deleted)].filter { $0.1 > 0 }.map {
+                "\($0.0)\($0.1)"
+            }
+            return "<p><b>\(MarkupText.escaped(table.name))</b> <span class=\"dim\">\(counts.joined(separator: " "))</span></p>\n"
+                + ReportPage.changes(table)
         }.joined()
     }
 

@@ -57,12 +57,19 @@ final class JSONLinesReport: ScenarioReport {
             ("checks", .integer(result.checkCount)), ("warnings", result.warnings.isEmpty ? nil : .strings(result.warnings)),
             ("crashes", result.crashes.map(Self.crashes)),
             ("notes", result.notes.isEmpty ? nil : .strings(result.notes)),
-            ("attachments", result.attachments.isEmpty ? nil : .list(result.attachments.map {
-                .object([("name", .string($0.name)), ("text", .string($0.text))])
-            })),
+            (
+                "attachments",
+                result.attachments.isEmpty
+                    ? nil
+                    : .list(
+                        result.attachments.map {
+                            .object([("name", .string($0.name)), ("text", .string($0.text))])
+                        })
+            ),
             ("output", result.output.isEmpty ? nil : .string(result.output)),
             ("database", result.database.map { .string($0) }),
-            ("own_seed", result.scenario.seed.map { .string($0) }), ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
+            ("own_seed", result.scenario.seed.map { .string($0) }),
+            ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
         ]
     }
 
@@ -78,11 +85,18 @@ final class JSONLinesReport: ScenarioReport {
     private static func crashes(_ crashes: CrashSummary) -> JSONText {
         .object([
             ("points", .integer(crashes.count)), ("runs", .integer(crashes.trials.count)),
-            ("failed", crashes.failed.isEmpty ? nil : .list(crashes.failed.map { trial in
-                .object([
-                    ("numbers", .list(trial.numbers.map { .integer($0) })), ("points", .strings(trial.points.map(\.text))),
-                ])
-            })),
+            (
+                "failed",
+                crashes.failed.isEmpty
+                    ? nil
+                    : .list(
+                        crashes.failed.map { trial in
+                            .object([
+                                ("numbers", .list(trial.numbers.map { .integer($0) })),
+                                ("points", .strings(trial.points.map(\.text))),
+                            ])
+                        })
+            ),
         ])
     }
 

@@ -28,7 +28,9 @@ final class JUnitReport: ScenarioReport {
         let counts = [("name", "perilune")] + counts(of: summary.results) + [("time", seconds(summary.duration))]
         lines.append("<testsuites" + (isExtended ? attributes(counts) : "") + ">")
         let suites = Dictionary(grouping: summary.results, by: \.scenario.file)
-        for (number, file) in suites.keys.sorted().enumerated() { lines += suite(file, number, suites[file]!, seed: summary.seed) }
+        for (number, file) in suites.keys.sorted().enumerated() {
+            lines += suite(file, number, suites[file]!, seed: summary.seed)
+        }
         lines.append("</testsuites>")
         write(lines.joined(separator: "\n") + "\n")
     }

@@ -14,12 +14,19 @@ final class PrettyReport: ScenarioReport {
         switch event {
         case .started(let information) where style.isVerbose:
             let workers = information.workers == 1 ? "1 worker" : "\(information.workers) workers"
-            writeLines([style.dim("\(information.count) \(information.count == 1 ? "scenario" : "scenarios"), \(information.order.rawValue) order, seed \(information.seed), \(workers)")])
+            writeLines([
+                style.dim(
+                    "\(information.count) \(information.count == 1 ? "scenario" : "scenarios"), \(information.order.rawValue) order, seed \(information.seed), \(workers)"
+                )
+            ])
         case .scenarioEnded(let result): show(result)
         case .ended(let summary):
             for (error, count) in errors.sorted(by: { $0.key < $1.key }) where count > 0 {
                 let scenarios = count == 1 ? "1 more scenario" : "\(count) more scenarios"
-                writeLines([style.strongRed("ERROR") + "  \(scenarios) could not be run, with the same error: \(FailureText.line(error))", ""])
+                writeLines([
+                    style.strongRed("ERROR") + "  \(scenarios) could not be run, with the same error: \(FailureText.line(error))",
+                    "",
+                ])
             }
             let text = SummaryText(summary: summary, style: style)
             writeLines(text.failures + text.lines)

@@ -111,7 +111,8 @@ package struct ReportPage {
         let marked = lines.map { line in
             let text = MarkupText.escaped(line)
             if line.hasPrefix("! ") { return "<mark>\(text)</mark>" }
-            return line.hasPrefix("- ") ? "<del>\(text)</del>" : line.hasPrefix("+ ") ? "<ins>\(text)</ins>" : "<span>\(text)</span>"
+            return line.hasPrefix("- ")
+                ? "<del>\(text)</del>" : line.hasPrefix("+ ") ? "<ins>\(text)</ins>" : "<span>\(text)</span>"
         }
         return "<pre class=\"lines\">\(marked.joined())</pre>\n"
     }
@@ -123,7 +124,8 @@ package struct ReportPage {
     /// Returns a table whose cells are HTML.
     package static func table(_ columns: [String], _ rows: [String]) -> String {
         let names = columns.map { "<th scope=\"col\">\(MarkupText.escaped($0))</th>" }.joined()
-        return "<div class=\"wide\"><table>\n<thead><tr>\(names)</tr></thead>\n<tbody>\n\(rows.joined())</tbody>\n</table></div>\n"
+        return
+            "<div class=\"wide\"><table>\n<thead><tr>\(names)</tr></thead>\n<tbody>\n\(rows.joined())</tbody>\n</table></div>\n"
     }
 
     /// Returns a list of statements with their times and plans.
@@ -134,8 +136,12 @@ package struct ReportPage {
             ["time", "rows", "statement", "place"],
             statements.map { statement in
                 let part = Int((statement.duration / slowest * 100).rounded())
-                let arguments = statement.arguments.isEmpty ? "" : "<div class=\"dim\">\(MarkupText.escaped(statement.arguments.joined(separator: ", ")))</div>"
-                let plan = statement.plan.isEmpty ? "" : "<pre class=\"plan\">\(MarkupText.escaped(statement.plan.joined(separator: "\n")))</pre>"
+                let arguments =
+                    statement.arguments.isEmpty
+                    ? "" : "<div class=\"dim\">\(MarkupText.escaped(statement.arguments.joined(separator: ", ")))</div>"
+                let plan =
+                    statement.plan.isEmpty
+                    ? "" : "<pre class=\"plan\">\(MarkupText.escaped(statement.plan.joined(separator: "\n")))</pre>"
                 let place = statement.file.map { "\($0)\(statement.line.map { ":\($0)" } ?? "")" } ?? ""
                 return """
                     <tr><td class="number"><span class="time" style="--part:\(part)%">\(TimeText.text(statement.duration))</span></td>\
@@ -155,7 +161,8 @@ package struct ReportPage {
                 guard changed.contains(index), let before = row.before else { return "<td>\(value(values[index]))</td>" }
                 return "<td class=\"changed\"><del>\(value(before[index]))</del> <ins>\(value(values[index]))</ins></td>"
             }
-            return "<tr class=\"\(row.kind.rawValue)\"><th scope=\"row\" title=\"\(row.kind.rawValue)\">\(row.mark)</th>\(cells.joined())</tr>\n"
+            return
+                "<tr class=\"\(row.kind.rawValue)\"><th scope=\"row\" title=\"\(row.kind.rawValue)\">\(row.mark)</th>\(cells.joined())</tr>\n"
         }
         let more = table.hiddenCount > 0 ? "<p class=\"dim\">and \(table.hiddenCount) more</p>\n" : ""
         return rows.isEmpty ? more : self.table([""] + order.map { table.columns[$0] }, rows) + more

@@ -8,19 +8,26 @@ struct SummaryText {
         if !summary.flaky.isEmpty { lines.append(style.yellow("\(summary.flaky.count) flaky")) }
         let slowest = summary.results.sorted { $0.duration > $1.duration }.prefix(style.slowest)
         if !slowest.isEmpty { lines.append("slowest") }
-        lines += slowest.map { "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
+        lines += slowest.map {
+            "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
+        }
         let slow = summary.results.filter { $0.duration >= style.slow }.sorted { $0.duration > $1.duration }
         if !slow.isEmpty {
             lines.append(style.yellow("\(slow.count) slow"))
-            lines += slow.prefix(5).map { "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
+            lines += slow.prefix(5).map {
+                "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
+            }
         }
         let stateless = summary.results.filter { !$0.warnings.isEmpty }
             .sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
         if !stateless.isEmpty {
             lines.append(style.yellow("\(stateless.count) without a check"))
-            lines += stateless.prefix(5).map { "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
+            lines += stateless.prefix(5).map {
+                "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))"
+            }
         }
-        lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots (use --remove-obsolete-snapshots to delete them)").map(style.yellow)
+        lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots (use --remove-obsolete-snapshots to delete them)").map(
+            style.yellow)
         lines += Self.list(summary.removedSnapshots, "obsolete snapshots removed")
         for scenario in summary.focused {
             lines.append(style.red("scenario.only was left in at \(scenario.place), so the run fails"))
@@ -44,7 +51,8 @@ struct SummaryText {
         let lines = listed.prefix(Self.mostFailures).map { result in
             var message = result.failures.first.map { "   " + style.dim(Self.shortened($0.message)) } ?? ""
             if let error = result.commonError, let count = shared[error], count > 1 { message += "   and \(count - 1) more" }
-            return "  \(style.red(FailureText.label(result)))  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(message)"
+            return
+                "  \(style.red(FailureText.label(result)))  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(message)"
         }
         let more = listed.count > Self.mostFailures ? ["  ... and \(listed.count - Self.mostFailures) more"] : []
         return ["\(failures.count) failures"] + lines + more + [""]

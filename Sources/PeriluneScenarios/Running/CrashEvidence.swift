@@ -59,7 +59,10 @@ struct CrashEvidence {
 
     private static func tables(in db: Database, _ exclusions: Exclusions) throws -> [String: TableRows] {
         let names = try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'")
+            db,
+            sql:
+                "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
+        )
         var tables: [String: TableRows] = [:]
         for name in names where !OwnTables.contain(name) && !exclusions.contains(name) {
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
@@ -76,10 +79,16 @@ struct CrashEvidence {
     private static func states(in db: Database) throws -> [String: Int] {
         var states: [String: Int] = [:]
         let sources = [
-            ("perilune_automation_run", "SELECT 'run of `' || automation || '` ' || outcome AS text, count(*) AS count FROM perilune_automation_run "
-                + "WHERE outcome IN ('running', 'failed', 'diverged', 'interrupted') GROUP BY 1"),
-            ("perilune_job", "SELECT 'job of `' || queue || '` ' || state AS text, count(*) AS count FROM perilune_job "
-                + "WHERE state IN ('running', 'dead') GROUP BY 1"),
+            (
+                "perilune_automation_run",
+                "SELECT 'run of `' || automation || '` ' || outcome AS text, count(*) AS count FROM perilune_automation_run "
+                    + "WHERE outcome IN ('running', 'failed', 'diverged', 'interrupted') GROUP BY 1"
+            ),
+            (
+                "perilune_job",
+                "SELECT 'job of `' || queue || '` ' || state AS text, count(*) AS count FROM perilune_job "
+                    + "WHERE state IN ('running', 'dead') GROUP BY 1"
+            ),
         ]
         for (table, sql) in sources where try db.tableExists(table) {
             for row in try Row.fetchAll(db, sql: sql) { states[row["text"]] = row["count"] }
@@ -113,8 +122,10 @@ struct CrashEvidence {
 
     /// Returns the differences between a run with crashes and the undisturbed run.
     func failures(comparedWith undisturbed: CrashEvidence, crashCount: Int) -> [ScenarioFailure] {
-        let calls = otherArgumentsFailure(undisturbed).map { [$0] }
-            ?? [lostCallFailure(undisturbed), changedCallFailure(undisturbed), repeatedCallFailure(undisturbed, crashCount)].compactMap { $0 }
+        let calls =
+            otherArgumentsFailure(undisturbed).map { [$0] }
+            ?? [lostCallFailure(undisturbed), changedCallFailure(undisturbed), repeatedCallFailure(undisturbed, crashCount)]
+            .compactMap { $0 }
         return [tableFailure(undisturbed)].compactMap { $0 } + calls + [stateFailure(undisturbed)].compactMap { $0 }
     }
 
@@ -139,9 +150,13 @@ struct CrashEvidence {
         }
         guard !names.isEmpty else { return nil }
         if !generated.isEmpty {
-            details.insert("the option crash = { ignore = { \(generated.joined(separator: ", ")) } } leaves out times and generated keys", at: 0)
+            details.insert(
+                "the option crash = { ignore = { \(generated.joined(separator: ", ")) } } leaves out times and generated keys",
+                at: 0)
         }
-        if details.count > Self.mostDetails { details = details.prefix(Self.mostDetails) + ["and \(details.count - Self.mostDetails) more"] }
+        if details.count > Self.mostDetails {
+            details = details.prefix(Self.mostDetails) + ["and \(details.count - Self.mostDetails) more"]
+        }
         let verb = names.count == 1 ? "differs" : "differ"
         return Self.failure("\(names.joined(separator: ", ")) \(verb) from the undisturbed run", "crash_rows", details)
     }
@@ -173,7 +188,9 @@ struct CrashEvidence {
         guard let (expected, found) = first, expected.function == found.function else { return nil }
         return Self.failure(
             "\(found.function) was called with other arguments than in the undisturbed run", "crash_calls",
-            [("undisturbed", expected), ("now        ", found)].map { "\($0)  \($1.arguments)\($1.place.map { "  \($0)" } ?? "")" })
+            [("undisturbed", expected), ("now        ", found)].map {
+                "\($0)  \($1.arguments)\($1.place.map { "  \($0)" } ?? "")"
+            })
     }
 
     private func lostCallFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
@@ -190,7 +207,8 @@ struct CrashEvidence {
         guard let changed = calls.first(where: { !known.contains($0.text) }) else { return nil }
         let first = calls.first { $0.function == changed.function && $0.place == changed.place && $0.text != changed.text }
         guard let first else {
-            return Self.failure("\(changed.text) was called, but not by the undisturbed run", "crash_calls", [changed.place].compactMap { $0 })
+            return Self.failure(
+                "\(changed.text) was called, but not by the undisturbed run", "crash_calls", [changed.place].compactMap { $0 })
         }
         return Self.failure(
             "\(changed.function) was called twice with different arguments", "crash_calls",
@@ -201,10 +219,13 @@ struct CrashEvidence {
     /// call.
     private func repeatedCallFailure(_ undisturbed: CrashEvidence, _ crashCount: Int) -> ScenarioFailure? {
         let expected = Self.counts(undisturbed.calls), found = Self.counts(calls)
-        let first = calls.first { found[$0.text, default: 0] > expected[$0.text, default: 0] + crashCount && expected[$0.text] != nil }
+        let first = calls.first {
+            found[$0.text, default: 0] > expected[$0.text, default: 0] + crashCount && expected[$0.text] != nil
+        }
         guard let first else { return nil }
         return Self.failure(
-            "\(first.text) was called \(found[first.text] ?? 0) times, in the undisturbed run \(expected[first.text] ?? 0)", "crash_calls",
+            "\(first.text) was called \(found[first.text] ?? 0) times, in the undisturbed run \(expected[first.text] ?? 0)",
+            "crash_calls",
             ["a crash interrupts one call, which may then be repeated once"])
     }
 

@@ -73,7 +73,9 @@ struct CrashTrials {
         var trial = await performance.attempt(number, seed, plan)
         if trial.outcome == .interrupted { return (plan.count, trial) }
         if plan.crashes.count < numbers.count { trial.add(missing(plan)) }
-        if let found = plan.evidence { for failure in found.failures(comparedWith: evidence, crashCount: plan.crashes.count) { trial.add(failure) } }
+        if let found = plan.evidence {
+            for failure in found.failures(comparedWith: evidence, crashCount: plan.crashes.count) { trial.add(failure) }
+        }
         let hasPassed = trial.outcome == .passed
         summary.trials.append(.init(numbers: numbers, points: plan.crashes, hasPassed: hasPassed))
         if !hasPassed, reported.count < Self.mostReported, reportedMessages.insert(trial.failures.map(\.message)).inserted {

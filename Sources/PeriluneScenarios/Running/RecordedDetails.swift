@@ -32,7 +32,9 @@ struct RecordedDetails {
         for index in result.statements.indices {
             let sql = result.statements[index].sql
             if plans[sql] == nil {
-                plans[sql] = stage.trace.pausing { (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? [] }
+                plans[sql] = stage.trace.pausing {
+                    (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? []
+                }
             }
             result.statements[index].plan = plans[sql] ?? []
         }

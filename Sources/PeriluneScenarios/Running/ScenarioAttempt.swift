@@ -28,7 +28,8 @@ struct ScenarioAttempt {
         do {
             let (place, image) = try databases.find(for: scenario, in: source)
             let stage = try ScenarioStage(
-                options.databaseMaker.map { .elsewhere($0) } ?? place, image: image, seed: scenario.seed(in: seed), extensions: options.loadedExtensions)
+                options.databaseMaker.map { .elsewhere($0) } ?? place, image: image, seed: scenario.seed(in: seed),
+                extensions: options.loadedExtensions)
             defer { stage.close() }
             try await play(on: stage, &result)
             keep(stage, &result)
@@ -54,7 +55,9 @@ struct ScenarioAttempt {
         await perform(on: host, within: time, &result)
         details?.finish(&result)
         host.finish(&result)
-        if let crashes, let crash = scenario.crash { crashes.evidence = try? CrashEvidence(of: host, without: .init(crash.ignored)) }
+        if let crashes, let crash = scenario.crash {
+            crashes.evidence = try? CrashEvidence(of: host, without: .init(crash.ignored))
+        }
         checkCursors(of: host, &result)
         await host.close()
         var trace = host.trace
@@ -207,7 +210,9 @@ extension ScenarioResult {
     /// Adds the script frames from an error's traceback to the last failure, after a timeout.
     mutating func lead(into error: LuaError?) {
         guard let traceback = error?.traceback, let last = failures.indices.last else { return }
-        let lines = traceback.split(separator: "\n").compactMap { $0.firstMatch(of: #/^\s+([^\[\s].*:\d+): in /#).map { String($0.1) } }
+        let lines = traceback.split(separator: "\n").compactMap {
+            $0.firstMatch(of: #/^\s+([^\[\s].*:\d+): in /#).map { String($0.1) }
+        }
         let frames = failures[last].frames.isEmpty ? [failures[last].place].compactMap { $0 } : failures[last].frames
         failures[last].frames = frames + lines.reversed()
     }

@@ -59,7 +59,8 @@ struct ScenarioPerformance {
     /// - Parameter crashes: The points at which processes end, for a scenario with the option `crash`.
     nonisolated(nonsending) func attempt(_ number: Int, _ seed: RunSeed, _ crashes: CrashPlan?) async -> ScenarioResult {
         await ScenarioAttempt(
-            scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, crashes: crashes, makeLoops: makeLoops
+            scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, crashes: crashes,
+            makeLoops: makeLoops
         ) { states, time in
             token.didStart(timeout: time) { states.cancel() }
         }.run()

@@ -42,10 +42,13 @@ final class ScenarioProcess: Sendable {
         while let frame = try? process.channel.receive() {
             switch ScenarioMessage(rawValue: frame.kind) {
             case .began:
-                guard case .number(let seconds)? = frame.values.first, let timeout = try? Duration.fromLua(.number(seconds)) else { return nil }
+                guard case .number(let seconds)? = frame.values.first, let timeout = try? Duration.fromLua(.number(seconds))
+                else { return nil }
                 token.didStart(timeout: timeout) { [process] in process.kill(patience: .zero) }
             case .compares:
-                guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else { return nil }
+                guard frame.values.count == 2, let path = frame.values[0].text, let hash = frame.values[1].bytes else {
+                    return nil
+                }
                 let other = tools.snapshots.use(path, of: id, as: hash)
                 try? process.answers.send(.compared, other.map { [.text($0)] } ?? [])
             case .covered: tools.coverage?.add(Self.coverage(frame.values))
@@ -61,7 +64,9 @@ final class ScenarioProcess: Sendable {
         for value in values {
             guard let numbers = value.elements, let file = numbers.first?.text else { continue }
             let counts = numbers.dropFirst().compactMap { $0.integerValue.map { Int($0) } }
-            for index in stride(from: 0, to: counts.count - 1, by: 2) { files[file, default: [:]][counts[index]] = counts[index + 1] }
+            for index in stride(from: 0, to: counts.count - 1, by: 2) {
+                files[file, default: [:]][counts[index]] = counts[index + 1]
+            }
         }
         return files
     }
@@ -74,7 +79,8 @@ final class ScenarioProcess: Sendable {
         guard !token.isCancelled, ending.signal != SIGINT else { return ScenarioResult(scenario, .interrupted, seed: token.seed) }
         var result = ScenarioResult(scenario, .failed, seed: token.seed)
         result.failures = [
-            ScenarioFailure("the process of the scenario \(ending.text)", kind: "crashed", file: scenario.file, line: scenario.line)
+            ScenarioFailure(
+                "the process of the scenario \(ending.text)", kind: "crashed", file: scenario.file, line: scenario.line)
         ]
         result.duration = ContinuousClock.now - token.start
         return result

@@ -94,8 +94,10 @@ public final class ScenarioRun: Sendable {
         let start = ContinuousClock.now
         let jobs = (1...max(1, options.rounds)).flatMap { round in selected.entries.map { (round, $0) } }
         let workers = max(1, min(options.workers, jobs.count))
-        report(.started(ScenarioRunInformation(
-            count: jobs.count + selected.broken.count, seed: options.seed, workers: workers, order: options.order)))
+        report(
+            .started(
+                ScenarioRunInformation(
+                    count: jobs.count + selected.broken.count, seed: options.seed, workers: workers, order: options.order)))
         for result in selected.broken { take(result) }
         if options.isCI {
             for scenario in selected.focused { take(focusError(scenario)) }
@@ -133,7 +135,8 @@ public final class ScenarioRun: Sendable {
     /// Reports obsolete snapshots, and removes them if the options request it.
     private func tidySnapshots(_ selected: SelectedScenarios, _ summary: inout ScenarioSummary) {
         let obsolete = SnapshotFiles.obsolete(
-            used: snapshots.paths, passed: selected.passedFiles(by: summary.results), under: selected.isWhole ? selected.folders : [])
+            used: snapshots.paths, passed: selected.passedFiles(by: summary.results),
+            under: selected.isWhole ? selected.folders : [])
         let isRemoving = options.removesObsoleteSnapshots && !options.isCI
         summary.obsoleteSnapshots = isRemoving ? SnapshotFiles.remove(obsolete) : obsolete
         summary.removedSnapshots = obsolete.filter { !summary.obsoleteSnapshots.contains($0) }
@@ -156,7 +159,8 @@ public final class ScenarioRun: Sendable {
                 return progress.isInterrupted
             }
             for _ in 0..<workers { startWorker(running, databases) }
-            Supervisor(running, grace: options.grace, isIsolated: program != nil) { [self] in startWorker(running, databases) }.start()
+            Supervisor(running, grace: options.grace, isIsolated: program != nil) { [self] in startWorker(running, databases) }
+                .start()
             if isInterrupted { interrupt() }
         }
         running.withLock { $0 = nil }
@@ -164,7 +168,8 @@ public final class ScenarioRun: Sendable {
 
     private func startWorker(_ running: RunningScenarios, _ databases: ScenarioDatabases) {
         let worker = ScenarioWorker()
-        var tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
+        var tools = ScenarioTools(
+            databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
         tools.program = program
         Task { [tools] in await worker.work(running, with: tools) }
     }

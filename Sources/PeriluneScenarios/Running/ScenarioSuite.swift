@@ -41,7 +41,8 @@ public final class ScenarioSuite: Sendable {
 
     /// The scenarios in the order of files and lines.
     public var cases: [Case] {
-        selected.broken.map { Case(suite: self, entry: nil, broken: $0) } + selected.entries.map { Case(suite: self, entry: $0, broken: nil) }
+        selected.broken.map { Case(suite: self, entry: nil, broken: $0) }
+            + selected.entries.map { Case(suite: self, entry: $0, broken: nil) }
     }
 
     private func run(_ entry: SelectedScenarios.Entry) async -> ScenarioResult {
@@ -49,7 +50,8 @@ public final class ScenarioSuite: Sendable {
         let token = RunningScenarios.Token(job, seed: options.seed)
         let worker = ScenarioWorker()
         return await withTaskCancellationHandler {
-            await worker.perform(job, token, with: ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots))
+            await worker.perform(
+                job, token, with: ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots))
         } onCancel: {
             token.cancel()
         }

@@ -22,7 +22,8 @@ actor ScenarioWorker {
         return await withTaskExecutorPreference(thread.preference) {
             // Captured, so that the job runs on this worker's thread.
             _ = self
-            return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }.result()
+            return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }
+                .result()
         }
     }
 

@@ -76,7 +76,8 @@ package enum SnapshotFiles {
     /// Removes snapshots, and folders that become empty. Returns the snapshots that could not be removed.
     static func remove(_ paths: [String]) -> [String] {
         let left = paths.filter { (try? FileManager.default.removeItem(atPath: $0)) == nil }
-        for folder in Set(paths.map(ScenarioLocation.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {
+        for folder in Set(paths.map(ScenarioLocation.folder(of:)))
+        where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {
             try? FileManager.default.removeItem(atPath: folder)
         }
         return left

@@ -13,7 +13,9 @@ extension LineCoverage {
     /// A table for people with the number of executed lines of each file.
     package var table: String {
         let rows = files.sorted { $0.key < $1.key }.map { ($0.key, $0.value.count, $0.value.values.count { $0 > 0 }) }
-        let all = ("in \(rows.count) \(rows.count == 1 ? "file" : "files")", rows.reduce(0) { $0 + $1.1 }, rows.reduce(0) { $0 + $1.2 })
+        let all = (
+            "in \(rows.count) \(rows.count == 1 ? "file" : "files")", rows.reduce(0) { $0 + $1.1 }, rows.reduce(0) { $0 + $1.2 }
+        )
         let lines = (rows + [all]).map { name, count, run in
             let share = count == 0 ? "" : "\(run * 100 / count) %"
             return [String(count), String(run), share].map { Self.padded($0, to: 7) }.joined() + "  \(name)"

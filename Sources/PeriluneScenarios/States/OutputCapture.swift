@@ -12,7 +12,9 @@ enum OutputCapture {
         try chunk.function(in: state).call([.function(function)])
     }
 
-    private static let chunk = LuaLibraryText(named: "output", """
+    private static let chunk = LuaLibraryText(
+        named: "output",
+        """
         local write, tostring, select, concat = ..., tostring, select, table.concat
 
         function print(...)

@@ -19,7 +19,8 @@ struct ScenarioModules {
             return try modules.find(name, in: state).map { .value(.table($0)) }
         }
         ObjectEffects(refusingUndeclared: false) { [unowned outer] state, type, member, _, arguments in
-            try ScenarioModules(registered: registered, effects: effects, outer: outer).record(type, member, arguments, in: state, nil)
+            try ScenarioModules(registered: registered, effects: effects, outer: outer).record(
+                type, member, arguments, in: state, nil)
         }.install(in: state)
     }
 
@@ -40,8 +41,10 @@ struct ScenarioModules {
         let table = try state.makeTable()
         for function in module?.functions ?? [] {
             let isEffect = function.effect == .external || stubbed?.contains(function.name) == true
-            let value = try isEffect
-                ? makeEffect(name, function.name, in: state, checking: function.checkArguments) : function.make(state, "\(name).\(function.name)")
+            let value =
+                try isEffect
+                ? makeEffect(name, function.name, in: state, checking: function.checkArguments)
+                : function.make(state, "\(name).\(function.name)")
             try table.rawSet(.string(LuaString(function.name)), .function(value))
         }
         let known = Set(module?.functions.map(\.name) ?? [])

@@ -40,7 +40,8 @@ final class ScenarioState {
         try ScenarioModuleFolders(of: file, beside: modules).install(in: state) { [unowned self] path, text in
             try self.chunks.module(path, text) { prepared in
                 try LuaString.fromLua(
-                    self.call("module", .string(LuaString(path)), .string(LuaString(text)), prepared.map { .string($0) } ?? .nil).first
+                    self.call("module", .string(LuaString(path)), .string(LuaString(text)), prepared.map { .string($0) } ?? .nil)
+                        .first
                         ?? .nil)
             }
         }
@@ -69,7 +70,9 @@ final class ScenarioState {
     }
 
     private func load(_ source: ScenarioFile.Source, isSupport: Bool, as identity: String) throws {
-        try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport), .string(LuaString(identity)))
+        try call(
+            "load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport),
+            .string(LuaString(identity)))
     }
 
     /// Returns the definitions in the loaded files.

@@ -47,7 +47,8 @@ final class StatementTrace {
         let code = sqlite3_trace_v2(
             db.sqliteConnection, events,
             { event, trace, statement, detail in
-                Unmanaged<StatementTrace>.fromOpaque(trace!).takeUnretainedValue().receive(event, OpaquePointer(statement!), detail)
+                Unmanaged<StatementTrace>.fromOpaque(trace!).takeUnretainedValue().receive(
+                    event, OpaquePointer(statement!), detail)
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }

@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct AccessTests {
     @Test func `read sees one state and passes its results through`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             local a, b, c = db:read(function(db) return db:fetch_value("SELECT a FROM t"), nil, "x" end)
             equal({ a, b, c, n = 3 }, { 1, nil, "x", n = 3 })
@@ -15,7 +16,8 @@ import Testing
     }
 
     @Test func `arguments after the function are passed to it`() async throws {
-        try await script("""
+        try await script(
+            """
             db:read(function(handle, ...) equal(table.pack(...), { 1, nil, "x", n = 3 }) end, 1, nil, "x")
             db:write(function(handle, ...) equal(select("#", ...), 0) end)
             db:in_transaction("deferred", function(handle, a) equal(a, 7) return "commit" end, 7)
@@ -23,7 +25,8 @@ import Testing
     }
 
     @Test func `write commits, and an error rolls back`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             db:write(function(db) db:execute("INSERT INTO t VALUES (1)") end)
             pcall(db.write, db, function(db)
@@ -36,7 +39,8 @@ import Testing
     }
 
     @Test func `an error leaves a block as the value that was raised`() async throws {
-        try await script("""
+        try await script(
+            """
             local thrown = { mine = true }
             local blocks = {
               function(f) return db:read(f) end,
@@ -64,21 +68,23 @@ import Testing
     }
 
     @Test func `an error that leaves the script has its position in the block`() async throws {
-        let error = await failure(of: """
-            db:write(function(db)
-              local function deeper()
-                error("deep")
-              end
-              deeper()
-            end)
-            """)
+        let error = await failure(
+            of: """
+                db:write(function(db)
+                  local function deeper()
+                    error("deep")
+                  end
+                  deeper()
+                end)
+                """)
         #expect(error?.message == "deep")
         #expect(error?.line == 3)
         #expect(error?.traceback?.contains("deeper") == true)
     }
 
     @Test func `read refuses every writing statement`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1); CREATE INDEX i ON t (a)")
             db:read(function(handle)
               for _, sql in ipairs{
@@ -105,7 +111,8 @@ import Testing
     }
 
     @Test func `a read of a pool sees one state while another connection writes`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("isolation.sqlite")
             local pool, other = perilune.pool(path), perilune.pool(path)
             pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -121,7 +128,8 @@ import Testing
     }
 
     @Test func `inside a block, the database refers to the open access`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             pcall(db.write, db, function(handle)
               db:execute("INSERT INTO t VALUES (1)")
@@ -135,7 +143,8 @@ import Testing
     }
 
     @Test func `two databases can be used inside each other, in both orders`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a)") end
             db:write(function(a)
@@ -158,7 +167,8 @@ import Testing
     }
 
     @Test func `a failing inner database leaves the outer one to its block`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a)") end
             db:write(function(a)
@@ -171,7 +181,8 @@ import Testing
     }
 
     @Test func `write_without_transaction commits each statement`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             pcall(db.write_without_transaction, db, function(db)
               equal(db:is_inside_transaction(), false)
@@ -184,7 +195,8 @@ import Testing
     }
 
     @Test func `blocks require a function`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
               for _, value in ipairs{ false, 1, {}, "x" } do
                 fails("argument", db[verb], db, value)
@@ -200,7 +212,8 @@ import Testing
     }
 
     @Test func `blocks run in coroutines`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             local co = coroutine.wrap(function()
               db:write(function(db) db:execute("INSERT INTO t VALUES (1)") end)
@@ -214,7 +227,8 @@ import Testing
     }
 
     @Test func `a coroutine uses the handle of the block that resumes it`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             db:write(function(db)
               local co = coroutine.wrap(function()

@@ -3,7 +3,8 @@ import PeriluneLuaFileTools
 
 @Suite struct ArgumentTests {
     @Test func `the number of positional arguments must match the question marks`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_one("SELECT ? AS a, ? AS b", 1, "x"), { a = 1, b = "x" })
             equal(db:fetch_one("SELECT ?1 AS a, ?2 AS b, ?1 AS c", 1, "x"), { a = 1, b = "x", c = 1 })
             equal(db:fetch_one("SELECT ?2 AS a", 1, 2), { a = 2 })
@@ -11,7 +12,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a table can be a list, names, or both`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_one("SELECT ? AS a, :b AS b, ? AS c", { 1, 2, b = "x" }), { a = 1, b = "x", c = 2 })
             equal(db:fetch_one("SELECT :n AS n", { n = 5 }), { n = 5 })
             equal(db:fetch_one("SELECT ? AS a, :n AS n", { 1, n = 5 }), { a = 1, n = 5 })
@@ -22,7 +24,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a row can be a table of arguments, including its NULLs`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 3 AS c")
             equal(db:fetch_one("SELECT :a AS x, :b AS y", row), { x = 1 })
             fails("argument", db.fetch_one, db, "SELECT :missing", row)
@@ -30,7 +33,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `values that SQLite cannot store are refused by name`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, value in ipairs{ print, coroutine.create(print), db, db:prepare("SELECT 1"), io.stdout } do
               matches(fails("argument", db.fetch_value, db, "SELECT ?", value), "argument 1")
               matches(fails("argument", db.fetch_value, db, "SELECT :key", { key = value }), '"key"')
@@ -43,7 +47,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `__to_database converts a value`() async throws {
-        try await script("""
+        try await script(
+            """
             local Money = {}
             Money.__index = Money
             Money.__to_database = function(self) return self.cents end
@@ -71,7 +76,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `tables of arguments are read without metamethods`() async throws {
-        try await script("""
+        try await script(
+            """
             local sneaky = setmetatable({}, {
               __index = function() return 1 end, __len = function() return 1 end,
               __pairs = function() error("no") end,
@@ -82,7 +88,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `lists with an invalid length are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, n in ipairs{ 0, -1, 2, math.maxinteger, math.mininteger } do
               fails("argument", db.fetch_value, db, "SELECT ?", { n = n })
             end
@@ -93,7 +100,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `as many arguments are accepted as in SQLite`() async throws {
-        try await script("""
+        try await script(
+            """
             local marks, values = {}, {}
             for i = 1, 32766 do marks[i], values[i] = "?", i end
             local sql = "SELECT " .. table.concat(marks, "+")
@@ -112,7 +120,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `names of any kind are found`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT :é", { ["é"] = 1 }), 1)
             equal(db:fetch_value("SELECT $a::b(c)", { ["a::b(c)"] = 1 }), 1)
             local long = ("x"):rep(5000)

@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct BackupTests {
     @Test func `backup_to copies a database into another`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), ('x')")
             local path = temporary_path("backup.sqlite")
             for _, target in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path .. "2") } do
@@ -24,7 +25,8 @@ import Testing
     }
 
     @Test func `backup_to refuses invalid targets`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             fails("argument", db.backup_to, db, db)
             for _, value in ipairs{ 1, "path.sqlite", {}, perilune.null, db:prepare("SELECT 1") } do
@@ -52,7 +54,8 @@ import Testing
     }
 
     @Test func `a file cannot be copied onto itself through another connection`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("self.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path)
             one:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -65,7 +68,8 @@ import Testing
     }
 
     @Test func `a target with an open cursor is an error, and the cursor stays usable`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor = other:rows("SELECT a FROM t")
@@ -80,7 +84,8 @@ import Testing
     }
 
     @Test func `a source with an open cursor can be copied`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local other = perilune.queue()
             for row in db:rows("SELECT a FROM t") do db:backup_to(other) end
@@ -89,7 +94,8 @@ import Testing
     }
 
     @Test func `interrupt ends the running statement and no later one`() async throws {
-        try await script("""
+        try await script(
+            """
             db:interrupt()
             equal(db:fetch_value("SELECT 1"), 1)
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
@@ -109,7 +115,8 @@ import Testing
     }
 
     @Test func `close ends the use of a database`() async throws {
-        try await script("""
+        try await script(
+            """
             local q = perilune.queue()
             q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local statement = q:prepare("SELECT a FROM t")
@@ -138,7 +145,8 @@ import Testing
     }
 
     @Test func `a database cannot be closed inside its own block, and the default one never`() async throws {
-        try await script("""
+        try await script(
+            """
             local q, other = perilune.queue(), perilune.queue()
             q:write(function(handle)
               fails("nested_access", q.close, q)
@@ -155,7 +163,8 @@ import Testing
     }
 
     @Test func `a database that is closed during a loop ends the loop with an error`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("closed.sqlite")
             for _, q in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path) } do
               q:execute("CREATE TABLE IF NOT EXISTS t (a); INSERT INTO t VALUES (1), (2)")
@@ -166,7 +175,8 @@ import Testing
     }
 
     @Test func `a closed file can be reopened`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("again.sqlite")
             for i = 1, 20 do
               local q = (i % 2 == 0 and perilune.pool or perilune.queue)(path)
@@ -180,7 +190,8 @@ import Testing
     }
 
     @Test func `path returns the location of the database`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:path(), ":memory:")
             fails("argument", db.path, 1)
             fails("argument", db.path)
@@ -189,15 +200,17 @@ import Testing
     }
 
     @Test func `a long backup ends at the script's time limit`() async throws {
-        let error = await failure(of: """
-            db:execute("CREATE TABLE t (a)")
-            db:execute("INSERT INTO t VALUES (zeroblob(200000000))")
-            local targets = {}
-            while true do
-              local path = perilune.queue()
-              db:backup_to(path)
-            end
-            """) { $0.limits.time = .milliseconds(500) }
+        let error = await failure(
+            of: """
+                db:execute("CREATE TABLE t (a)")
+                db:execute("INSERT INTO t VALUES (zeroblob(200000000))")
+                local targets = {}
+                while true do
+                  local path = perilune.queue()
+                  db:backup_to(path)
+                end
+                """
+        ) { $0.limits.time = .milliseconds(500) }
         #expect(error?.code == .timeout)
     }
 }

@@ -8,7 +8,8 @@ import Testing
     private let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n"
 
     @Test func `rows are iterated lazily, inside and outside blocks`() async throws {
-        try await script("""
+        try await script(
+            """
             local sum = 0
             for row in db:rows("\(numbers)") do sum = sum + row.i end
             equal(sum, 15)
@@ -24,7 +25,8 @@ import Testing
     }
 
     @Test func `tuples return the columns as values`() async throws {
-        try await script("""
+        try await script(
+            """
             local seen = {}
             for a, b, c in db:tuples("SELECT 1, NULL, 'x' UNION ALL SELECT NULL, 2, NULL") do seen[#seen + 1] = { a, b, c } end
             equal(seen, { { 1, nil, "x" }, { perilune.null, 2, nil } })
@@ -33,7 +35,8 @@ import Testing
     }
 
     @Test func `each row is a separate table`() async throws {
-        try await script("""
+        try await script(
+            """
             local kept = {}
             for row in db:rows("\(numbers)") do kept[#kept + 1] = row end
             for i, row in ipairs(kept) do equal(row.i, i) end
@@ -44,7 +47,8 @@ import Testing
     }
 
     @Test func `a cursor is unusable after its block`() async throws {
-        try await script("""
+        try await script(
+            """
             local escaped
             db:read(function(db) escaped = db:rows("\(numbers)") escaped() end)
             matches(fails("dead_handle", escaped), "block ended")
@@ -57,7 +61,8 @@ import Testing
     }
 
     @Test func `leaving a loop closes its cursor`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local function leave(how)
               for row in db:rows("SELECT a FROM t") do
@@ -81,7 +86,8 @@ import Testing
     }
 
     @Test func `a dropped cursor is closed when it is collected`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             db:rows("SELECT a FROM t")()
             collectgarbage() collectgarbage()
@@ -96,7 +102,8 @@ import Testing
     }
 
     @Test func `a cursor in a dropped coroutine is closed when the coroutine is collected`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             do
               local co = coroutine.wrap(function() for row in db:rows("SELECT a FROM t WHERE a < ?", 9) do coroutine.yield(row.a) end end)
@@ -108,7 +115,8 @@ import Testing
     }
 
     @Test func `a cursor can be closed explicitly`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor = db:rows("SELECT a FROM t")
             equal(next_row().a, 1)
@@ -122,7 +130,8 @@ import Testing
     }
 
     @Test func `an open cursor prevents dropping its table`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor <close> = db:rows("SELECT a FROM t")
             next_row()
@@ -132,7 +141,8 @@ import Testing
     }
 
     @Test func `loops with the same SQL nest`() async throws {
-        try await script("""
+        try await script(
+            """
             local pairs_seen = {}
             for a in db:rows("\(numbers)") do
               for b in db:rows("\(numbers)") do
@@ -163,7 +173,8 @@ import Testing
     }
 
     @Test func `writes within a loop work, inside and outside blocks`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE TABLE log (a)")
             for row in db:rows("SELECT a FROM t") do db:execute("INSERT INTO log VALUES (?)", row.a) end
             for row in db:rows("SELECT a FROM t") do
@@ -179,7 +190,8 @@ import Testing
     }
 
     @Test func `a transaction that is rolled back within a loop gives the loop an error or its rows`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local seen = 0
             pcall(function()
@@ -195,7 +207,8 @@ import Testing
     }
 
     @Test func `ROLLBACK in SQL ends cursors with an error`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             db:write_without_transaction(function(db)
               db:execute("BEGIN")
@@ -211,7 +224,8 @@ import Testing
     }
 
     @Test func `a cursor from outside continues inside a writing block`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             local next_row, _, _, cursor = db:rows("SELECT a FROM t")
             equal(next_row().a, 1)
@@ -223,7 +237,8 @@ import Testing
     }
 
     @Test func `a cursor of a pool is refused in a reading block and stays usable`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("cursor.sqlite")
             local pool = perilune.pool(path)
             pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
@@ -240,7 +255,8 @@ import Testing
     }
 
     @Test func `a cursor's iterator accepts any arguments without crashing`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, values in ipairs{ {}, { 1 }, { {}, {} }, { db, db, db } } do
               local next_row = db:rows("\(numbers)")
               equal(next_row(table.unpack(values)).i, 1)
@@ -249,7 +265,8 @@ import Testing
     }
 
     @Test func `arguments of a cursor live as long as the cursor`() async throws {
-        try await script("""
+        try await script(
+            """
             local text = ("x"):rep(1000)
             local next_row = db:rows("\(numbers.replacingOccurrences(of: "SELECT i FROM n", with: "SELECT i, ? || i AS t FROM n"))", text .. "-")
             for i = 1, 5 do
@@ -261,7 +278,8 @@ import Testing
     }
 
     @Test func `cursors on several databases can be open at once`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") end
             local seen = {}
@@ -273,7 +291,8 @@ import Testing
     }
 
     @Test func `a million rows are streamed in constant memory`() async throws {
-        try await script("""
+        try await script(
+            """
             local sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, 'text ' || i AS t FROM n"
             for verb, total in pairs{ rows = 1000000, tuples = 100000 } do
               local most, count = 0, 0

@@ -7,7 +7,8 @@ import Testing
 
 @Suite struct DatabaseErrorTests {
     @Test func `an error has its codes and their name`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))")
             local err = fails("constraint_foreign_key", db.execute, db, "INSERT INTO b VALUES (1)")
             equal(err.code, 19)
@@ -19,7 +20,8 @@ import Testing
     }
 
     @Test func `an error has its message and SQL`() async throws {
-        try await script("""
+        try await script(
+            """
             local err = fails("sql", db.fetch_all, db, "SELECT * FROM missing")
             equal(err.message, "no such table: missing")
             equal(err.sql, "SELECT * FROM missing")
@@ -36,7 +38,8 @@ import Testing
     }
 
     @Test func `bound values are shown only on request`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a UNIQUE)")
             db:execute("INSERT INTO t VALUES ('secret')")
             for _, run in ipairs{
@@ -55,7 +58,8 @@ import Testing
     }
 
     @Test func `an error gives the position in the SQL`() async throws {
-        try await script("""
+        try await script(
+            """
             local function position_of(sql) return fails("sql", db.fetch_all, db, sql).offset end
             equal(position_of("SELECT totl FROM (SELECT 1 AS total)"), 8)
             equal(position_of("SELECT * FRM t"), 10)
@@ -64,7 +68,8 @@ import Testing
     }
 
     @Test func `a constraint error names the table and columns`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL, b CHECK (b > 0.5), c, UNIQUE (a, c))")
             db:execute("INSERT INTO t VALUES (1, 2, 3, 4)")
             local function failing(kind, values)
@@ -79,7 +84,8 @@ import Testing
     }
 
     @Test func `no SQLite error goes unnoticed in reads or writes`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set" } do
               fails("sql", db[verb], db, "SELECT abs(-9223372036854775807 - 1)")
             end
@@ -96,12 +102,13 @@ import Testing
     }
 
     @Test func `an error has a file and a line, and keeps them outside the script`() async throws {
-        let error = await failure(of: """
-            local function find()
-              return db:fetch_one("SELECT * FROM missing")
-            end
-            find()
-            """)
+        let error = await failure(
+            of: """
+                local function find()
+                  return db:fetch_one("SELECT * FROM missing")
+                end
+                find()
+                """)
         #expect(error?.message == "no such table: missing")
         #expect(error?.file == "test")
         #expect(error?.line == 2)
@@ -113,19 +120,21 @@ import Testing
     }
 
     @Test func `an error keeps its identity through pcall, error and blocks`() async throws {
-        let error = await failure(of: """
-            db:execute("CREATE TABLE t (a UNIQUE)")
-            db:execute("INSERT INTO t VALUES (1)")
-            local ok, err = pcall(db.write, db, function(db) db:execute("INSERT INTO t VALUES (1)") end)
-            db:in_savepoint(function() error(err) end)
-            """)
+        let error = await failure(
+            of: """
+                db:execute("CREATE TABLE t (a UNIQUE)")
+                db:execute("INSERT INTO t VALUES (1)")
+                local ok, err = pcall(db.write, db, function(db) db:execute("INSERT INTO t VALUES (1)") end)
+                db:in_savepoint(function() error(err) end)
+                """)
         #expect(error?.kind == "constraint_unique")
         #expect(error?.line == 3)
         #expect((error?.underlying as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
     }
 
     @Test func `errors can be printed and concatenated, and are read-only`() async throws {
-        try await script("""
+        try await script(
+            """
             local err = fails("sql", db.execute, db, "nonsense")
             matches("failed: " .. err, "failed: test:1: near")
             fails(nil, function() err.message = "x" end)
@@ -138,7 +147,8 @@ import Testing
     }
 
     @Test func `very long statements are shown without their values`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a UNIQUE)")
             local text = ("x"):rep(1000000)
             db:execute("INSERT INTO t VALUES (?)", text)
@@ -148,7 +158,8 @@ import Testing
     }
 
     @Test func `messages with invalid bytes stay errors`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute('CREATE TABLE "a.b, c" ("d, e" UNIQUE, "" UNIQUE)')
             db:execute('INSERT INTO "a.b, c" VALUES (1, 2)')
             fails("constraint_unique", db.execute, db, 'INSERT INTO "a.b, c" VALUES (1, 3)')

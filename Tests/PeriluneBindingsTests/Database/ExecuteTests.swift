@@ -3,14 +3,16 @@ import PeriluneLuaFileTools
 
 @Suite struct ExecuteTests {
     @Test func `execute runs a statement`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             equal(db:tables(), { "t" })
             """)
     }
 
     @Test func `execute returns the inserted row id`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE)")
             equal(db:execute("INSERT INTO t (a) VALUES ('x')").inserted_rowid, 1)
             equal(db:execute("INSERT INTO t VALUES (-9223372036854775807 - 1, 'y')").inserted_rowid, math.mininteger)
@@ -24,7 +26,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `execute returns the number of changed rows at once`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             local first = db:execute("INSERT INTO t VALUES (1), (2), (3)")
             local second = db:execute("UPDATE t SET a = a + 1 WHERE a > 1")
@@ -38,7 +41,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `changes made during a loop are counted separately`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); CREATE TABLE log (a)")
             db:execute("INSERT INTO t VALUES (1), (2)")
             db:write(function(db)
@@ -52,7 +56,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a change object can be printed and iterated, and refuses misuse`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             local changes = db:execute("INSERT INTO t VALUES (1)")
             equal(tostring(changes), "{changed_rows = 1, inserted_rowid = 1}")
@@ -79,7 +84,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `positional arguments are bound`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", 36, "Arthur")
             db:execute("INSERT INTO t VALUES (?, ?)", { 41, "Barbara" })
@@ -88,7 +94,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `named arguments are bound`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (:age, :name)", { age = 36, name = "Arthur" })
             db:execute("INSERT INTO t VALUES (@age, $name)", { age = 41, name = "Barbara" })
@@ -97,7 +104,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `NULL arguments are bound`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", { perilune.null, 1 })
             db:execute("INSERT INTO t VALUES (?, ?)", nil, 2)
@@ -110,7 +118,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `arguments are not interpreted as SQL`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             local text = "x'); DROP TABLE t; --"
             db:execute("INSERT INTO t VALUES (?)", text)
@@ -119,7 +128,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `missing and extra arguments are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a, b)")
             local sql = "INSERT INTO t VALUES (?, ?)"
             matches(fails("argument", db.execute, db, sql, 1), "expected 2 arguments for the statement, got 1")
@@ -139,7 +149,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `unknown names in arguments are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             local err = fails("argument", db.execute, db, "INSERT INTO t VALUES (:age)", { age = 1, extra = 2 })
             matches(err, 'no parameter "extra"')
@@ -152,7 +163,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `several statements can be executed at once`() async throws {
-        try await script("""
+        try await script(
+            """
             local changes = db:execute([[
               CREATE TABLE t (a, b); -- first
               INSERT INTO t VALUES (?, :name); /* second */
@@ -168,7 +180,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a failure among several statements keeps earlier changes unless they are in a transaction`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a UNIQUE)")
             local sql = "INSERT INTO t VALUES (1); INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)"
             local err = fails("constraint_unique", db.execute, db, sql)
@@ -183,7 +196,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `wrong arguments for several statements are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             fails("argument", db.execute, db, "INSERT INTO t VALUES (?); INSERT INTO t VALUES (?)", 1)
             fails("argument", db.execute, db, "INSERT INTO t VALUES (?); INSERT INTO t VALUES (?)", 1, 2, 3)
@@ -193,7 +207,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `empty SQL executes nothing and cannot be fetched`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, sql in ipairs{ "", " ", "\\n", ";", " ; ; ", "-- comment", "/* comment */", "/*", "\\u{FEFF}" } do
               equal(db:execute(sql).changed_rows, 0)
               for _, verb in ipairs{ "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "prepare" } do
@@ -204,7 +219,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `only execute accepts several statements`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, verb in ipairs{ "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "prepare" } do
               matches(fails("argument", db[verb], db, "SELECT 1; SELECT 2"), "several statements")
               if verb ~= "prepare" then db[verb](db, "SELECT 1; -- only one") end
@@ -213,7 +229,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `invalid SQL is an error, even if it is not text`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "prepare", "explain" } do
               for _, sql in ipairs{ 1, 1.5, true, {}, print, db } do
                 fails("argument", db[verb], db, sql)
@@ -228,7 +245,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `very long and very deep SQL is an error instead of a crash`() async throws {
-        try await script("""
+        try await script(
+            """
             local ok, err = pcall(db.fetch_value, db, "SELECT " .. ("("):rep(100000) .. "1" .. (")"):rep(100000))
             equal(ok, false)
             equal(db:fetch_value("SELECT '" .. ("x"):rep(500000) .. "'"), ("x"):rep(500000))
@@ -245,7 +263,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `an INSERT with RETURNING can be fetched and runs once`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
             equal(db:fetch_all("INSERT INTO t (a) VALUES ('x'), ('y') RETURNING id, a"), { { id = 1, a = "x" }, { id = 2, a = "y" } })
             equal(db:fetch_value("INSERT INTO t (a) VALUES ('z') RETURNING id"), 3)
@@ -261,7 +280,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `upsert reports its changes`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE, n DEFAULT 0); CREATE TABLE u (a)")
             equal(db:execute("INSERT INTO t (a) VALUES ('x')").inserted_rowid, 1)
             for i = 1, 5 do db:execute("INSERT INTO u VALUES (1)") end
@@ -275,7 +295,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `an INSERT into a table without row ids returns no row id`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); CREATE TABLE w (a PRIMARY KEY) WITHOUT ROWID")
             db:execute("INSERT INTO t VALUES (1), (2), (3)")
             equal(db:execute("INSERT INTO w VALUES (1)").inserted_rowid, nil)

@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test func `all connections of all databases that scripts use load the extensions`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT thrice(5)"), 15)
             equal(perilune.queue():fetch_value("SELECT thrice(5)"), 15)
             local pool = perilune.pool(temporary_path("pool.sqlite"))
@@ -37,17 +38,20 @@ import Testing
     }
 
     @Test func `scripts of a host without extensions have none and cannot load any`() async throws {
-        try await PeriluneBindingsTests.script("""
+        try await PeriluneBindingsTests.script(
+            """
             fails("sql", db.fetch_value, db, "SELECT thrice(5)")
             local err = fails("sql", db.fetch_value, db, "SELECT load_extension(?)", arg[1])
             """, arguments: [Self.path])
     }
 
     @Test func `a sandboxed script has the listed extensions and cannot load any`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT thrice(5)"), 15)
             fails("sql", db.fetch_value, db, "SELECT load_extension('x.so')")
-            """) { configuration in
+            """
+        ) { configuration in
             configuration.libraries = .sandboxed
             configuration.allowsFiles = false
         }

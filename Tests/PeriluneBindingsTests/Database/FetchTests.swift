@@ -2,14 +2,16 @@ import Testing
 
 @Suite struct FetchTests {
     @Test func `fetch_all returns a list of rows`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_all("SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, NULL"), { { a = 1, b = "x" }, { a = 2 } })
             equal(db:fetch_all("SELECT 1 WHERE 0"), {})
             """)
     }
 
     @Test func `fetch_one returns a row or nil`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_one("SELECT 1 AS a UNION ALL SELECT 2"), { a = 1 })
             equal(db:fetch_one("SELECT 1 WHERE 0"), nil)
             equal(db:fetch_one("SELECT NULL AS a"), {})
@@ -17,7 +19,8 @@ import Testing
     }
 
     @Test func `lists of rows do not change after they were fetched`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local rows = db:fetch_all("SELECT a FROM t")
             db:execute("UPDATE t SET a = a + 10")
@@ -28,27 +31,31 @@ import Testing
     }
 
     @Test func `fetch_values returns a list of values`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_values("SELECT 1 UNION ALL SELECT 2.5 UNION ALL SELECT 'x'"), { 1, 2.5, "x" })
             equal(db:fetch_values("SELECT 1 WHERE 0"), {})
             """)
     }
 
     @Test func `fetch_value returns the leftmost column of the first row`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT 1, 2 UNION ALL SELECT 3, 4"), 1)
             equal(db:fetch_values("SELECT 1, 2 UNION ALL SELECT 3, 4"), { 1, 3 })
             """)
     }
 
     @Test func `lists can contain NULLs`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_optional_values("SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3"), { 1, perilune.null, 3 })
             """)
     }
 
     @Test func `NULL in a list of values is an error with the row`() async throws {
-        try await script("""
+        try await script(
+            """
             local err = fails("null", db.fetch_values, db, "SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3")
             matches(err, "row 2")
             fails("null", db.fetch_set, db, "SELECT NULL")
@@ -60,7 +67,8 @@ import Testing
     }
 
     @Test func `fetch_one distinguishes a missing row from NULL`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT 1 WHERE 0"), nil)
             equal(db:fetch_value("SELECT NULL"), nil)
             equal(db:fetch_one("SELECT 1 WHERE 0"), nil)
@@ -70,20 +78,23 @@ import Testing
     }
 
     @Test func `a count can be fetched as a value`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             equal(db:fetch_value("SELECT COUNT(*) FROM (SELECT a FROM t WHERE a > 1)"), 2)
             """)
     }
 
     @Test func `fetch_set returns a table of keys`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_set("SELECT 1 UNION ALL SELECT 1 UNION ALL SELECT 'x'"), { [1] = true, x = true })
             """)
     }
 
     @Test func `columns that are declared boolean are booleans`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a BOOLEAN, b BOOL, c INTEGER)")
             db:execute("INSERT INTO t VALUES (?, ?, ?)", true, false, true)
             equal(db:fetch_one("SELECT * FROM t"), { a = true, b = false, c = 1 })
@@ -97,7 +108,8 @@ import Testing
     }
 
     @Test func `statements outside blocks see the writes of other statements`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             for i = 1, 5 do
               db:execute("INSERT INTO t VALUES (?)", i)
@@ -107,7 +119,8 @@ import Testing
     }
 
     @Test func `cached statements follow schema changes`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             local statement = db:prepare("SELECT * FROM t")
             equal(db:fetch_all("SELECT * FROM t"), { { a = 1 } })
@@ -132,7 +145,8 @@ import Testing
     }
 
     @Test func `many columns and many rows can be fetched`() async throws {
-        try await script("""
+        try await script(
+            """
             local names = {}
             for i = 1, 2000 do names[i] = i .. " AS c" .. i end
             local row = db:fetch_one("SELECT " .. table.concat(names, ", "))
@@ -150,7 +164,8 @@ import Testing
     }
 
     @Test func `explain shows a query plan`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             matches(db:explain("SELECT * FROM t WHERE rowid = ?", 1), "SEARCH t")
             equal(db:fetch_all("EXPLAIN QUERY PLAN DELETE FROM t WHERE a = 1")[1].detail, "SCAN t")

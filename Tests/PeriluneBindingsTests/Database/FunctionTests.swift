@@ -2,14 +2,16 @@ import Testing
 
 @Suite struct FunctionTests {
     @Test func `a Lua function can be called in SQL`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
             equal(db:fetch_value("SELECT slugify('Moby Dick!')"), "moby-dick-")
             """)
     }
 
     @Test func `values pass through an SQL function exactly`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("same", 1, function(value) return value end)
             local values = { 1, -9223372036854775807 - 1, 0.1, 1/0, "a\\0b", "\\xff", "" }
             for _, value in ipairs(values) do equal(db:fetch_value("SELECT same(?)", value), value) end
@@ -27,7 +29,8 @@ import Testing
     }
 
     @Test func `functions with different numbers of arguments coexist and can be replaced`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("f", 1, function() return "one" end)
             db:add_function("f", 2, function() return "two" end)
             db:add_function("g", function(...) return select("#", ...) end)
@@ -41,7 +44,8 @@ import Testing
     }
 
     @Test func `built-in SQLite functions can be replaced but not removed`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("upper", 1, function(text) return "mine: " .. text end)
             equal(db:fetch_value("SELECT upper('a')"), "mine: a")
             matches(fails("argument", db.remove_function, db, "UPPER", 1), "built into SQLite")
@@ -55,7 +59,8 @@ import Testing
     }
 
     @Test func `a statement raises a function's error unchanged`() async throws {
-        try await script("""
+        try await script(
+            """
             local mine = { reason = "mine" }
             db:add_function("bad", 0, function() error(mine) end)
             local ok, err = pcall(db.fetch_value, db, "SELECT bad()")
@@ -73,7 +78,8 @@ import Testing
     }
 
     @Test func `a function cannot use the database`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("count", 0, function() return db:fetch_value("SELECT 1") end)
             fails("nested_access", db.fetch_value, db, "SELECT count()")
             db:write(function(db)
@@ -85,7 +91,8 @@ import Testing
     }
 
     @Test func `a result that cannot be stored is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("bad", 0, function() return {} end)
             matches(fails("conversion", db.fetch_value, db, "SELECT bad()"), "a table")
             db:add_function("nan", 0, function() return 0/0 end)
@@ -94,7 +101,8 @@ import Testing
     }
 
     @Test func `a function works in coroutines and in both kinds of access`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_function("twice", 1, function(x) return 2 * x end)
             local co = coroutine.wrap(function() coroutine.yield(db:fetch_value("SELECT twice(1)")) return db:fetch_value("SELECT twice(2)") end)
             equal(co(), 2)
@@ -105,7 +113,8 @@ import Testing
     }
 
     @Test func `a function is available on every connection of a pool`() async throws {
-        try await script("""
+        try await script(
+            """
             local pool = perilune.pool(temporary_path("pool.sqlite"))
             pool:add_function("twice", 1, function(x) return 2 * x end)
             equal(pool:read(function(db) return db:fetch_value("SELECT twice(3)") end), 6)
@@ -116,7 +125,8 @@ import Testing
     }
 
     @Test func `a deterministic function can be used in an index`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             db:add_function("plain", 1, function(x) return x end)
             fails("sql", db.execute, db, "CREATE INDEX i ON t (plain(a))")
@@ -126,7 +136,8 @@ import Testing
     }
 
     @Test func `an aggregate steps through the rows of a group`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (kind TEXT, n INTEGER)")
             db:execute("INSERT INTO t VALUES ('a', 2), ('a', 3), ('b', 5), ('b', 7)")
             db:add_aggregate("product", 1, { initial = 1, step = function(state, n) return state * n end })
@@ -142,7 +153,8 @@ import Testing
     }
 
     @Test func `an aggregate with an inverse can be used as a window function`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_aggregate("total_of", 1, {
               initial = 0,
               step = function(state, n) return state + n end,
@@ -155,7 +167,8 @@ import Testing
     }
 
     @Test func `an aggregate that fails ends the statement and can be used again`() async throws {
-        try await script("""
+        try await script(
+            """
             local fail = true
             db:add_aggregate("picky", 1, {
               initial = 0,
@@ -169,7 +182,8 @@ import Testing
     }
 
     @Test func `a collation sorts by a Lua function`() async throws {
-        try await script("""
+        try await script(
+            """
             db:add_collation("by_length", function(a, b) return #a - #b end)
             db:execute("CREATE TABLE t (s TEXT)")
             db:execute("INSERT INTO t VALUES ('ccc'), ('a'), ('bb')")
@@ -184,15 +198,18 @@ import Testing
             """)
     }
 
-    @Test(arguments: ["BINARY", "nocase", "RTrim"]) func `SQLite's own collations cannot be removed`(_ name: String) async throws {
-        try await script("""
+    @Test(arguments: ["BINARY", "nocase", "RTrim"]) func `SQLite's own collations cannot be removed`(_ name: String) async throws
+    {
+        try await script(
+            """
             matches(fails("argument", db.remove_collation, db, "\(name)"), "\(name) is built into SQLite and cannot be removed")
             equal(db:fetch_value("SELECT 'a' = 'a' COLLATE \(name)"), 1)
             """)
     }
 
     @Test func `a function cannot be replaced while a statement is running`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             db:execute("INSERT INTO t VALUES (1), (2)")
             db:add_function("f", 1, function(x) return x end)
@@ -207,7 +224,8 @@ import Testing
     }
 
     @Test func `wrong names and argument counts are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             local f = function() end
             fails("argument", db.add_function, db, "f", 128, f)
             fails("argument", db.add_function, db, "f", -2, f)

@@ -48,7 +48,8 @@ import Testing
 
     @Test func `DatabaseCursor isDone begins a statement again, with the arguments that it has`() throws {
         try DatabaseQueue().read { db in
-            let statement = try db.makeStatement(sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n")
+            let statement = try db.makeStatement(
+                sql: "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i FROM n")
             statement.arguments = [3]
             let steps = StatementSteps(statement)
             for _ in 1...2 {

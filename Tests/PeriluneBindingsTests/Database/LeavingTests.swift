@@ -95,74 +95,77 @@ import Testing
         }
         """#
 
-    @Test(arguments: databases) func `no transaction stays open, whatever happens while an access ends`(_ open: String) async throws {
-        try await script(Self.disturbances + Self.accesses + #"""
-            local open = \#(open)
-            local steps = { "body", "on_change", "will_commit", "did_commit", "did_rollback", "trace", "function", "prepare" }
+    @Test(arguments: databases) func `no transaction stays open, whatever happens while an access ends`(_ open: String)
+        async throws
+    {
+        try await script(
+            Self.disturbances + Self.accesses + #"""
+                local open = \#(open)
+                local steps = { "body", "on_change", "will_commit", "did_commit", "did_rollback", "trace", "function", "prepare" }
 
-            local function check(q, what)
-              cursor = nil
-              collectgarbage()
-              equal({ what, q:is_inside_transaction() }, { what, false })
-              q:read(function(d) equal({ what, d:fetch_value("SELECT 1") }, { what, 1 }) end)
-              q:write(function(d) d:execute("INSERT INTO log VALUES ('after')") end)
-              equal({ what, q:fetch_value("SELECT COUNT(*) FROM log") }, { what, 1 })
-              equal({ what, q:fetch_value("PRAGMA foreign_key_check") }, { what, nil })
-            end
-
-            local count = 0
-            local function try(step, access, disturbance)
-              local what = access[1] .. " with " .. disturbance[1] .. " in " .. step
-              local is_on, q = false, nil
-              local function at(place, d)
-                if not is_on or place ~= step then return end
-                is_on = false
-                count = count + 1
-                disturbance[2](d or q, q)
-              end
-              local options = {}
-              if step == "trace" then options.trace = function() at("trace") end end
-              q = open(options)
-              q:write(function(d)
-                stale = d
-                d:execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, f); INSERT INTO parent VALUES (1, 0), (2, 0);"
-                  .. "CREATE TABLE child (parent REFERENCES parent); CREATE TABLE log (a)")
-              end)
-              if step == "function" then
-                q:add_function("disturb", 0, function() at("function") return 1 end)
-                q:execute("CREATE TRIGGER t AFTER INSERT ON parent BEGIN UPDATE parent SET f = disturb() WHERE id = new.id; END")
-              end
-              local observer
-              if step == "on_change" or step == "will_commit" or step:find("^did_") then
-                observer = q:observe_transactions{ [step] = function(d) at(step, type(d) == "userdata" and d or nil) end }
-              end
-              is_on = true
-              pcall(access[2], q, at)
-              is_on = false
-              if observer then observer:cancel() end
-              if pcall(q.path, q) and not q:is_inside_transaction() then
-                pcall(q.execute, q, "DROP TRIGGER IF EXISTS t")
-              end
-              local is_open = pcall(q.fetch_value, q, "SELECT 1")
-              if is_open or disturbance[1] ~= "closing" then check(q, what) q:close() end
-            end
-
-            for _, step in ipairs(steps) do
-              for _, access in ipairs(accesses) do
-                local former = count
-                for _, disturbance in ipairs(disturbances) do
-                  if step ~= "prepare" then try(step, access, disturbance) end
-                  -- An access without this step has it with no disturbance.
-                  if count == former then break end
+                local function check(q, what)
+                  cursor = nil
+                  collectgarbage()
+                  equal({ what, q:is_inside_transaction() }, { what, false })
+                  q:read(function(d) equal({ what, d:fetch_value("SELECT 1") }, { what, 1 }) end)
+                  q:write(function(d) d:execute("INSERT INTO log VALUES ('after')") end)
+                  equal({ what, q:fetch_value("SELECT COUNT(*) FROM log") }, { what, 1 })
+                  equal({ what, q:fetch_value("PRAGMA foreign_key_check") }, { what, nil })
                 end
-              end
-            end
-            -- A connection that is being prepared.
-            for _, disturbance in ipairs(disturbances) do
-              pcall(open, { prepare = function(d) disturbance[2](d, d) end })
-            end
-            assert(count > 500, count)
-            """#)
+
+                local count = 0
+                local function try(step, access, disturbance)
+                  local what = access[1] .. " with " .. disturbance[1] .. " in " .. step
+                  local is_on, q = false, nil
+                  local function at(place, d)
+                    if not is_on or place ~= step then return end
+                    is_on = false
+                    count = count + 1
+                    disturbance[2](d or q, q)
+                  end
+                  local options = {}
+                  if step == "trace" then options.trace = function() at("trace") end end
+                  q = open(options)
+                  q:write(function(d)
+                    stale = d
+                    d:execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, f); INSERT INTO parent VALUES (1, 0), (2, 0);"
+                      .. "CREATE TABLE child (parent REFERENCES parent); CREATE TABLE log (a)")
+                  end)
+                  if step == "function" then
+                    q:add_function("disturb", 0, function() at("function") return 1 end)
+                    q:execute("CREATE TRIGGER t AFTER INSERT ON parent BEGIN UPDATE parent SET f = disturb() WHERE id = new.id; END")
+                  end
+                  local observer
+                  if step == "on_change" or step == "will_commit" or step:find("^did_") then
+                    observer = q:observe_transactions{ [step] = function(d) at(step, type(d) == "userdata" and d or nil) end }
+                  end
+                  is_on = true
+                  pcall(access[2], q, at)
+                  is_on = false
+                  if observer then observer:cancel() end
+                  if pcall(q.path, q) and not q:is_inside_transaction() then
+                    pcall(q.execute, q, "DROP TRIGGER IF EXISTS t")
+                  end
+                  local is_open = pcall(q.fetch_value, q, "SELECT 1")
+                  if is_open or disturbance[1] ~= "closing" then check(q, what) q:close() end
+                end
+
+                for _, step in ipairs(steps) do
+                  for _, access in ipairs(accesses) do
+                    local former = count
+                    for _, disturbance in ipairs(disturbances) do
+                      if step ~= "prepare" then try(step, access, disturbance) end
+                      -- An access without this step has it with no disturbance.
+                      if count == former then break end
+                    end
+                  end
+                end
+                -- A connection that is being prepared.
+                for _, disturbance in ipairs(disturbances) do
+                  pcall(open, { prepare = function(d) disturbance[2](d, d) end })
+                end
+                assert(count > 500, count)
+                """#)
     }
 
     @Test(arguments: ["timeout", "budget", "cancelled", "exit", "memory"])
@@ -179,7 +182,8 @@ import Testing
             "db:write(function(d) d:execute('INSERT INTO t VALUES (2)') local rows = d:rows('SELECT 1 UNION SELECT 2') rows() d:in_savepoint(function() d:interrupt() stop() end) end)",
         ]
         let stop = [
-            "timeout": "while true do end", "budget": "while true do end", "cancelled": "require('test').cancel() while true do end",
+            "timeout": "while true do end", "budget": "while true do end",
+            "cancelled": "require('test').cancel() while true do end",
             "exit": "os.exit(3)", "memory": "local list = {} while true do list[#list + 1] = ('x'):rep(1000) .. #list end",
         ]
         for place in places {
@@ -202,7 +206,8 @@ import Testing
             #expect(error?.code.description == ending, "\(place): \(String(describing: error))")
             if ending == "timeout" { await host.limitTime(to: .seconds(600)) }
             // The observers still exist.
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 equal(db:is_inside_transaction(), false)
                 db:read(function(d) equal(d:fetch_value("SELECT COUNT(*) FROM t WHERE a = 2"), 0) end)
                 """)
@@ -210,7 +215,8 @@ import Testing
     }
 
     @Test func `a cursor that an interruption has reset does not start again`() async throws {
-        try await script("""
+        try await script(
+            """
             local rows = db:rows("SELECT 1 AS a UNION SELECT 2")
             equal(rows().a, 1)
             pcall(db.write, db, function() db:interrupt() end)
@@ -219,7 +225,8 @@ import Testing
     }
 
     @Test func `a failed savepoint is rolled back even if the connection is interrupted`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             db:write(function(d)
               d:execute("INSERT INTO t VALUES (1)")

@@ -21,7 +21,8 @@ import Testing
         let reference = try DatabaseQueue()
         let calls = [
             "instr(?1, ?2)", "instr(CAST(?1 AS BLOB), CAST(?2 AS BLOB))", "instr(CAST(?1 AS BLOB), ?2)", "replace(?1, ?2, ?3)",
-            "trim(?1)", "trim(?1, ?2)", "ltrim(?1)", "ltrim(?1, ?2)", "rtrim(?1)", "rtrim(?1, ?2)", "?1 LIKE ?2", "?1 NOT LIKE ?2",
+            "trim(?1)", "trim(?1, ?2)", "ltrim(?1)", "ltrim(?1, ?2)", "rtrim(?1)", "rtrim(?1, ?2)", "?1 LIKE ?2",
+            "?1 NOT LIKE ?2",
             "?1 LIKE ?2 ESCAPE '\\'", "?1 LIKE ?2 ESCAPE '%'", "?1 LIKE ?2 ESCAPE '_'", "?1 GLOB ?2", "?1 LIKE '%' || ?2 || '%'",
             "?1 GLOB '*' || ?2 || '*'", "CAST(?1 AS BLOB) LIKE ?2", "instr(12345, 34)", "replace(12345, 3, NULL)", "trim(NULL)",
             "instr('a', NULL)", "instr('', '')", "instr('a', '')", "replace('abc', '', 'x')", "trim('abc', '')",
@@ -30,7 +31,9 @@ import Testing
         var texts = Texts()
         let cases = (0..<3000).map { _ in [texts.text(upTo: 12), texts.text(upTo: 5), texts.text(upTo: 3)] }
         let expected = try await reference.read { db in
-            try cases.map { try Row.fetchOne(db, sql: sql, arguments: StatementArguments($0))!.map { $0.1.storage.value as? String } }
+            try cases.map {
+                try Row.fetchOne(db, sql: sql, arguments: StatementArguments($0))!.map { $0.1.storage.value as? String }
+            }
         }
         try await host.run(source: "function one(...) return { db:tuples(...)() } end")
         for (values, expected) in zip(cases, expected) {
@@ -41,23 +44,28 @@ import Testing
     }
 
     @Test func `errors of LIKE match SQLite's`() async throws {
-        try await script("""
+        try await script(
+            """
             matches(fails("sql", db.fetch_value, db, "SELECT 'a' LIKE 'a' ESCAPE 'xx'"), "ESCAPE expression must be a single character")
             matches(fails("sql", db.fetch_value, db, "SELECT 'a' LIKE ?", ("a"):rep(60000)), "LIKE or GLOB pattern too complex")
-            """) { $0.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60)) }
+            """
+        ) { $0.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60)) }
     }
 
     @Test(arguments: [
-        "SELECT instr(?1, ?2) FROM (SELECT ?3)", "SELECT replace(?1, ?2, 'x') FROM (SELECT ?3)", "SELECT trim(?1, ?3)", "SELECT rtrim(?1, ?3)",
+        "SELECT instr(?1, ?2) FROM (SELECT ?3)", "SELECT replace(?1, ?2, 'x') FROM (SELECT ?3)", "SELECT trim(?1, ?3)",
+        "SELECT rtrim(?1, ?3)",
         "SELECT ?1 LIKE '%' || substr(?2, 1, 40000) FROM (SELECT ?3)",
         "SELECT ?1 GLOB '*' || substr(?2, 1, 40000) FROM (SELECT ?3)",
     ]) func `a call that would take minutes ends at the time limit`(_ sql: String) async throws {
-        let error = await failure(of: """
-            local set = {}
-            for i = 0x4E00, 0x9000 do set[#set + 1] = utf8.char(i) end
-            local text = ("a"):rep(2000000)
-            db:fetch_value("\(sql)", text, ("a"):rep(1000000) .. "b", table.concat(set) .. "a")
-            """) { $0.limits.time = .milliseconds(100) }
+        let error = await failure(
+            of: """
+                local set = {}
+                for i = 0x4E00, 0x9000 do set[#set + 1] = utf8.char(i) end
+                local text = ("a"):rep(2000000)
+                db:fetch_value("\(sql)", text, ("a"):rep(1000000) .. "b", table.concat(set) .. "a")
+                """
+        ) { $0.limits.time = .milliseconds(100) }
         #expect(error?.code == .timeout)
     }
 
@@ -114,24 +122,28 @@ import Testing
         ]
         let sql = "SELECT " + calls.map { "quote(\($0))" }.joined(separator: ", ") + " FROM f WHERE f MATCH ? ORDER BY rowid"
         let queries = [
-            "a", "a OR b", "\"a b\"", "\"a b\" OR \"b c\" OR b", "a AND c", "NEAR(a c, 3)", "one : b", "\"a a\" OR a", "ab", "e NOT a", "d*",
+            "a", "a OR b", "\"a b\"", "\"a b\" OR \"b c\" OR b", "a AND c", "NEAR(a c, 3)", "one : b", "\"a a\" OR a", "ab",
+            "e NOT a", "d*",
             "\"a b a\" OR \"b a b\"",
         ]
         let host = try testHost {
             $0.database = .existing(queue)
             $0.limits.time = .seconds(60)
         }
-        try await host.run(source: """
-            function all(...)
-              local list, next_row = {}, db:tuples(...)
-              local row = { next_row() }
-              while row[1] do list[#list + 1], row = row, { next_row() } end
-              return list
-            end
-            """)
+        try await host.run(
+            source: """
+                function all(...)
+                  local list, next_row = {}, db:tuples(...)
+                  local row = { next_row() }
+                  while row[1] do list[#list + 1], row = row, { next_row() } end
+                  return list
+                end
+                """)
         for query in queries {
             let expected = try await copy.read { db in
-                try Row.fetchAll(db, sql: sql, arguments: [query]).map { row in row.databaseValues.map { String.fromDatabaseValue($0) ?? "NULL" } }
+                try Row.fetchAll(db, sql: sql, arguments: [query]).map { row in
+                    row.databaseValues.map { String.fromDatabaseValue($0) ?? "NULL" }
+                }
             }
             let found: [[String]] = try await host.call("all", sql, query)
             #expect(found.count == expected.count)
@@ -141,22 +153,28 @@ import Testing
         }
     }
 
-    @Test(arguments: ["highlight(f, 0, '<', '>')", "snippet(f, 0, '<', '>', '...', 64)", "snippet(f, -1, '<', '>', '...', 1000000)"])
+    @Test(arguments: [
+        "highlight(f, 0, '<', '>')", "snippet(f, 0, '<', '>', '...', 64)", "snippet(f, -1, '<', '>', '...', 1000000)",
+    ])
     func `a call on a document with a million words ends at the time limit`(_ call: String) async throws {
-        let error = await failure(of: """
-            db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
-            db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(500000))
-            while true do db:fetch_value("SELECT length(\(call)) FROM f WHERE f MATCH 'a'") end
-            """) { $0.limits.time = .seconds(3) }
+        let error = await failure(
+            of: """
+                db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
+                db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(500000))
+                while true do db:fetch_value("SELECT length(\(call)) FROM f WHERE f MATCH 'a'") end
+                """
+        ) { $0.limits.time = .seconds(3) }
         #expect(error?.code == .timeout)
     }
 
     @Test func `a wrong number of arguments gives FTS5's error`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE VIRTUAL TABLE f USING fts5(a)")
             db:execute("INSERT INTO f VALUES ('a')")
             matches(fails("sql", db.fetch_value, db, "SELECT highlight(f, 0) FROM f"), "wrong number of arguments to function highlight")
             matches(fails("sql", db.fetch_value, db, "SELECT snippet(f) FROM f"), "wrong number of arguments to function snippet")
-            """) { $0.limits.time = .seconds(60) }
+            """
+        ) { $0.limits.time = .seconds(60) }
     }
 }

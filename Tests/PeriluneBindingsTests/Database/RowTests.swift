@@ -3,7 +3,8 @@ import PeriluneLuaFileTools
 
 @Suite struct RowTests {
     @Test func `a column can be read by position`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 'a' AS x, NULL AS y, 3 AS z")
             equal(row[1], "a")
             equal(row[2], nil)
@@ -17,7 +18,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a column can be read by name in any case, and the leftmost wins`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS Name, 2 AS NAME, 3 AS other")
             equal(row.Name, 1)
             equal(row.name, 1)
@@ -31,7 +33,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a missing column differs from NULL`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT NULL AS date")
             equal(row.date, nil)
             equal(row:has("date"), true)
@@ -44,7 +47,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `columns can be optional or required`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT NULL AS a, 1 AS b")
             equal(row:get("a"), nil)
             equal(row:require("b"), 1)
@@ -56,7 +60,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `typed reading loses nothing`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 9223372036854775807 AS i, 1.5 AS f, '12' AS s, 2.0 AS whole, NULL AS none")
             equal(row:integer("i"), math.maxinteger)
             equal(row:integer("whole"), 2)
@@ -72,7 +77,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `an integer can be read as a boolean, and 0 is false`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 0 AS a, 1 AS b, 7 AS c, '1' AS d, NULL AS e")
             equal(row:boolean("a"), false)
             equal(row:boolean("b"), true)
@@ -83,7 +89,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `text can be read as a date`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT '2026-03-01' AS d, 'soon' AS x")
             equal(row.d, "2026-03-01")
             equal(tostring(row:date("d")), tostring(perilune.date("2026-03-01")))
@@ -92,7 +99,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `names and values are in column order`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS b, NULL AS a, 3 AS b")
             local seen = {}
             for name, value in row:pairs() do seen[#seen + 1] = name .. "=" .. tostring(value) end
@@ -108,7 +116,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `of duplicate names, the leftmost column is found`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_one("SELECT 1 AS foo, 2 AS foo").foo, 1)
             equal(db:fetch_one("SELECT NULL AS foo, 2 AS foo").foo, nil)
             equal(db:fetch_one("SELECT NULL AS foo, 2 AS foo")[2], 2)
@@ -118,7 +127,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a row can be converted to a plain table`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 2 AS a")
             local plain = row:to_table()
             equal(getmetatable(plain), nil)
@@ -127,7 +137,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a row can be made from a table`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = perilune.row.new{ name = "foo", date = perilune.null, [3] = nil }
             equal(row.name, "foo")
             equal(row.NAME, "foo")
@@ -144,7 +155,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a row cannot be made from values that SQLite cannot store`() async throws {
-        try await script("""
+        try await script(
+            """
             matches(fails("conversion", perilune.row.new, { a = 1, b = {} }), "`b`")
             fails("conversion", perilune.row.new, { a = print })
             fails("conversion", perilune.row.new, { a = db })
@@ -157,7 +169,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `rows can be compared and printed`() async throws {
-        try await script("""
+        try await script(
+            """
             local sql = "SELECT 1 AS id, 'Ada' AS name, NULL AS note, 0.5 AS x"
             local row = db:fetch_one(sql)
             equal(row == db:fetch_one(sql), true)
@@ -171,7 +184,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a column hides a method with its name`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS has, NULL AS \\"get\\", 3 AS \\"values\\"")
             equal(row.has, 1)
             equal(row.get, nil)
@@ -181,7 +195,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `methods of rows refuse other values as self`() async throws {
-        try await script("""
+        try await script(
+            """
             for name, method in pairs(perilune.row) do
               if name ~= "new" then
                 for _, value in ipairs{ 1, "x", {}, db, perilune.null, setmetatable({}, { __index = perilune.row }) } do
@@ -194,7 +209,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `rows can be changed, and cyclic rows do no harm`() async throws {
-        try await script("""
+        try await script(
+            """
             local one, two = db:fetch_one("SELECT 1 AS a"), db:fetch_one("SELECT 1 AS a")
             one.extra, one.a = "more", 2
             equal(one.a, 2)
@@ -218,7 +234,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `iterators of rows accept any arguments without crashing`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS a, 2 AS b")
             for _, value in ipairs{ 1, "x", {}, db, perilune.null, print } do
               local next_pair = pairs(row)

@@ -3,7 +3,8 @@ import PeriluneLuaFileTools
 
 @Suite struct StatementTests {
     @Test func `a prepared statement can run many times and reports its changes each time`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (name, age)")
             local insert = db:prepare("INSERT INTO t VALUES (:name, :age)")
             equal(insert:execute{ name = "Arthur", age = 41 }.inserted_rowid, 1)
@@ -16,7 +17,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement works again after a failure`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a UNIQUE)")
             local insert = db:prepare("INSERT INTO t VALUES (?)")
             local select = db:prepare("SELECT abs(?)")
@@ -41,7 +43,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a prepared SELECT can be fetched in every form`() async throws {
-        try await script("""
+        try await script(
+            """
             local statement = db:prepare("SELECT ? AS a, ? AS b")
             equal(statement:fetch_all(1, 2), { { a = 1, b = 2 } })
             equal(statement:fetch_one(1, 2), { a = 1, b = 2 })
@@ -60,7 +63,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement can be used for many rows with named arguments`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name)")
             db:write(function(db)
               local insert = db:prepare("INSERT INTO t (name) VALUES (:name)")
@@ -71,7 +75,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement prepared in a block becomes unusable at its end`() async throws {
-        try await script("""
+        try await script(
+            """
             local escaped
             db:read(function(db) escaped = db:prepare("SELECT 1") equal(escaped:fetch_value(), 1) end)
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set", "rows", "tuples", "columns", "parameters", "is_readonly" } do
@@ -83,7 +88,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement prepared outside works inside and outside all blocks`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("statement.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
               q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -99,7 +105,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement can be used while its database is open elsewhere`() async throws {
-        try await script("""
+        try await script(
+            """
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a)")
             local insert = other:prepare("INSERT INTO t VALUES (?)")
@@ -109,7 +116,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `arguments of statements are checked`() async throws {
-        try await script("""
+        try await script(
+            """
             local statement = db:prepare("SELECT :a, :b")
             fails("argument", statement.fetch_one, statement)
             fails("argument", statement.fetch_one, statement, { a = 1 })
@@ -120,7 +128,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a closed statement is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             local statement = db:prepare("SELECT 1")
             statement:close()
             statement:close()
@@ -131,7 +140,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `statements differ from other values`() async throws {
-        try await script("""
+        try await script(
+            """
             local statement = db:prepare("SELECT 1")
             for _, value in ipairs{ 1, "x", {}, db, perilune.null, print } do
               fails("argument", statement.fetch_all, value)
@@ -146,7 +156,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `ten thousand distinct statements do not fill the memory`() async throws {
-        try await script("""
+        try await script(
+            """
             db:fetch_value("SELECT 1")
             collectgarbage()
             local before = collectgarbage("count")
@@ -164,7 +175,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `statements in use survive eviction from the cache`() async throws {
-        try await script("""
+        try await script(
+            """
             local sql = "SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 3"
             local seen = {}
             for row in db:rows(sql) do
@@ -179,7 +191,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `failures within one block leave no statements behind`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a UNIQUE)")
             local bad = setmetatable({}, { __to_database = function() error("no") end })
             db:write(function(db)
@@ -205,7 +218,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a statement can be bound while a conversion uses it`() async throws {
-        try await script("""
+        try await script(
+            """
             local sql = "SELECT ? || '-' || ?"
             local nested = setmetatable({}, { __to_database = function()
               collectgarbage()

@@ -16,7 +16,8 @@ import Testing
             configuration.database = .existing(queue)
             configuration.limits = LuaLimits(memoryInBytes: 8 << 20)
         }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             db:write(function(db)
               local from, to = db:open_blob("file", "content", 1), db:open_blob("file", "content", 2, { write = true })
               to:seek("set", 49999990) to:write("0123456789") to:seek("set")
@@ -35,14 +36,18 @@ import Testing
 
     @Test func `reading and writing blobs counts toward the limits`() async throws {
         let host = try testHost { $0.limits = LuaLimits(instructions: 1_000_000) }
-        try await host.run(source: "db:execute(\"CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB); INSERT INTO file (content) VALUES (zeroblob(1000000))\")")
+        try await host.run(
+            source:
+                "db:execute(\"CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB); INSERT INTO file (content) VALUES (zeroblob(1000000))\")"
+        )
         let error = await #expect(throws: LuaError.self) {
-            try await host.run(source: """
-                db:read(function(db)
-                  local blob = db:open_blob('file', 'content', 1)
-                  while true do blob:seek('set') blob:read() end
-                end)
-                """)
+            try await host.run(
+                source: """
+                    db:read(function(db)
+                      local blob = db:open_blob('file', 'content', 1)
+                      while true do blob:seek('set') blob:read() end
+                    end)
+                    """)
         }
         #expect(error?.code == .budget)
     }
@@ -66,15 +71,20 @@ import Testing
     }
 
     @Test func `the time of a transaction comes from the context's clock`() async throws {
-        try await DependencyContainer.with { $0.date = .constant(Date(timeIntervalSince1970: 86400)) } operation: {
+        try await DependencyContainer.with {
+            $0.date = .constant(Date(timeIntervalSince1970: 86400))
+        } operation: {
             let host = try await ScriptHost(database: .existing(DatabaseQueue()))
-            try await host.runChecked("db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)")
+            try await host.runChecked(
+                "db:write(function(db) equal(tostring(db:transaction_date()), tostring(perilune.date('1970-01-02 00:00:00'))) end)"
+            )
         }
     }
 
     @Test func `a snapshot stays readable if its pool is closed`() async throws {
         let path = temporaryPath("pool.sqlite")
-        try await script("""
+        try await script(
+            """
             local pool = perilune.pool(arg[1])
             pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             local snapshot = pool:snapshot()
@@ -89,7 +99,8 @@ import Testing
 
     @Test func `snapshots that scripts leave open are closed with their host`() async throws {
         let path = temporaryPath("pool.sqlite")
-        try await script("""
+        try await script(
+            """
             pool = perilune.pool(arg[1])
             pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             snapshots = {}

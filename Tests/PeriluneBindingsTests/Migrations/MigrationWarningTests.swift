@@ -34,7 +34,8 @@ import Testing
         environment.logger = Logger(label: "test") { _ in Handler(log: log) }
         let state = try LuaState()
         try ScriptSetup(database: DatabaseQueue(), allowsFiles: false, environment: environment).install(in: state)
-        try state.run("""
+        try state.run(
+            """
             local function migrate(sql)
               local m = perilune.migrator():register("a", sql)
               m.erase_on_schema_change = true

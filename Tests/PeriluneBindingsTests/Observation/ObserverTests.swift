@@ -13,11 +13,12 @@ private final class Recorder: TransactionObserver, Sendable {
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
     func databaseDidChange(with event: DatabaseEvent) {
-        let kind = switch event.kind {
-        case .insert: "insert"
-        case .update: "update"
-        case .delete: "delete"
-        }
+        let kind =
+            switch event.kind {
+            case .insert: "insert"
+            case .update: "update"
+            case .delete: "delete"
+            }
         events.withLock { $0.append("\(kind) \(event.tableName) \(event.rowID)") }
     }
     func databaseWillCommit() throws { events.withLock { $0.append("will commit") } }
@@ -47,7 +48,8 @@ private final class Recorder: TransactionObserver, Sendable {
         queue.add(transactionObserver: recorder, extent: .databaseLifetime)
         try state.run("db:execute('INSERT INTO t (a) VALUES (1)')")
         #expect(recorder.take() == ["insert t 1", "will commit", "commit"])
-        try state.run("""
+        try state.run(
+            """
             db:write(function(db)
               db:execute("INSERT INTO t (a) VALUES (2)")
               db:execute("UPDATE t SET a = 3 WHERE id = 1")
@@ -59,14 +61,17 @@ private final class Recorder: TransactionObserver, Sendable {
         #expect(recorder.take().last == "rollback")
         try state.run("db:fetch_all('INSERT INTO t (a) VALUES (1), (2) RETURNING id')")
         #expect(recorder.take() == ["insert t 1", "insert t 2", "will commit", "commit"])
-        try state.run("db:read(function(db) db:fetch_all('SELECT * FROM t') for _ in db:rows('SELECT * FROM t') do end end) db:fetch_all('SELECT 1')")
+        try state.run(
+            "db:read(function(db) db:fetch_all('SELECT * FROM t') for _ in db:rows('SELECT * FROM t') do end end) db:fetch_all('SELECT 1')"
+        )
         #expect(recorder.take() == [])
     }
 
     @Test func `an observer is notified of each change in a transaction`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
-        try state.run("""
+        try state.run(
+            """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
             function insert() db:write(function(db)
               local statement = db:prepare("INSERT INTO t (a) VALUES (?)")
@@ -90,7 +95,8 @@ private final class Recorder: TransactionObserver, Sendable {
         let state = try makeState(over: queue)
         try state.run("db:execute('CREATE TABLE t (a)')")
         queue.add(transactionObserver: recorder, extent: .databaseLifetime)
-        try state.run("""
+        try state.run(
+            """
             db:write(function(db)
               db:execute("INSERT INTO t VALUES (1)")
               db:in_savepoint(function(db) db:execute("INSERT INTO t VALUES (2)") return "rollback" end)
@@ -154,21 +160,26 @@ private final class Recorder: TransactionObserver, Sendable {
         let states = try (0..<3).map { _ in try makeState(over: queue) }
         try states[0].run("db:execute('CREATE TABLE t (a)')")
         for (index, state) in states.enumerated() {
-            try state.run("statement = db:prepare('INSERT INTO t VALUES (?)') statement:execute(\(index)) iterator = db:rows('SELECT * FROM t') iterator()")
+            try state.run(
+                "statement = db:prepare('INSERT INTO t VALUES (?)') statement:execute(\(index)) iterator = db:rows('SELECT * FROM t') iterator()"
+            )
         }
         try states[2].run("assert(#db:fetch_values('SELECT a FROM t') == 3)")
         states[1].close()
         try states[2].run("statement:execute(9) iterator = nil collectgarbage() assert(#db:fetch_values('SELECT a FROM t') == 4)")
     }
 
-    @Test func `a state can be closed while statements and cursors of a shared database exist, and the database stays usable`() throws {
+    @Test func `a state can be closed while statements and cursors of a shared database exist, and the database stays usable`()
+        throws
+    {
         for isPool in [false, true] {
             let path = temporaryPath("shared.sqlite")
             let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
             try writer.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") }
             for _ in 0..<5 {
                 let state = try makeState(over: writer)
-                try state.run("""
+                try state.run(
+                    """
                     iterator = db:rows("SELECT a FROM t") iterator()
                     statement = db:prepare("SELECT 2") statement:fetch_value()
                     db:read(function(db) inner = db:rows("SELECT a FROM t") inner() db:fetch_value("SELECT 3") end)
@@ -186,7 +197,9 @@ private final class Recorder: TransactionObserver, Sendable {
         let state = try makeState(over: queue)
         try state.run("statement = db:prepare('SELECT 1') iterator = db:rows('SELECT 1 UNION ALL SELECT 2') iterator()")
         #expect(throws: DatabaseError.self) { try queue.close() }
-        for source in ["db:fetch_value('SELECT 1')", "statement:fetch_value()", "db:read(function() end)", "db:write(function() end)"] {
+        for source in [
+            "db:fetch_value('SELECT 1')", "statement:fetch_value()", "db:read(function() end)", "db:write(function() end)",
+        ] {
             try state.run(source)
         }
         try state.run("assert(iterator()[1] == 2)")

@@ -24,7 +24,9 @@ import Testing
         """
 
     private func log(of state: LuaState) throws -> String {
-        guard case .string(let text) = try state.run("local text = table.concat(log, ', ') log = {} return text")[0] else { return "" }
+        guard case .string(let text) = try state.run("local text = table.concat(log, ', ') log = {} return text")[0] else {
+            return ""
+        }
         return text.description
     }
 
@@ -53,7 +55,9 @@ import Testing
     @Test func `a transaction that a Lua observer refuses throws a Lua error in Swift`() throws {
         let queue = try DatabaseQueue()
         let state = try makeState(over: queue)
-        try state.run("db:execute('CREATE TABLE t (a)') db:observe_transactions{ will_commit = function() error({ reason = 'closed' }) end }")
+        try state.run(
+            "db:execute('CREATE TABLE t (a)') db:observe_transactions{ will_commit = function() error({ reason = 'closed' }) end }"
+        )
         let error = #expect(throws: LuaError.self) { try state.run("db:execute('INSERT INTO t VALUES (1)')") }
         #expect(error?.code == .runtime)
         try state.run("local _, err = pcall(db.execute, db, 'INSERT INTO t VALUES (1)') assert(err.reason == 'closed')")
@@ -98,7 +102,8 @@ import Testing
                 group.addTask {
                     let state = try LuaState(libraries: .trusted)
                     try ScriptSetup(database: pool, allowsFiles: true).install(in: state)
-                    try state.run("""
+                    try state.run(
+                        """
                         local changes, commits = 0, 0
                         for round = 1, 20 do
                           local observer = db:observe_transactions{
@@ -124,7 +129,8 @@ import Testing
     func `a callback that loops is ended at the limit and leaves nothing behind`(_ name: String) async throws {
         let long = Duration.seconds(600)
         let host = try testHost { $0.limits = LuaLimits(time: long) }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             db:execute("CREATE TABLE t (a)")
             observer = db:observe_transactions{ \(name) = function() while true do pcall(function() while true do end end) end end }
             """)
@@ -132,13 +138,16 @@ import Testing
             let isCalled = name != "did_rollback" || !end.isEmpty
             await host.limitTime(to: isCalled ? .milliseconds(300) : long)
             let error = await #expect(throws: LuaError.self) {
-                try await host.runChecked("db:write(function(db) db:execute('INSERT INTO t VALUES (1)') \(end) end) db:execute('INSERT INTO t VALUES (1)') error('end')")
+                try await host.runChecked(
+                    "db:write(function(db) db:execute('INSERT INTO t VALUES (1)') \(end) end) db:execute('INSERT INTO t VALUES (1)') error('end')"
+                )
             }
             await host.limitTime(to: long)
             #expect(isCalled ? error?.code == .timeout || error?.code == .runtime : error?.code == .runtime)
             try await host.runChecked("equal(db:is_inside_transaction(), false)")
         }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             observer:cancel()
             db:execute("DELETE FROM t")
             db:execute("INSERT INTO t VALUES (2)")
@@ -148,12 +157,14 @@ import Testing
 
     @Test func `events in savepoints count toward the script's memory`() async throws {
         let host = try testHost { $0.limits = LuaLimits(memoryInBytes: 8 << 20) }
-        try await host.runChecked("""
+        try await host.runChecked(
+            """
             db:execute("CREATE TABLE t (a)")
             db:observe_transactions{ on_change = function() end }
             """)
         let error = await #expect(throws: LuaError.self) {
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 db:write(function(db)
                   db:in_savepoint(function(db)
                     db:execute("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000000) INSERT INTO t SELECT i FROM n")

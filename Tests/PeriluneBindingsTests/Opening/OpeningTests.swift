@@ -6,7 +6,8 @@ import Testing
 
 @Suite struct OpeningTests {
     @Test func `a queue opens or creates the database at a path`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("library.sqlite")
             local first = perilune.queue(path)
             first:execute("CREATE TABLE book (title)")
@@ -21,7 +22,8 @@ import Testing
     }
 
     @Test func `databases in memory are private to their opener`() async throws {
-        try await script("""
+        try await script(
+            """
             local one, two = perilune.queue(), perilune.queue(":memory:")
             one:execute("CREATE TABLE t (a)")
             equal(one:tables(), { "t" })
@@ -45,14 +47,15 @@ import Testing
     @Test func `a connection is closed even if cursors and statements were left open`() async throws {
         let host = try testHost()
         let path = temporaryPath("cursors.sqlite")
-        try await host.run(source: """
-            local q = perilune.queue(arg[1])
-            q:execute("CREATE TABLE t (a)")
-            q:execute("INSERT INTO t VALUES (1), (2)")
-            statement = q:prepare("SELECT * FROM t")
-            iterator = q:rows("SELECT a FROM t")
-            iterator()
-            """, commandLine: [path])
+        try await host.run(
+            source: """
+                local q = perilune.queue(arg[1])
+                q:execute("CREATE TABLE t (a)")
+                q:execute("INSERT INTO t VALUES (1), (2)")
+                statement = q:prepare("SELECT * FROM t")
+                iterator = q:rows("SELECT a FROM t")
+                iterator()
+                """, commandLine: [path])
         #expect(openFiles(at: path) > 0)
         try await host.run(source: "statement = nil iterator = nil collectgarbage() collectgarbage()")
         try await host.run(source: "")
@@ -61,7 +64,8 @@ import Testing
     }
 
     @Test func `databases that a loop opens and drops are closed before the script ends`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("many.sqlite")
             local function open_files()
               local process = io.open("/proc/self/stat"):read("n")
@@ -80,7 +84,8 @@ import Testing
     }
 
     @Test func `foreign keys are enforced unless switched off`() async throws {
-        try await script("""
+        try await script(
+            """
             local schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))"
             for _, q in ipairs{ db, perilune.queue(), perilune.queue(nil, { foreign_keys = true }) } do
               q:execute(schema)
@@ -94,7 +99,8 @@ import Testing
     }
 
     @Test func `a database opened for reading refuses writes`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("readonly.sqlite")
             local q = perilune.queue(path)
             q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -115,7 +121,8 @@ import Testing
     }
 
     @Test func `a missing file cannot be opened for reading`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("missing.sqlite")
             local err = fails("cannot_open", perilune.queue, path, { readonly = true })
             equal(err.code, 14)
@@ -129,7 +136,8 @@ import Testing
     }
 
     @Test func `a file that is not a database is an error`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("text.sqlite")
             local file = io.open(path, "w")
             file:write(("this is no database\\n"):rep(100))
@@ -142,7 +150,8 @@ import Testing
     }
 
     @Test func `a trace function receives every statement`() async throws {
-        try await script("""
+        try await script(
+            """
             local seen = {}
             local q = perilune.queue(nil, { trace = function(event) seen[#seen + 1] = event.sql end })
             seen = {}
@@ -158,7 +167,8 @@ import Testing
     }
 
     @Test func `a trace shows values and durations only on request`() async throws {
-        try await script("""
+        try await script(
+            """
             local events = {}
             local q = perilune.queue(nil, {
               trace = { call = function(event) events[#events + 1] = event end, profile = true, values = true },
@@ -172,7 +182,8 @@ import Testing
     }
 
     @Test func `print can be a trace function`() async throws {
-        try await script("""
+        try await script(
+            """
             local lines, print_before = {}, print
             local q = perilune.queue(nil, { trace = function(...) lines[#lines + 1] = tostring((...)) end })
             lines = {}
@@ -182,7 +193,8 @@ import Testing
     }
 
     @Test func `an error in a trace function is raised once, by the statement`() async throws {
-        try await script("""
+        try await script(
+            """
             local bad, armed = { bad = true }, false
             local q = perilune.queue(nil, { trace = function(event) if armed then armed = false error(bad) end end })
             q:execute("CREATE TABLE t (a TEXT COLLATE NOCASE)")
@@ -205,7 +217,8 @@ import Testing
     }
 
     @Test func `a trace function cannot use its database`() async throws {
-        try await script("""
+        try await script(
+            """
             local q, errors = nil, {}
             local function use()
               if not q then return end
@@ -222,14 +235,16 @@ import Testing
     }
 
     @Test func `the results of a block are passed through`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(table.pack(db:read(function(db) return 1, nil, "three", nil end)), { 1, nil, "three", nil, n = 4 })
             equal(select("#", db:write(function() end)), 0)
             """)
     }
 
     @Test func `several options can be combined`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("options.sqlite")
             local q = perilune.queue(path, {
               foreign_keys = false, busy_timeout = 0.25, journal_mode = "wal", label = "library", trace = function() end,
@@ -243,7 +258,8 @@ import Testing
     }
 
     @Test func `invalid options are errors that name them`() async throws {
-        try await script("""
+        try await script(
+            """
             local function refused(options, text)
               local err = fails(nil, perilune.queue, nil, options)
               matches(err, text)
@@ -278,7 +294,8 @@ import Testing
     }
 
     @Test func `a database can have a label`() async throws {
-        try await script("""
+        try await script(
+            """
             local q = perilune.queue(nil, { label = "library" })
             equal(q:fetch_value("SELECT 1"), 1)
             perilune.queue(nil, { label = "" }):fetch_value("SELECT 1")
@@ -287,7 +304,8 @@ import Testing
     }
 
     @Test func `a pool reads with its readers and writes with its writer`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("pool.sqlite")
             local pool = perilune.pool(path, { reader_count = 2 })
             equal(pool:fetch_value("PRAGMA journal_mode"), "wal")
@@ -304,7 +322,8 @@ import Testing
     }
 
     @Test func `reads of a pool see temporary tables and the last row id of the writer`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("temp.sqlite")
             local pool = perilune.pool(path)
             pool:execute("CREATE TABLE t (a)")
@@ -319,7 +338,8 @@ import Testing
     }
 
     @Test func `scripts without file access open only databases in memory`() async throws {
-        try await script("""
+        try await script(
+            """
             perilune.queue():execute("CREATE TABLE t (a)")
             fails("sandbox", perilune.queue, "/tmp/x.sqlite")
             fails("sandbox", perilune.pool, "/tmp/x.sqlite")
@@ -334,11 +354,13 @@ import Testing
             end
             equal(db:fetch_value("SELECT 'ATTACH'"), "ATTACH")
             db:execute("VACUUM")
-            """) { $0.allowsFiles = false }
+            """
+        ) { $0.allowsFiles = false }
     }
 
     @Test func `scripts with file access can attach databases`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("attached.sqlite")
             local q = perilune.queue(path)
             q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -353,7 +375,8 @@ import Testing
     }
 
     @Test func `a locked database is immediately busy by default`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("busy.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path)
             one:execute("CREATE TABLE t (a)")
@@ -377,27 +400,30 @@ import Testing
         let holder = try testHost(), waiter = try testHost()
         try await holder.run(source: "q = perilune.queue(arg[1]) q:execute('CREATE TABLE t (a)')", commandLine: [path])
         let holding = Task {
-            try await holder.run(source: """
-                q:write(function(db)
-                  db:execute("INSERT INTO t VALUES ('holder')")
-                  io.open(arg[1] .. ".held", "w"):close()
-                  local finish = os.clock() + 0.3
-                  while os.clock() < finish do end
-                end)
-                """, commandLine: [path])
+            try await holder.run(
+                source: """
+                    q:write(function(db)
+                      db:execute("INSERT INTO t VALUES ('holder')")
+                      io.open(arg[1] .. ".held", "w"):close()
+                      local finish = os.clock() + 0.3
+                      while os.clock() < finish do end
+                    end)
+                    """, commandLine: [path])
         }
-        try await waiter.run(source: """
-            local q = perilune.queue(arg[1], { busy_timeout = 30 })
-            while not io.open(arg[1] .. ".held") do end
-            q:write(function(db) db:execute("INSERT INTO t VALUES ('waiter')") end)
-            assert(table.concat(q:fetch_values("SELECT a FROM t"), " ") == "holder waiter")
-            """, commandLine: [path])
+        try await waiter.run(
+            source: """
+                local q = perilune.queue(arg[1], { busy_timeout = 30 })
+                while not io.open(arg[1] .. ".held") do end
+                q:write(function(db) db:execute("INSERT INTO t VALUES ('waiter')") end)
+                assert(table.concat(q:fetch_values("SELECT a FROM t"), " ") == "holder waiter")
+                """, commandLine: [path])
         try await holding.value
         for suffix in ["", ".held"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
     @Test func `waiting ends at the busy timeout and at the script's time limit`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("wait.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 0.05 })
             one:write(function(db)
@@ -406,19 +432,22 @@ import Testing
             end)
             os.remove(path)
             """)
-        let error = await failure(of: """
-            local path = temporary_path("forever.sqlite")
-            local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 1000000 })
-            one:write(function(db)
-              db:execute("CREATE TABLE t (a)")
-              two:write(function() end)
-            end)
-            """) { $0.limits.time = .milliseconds(200) }
+        let error = await failure(
+            of: """
+                local path = temporary_path("forever.sqlite")
+                local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 1000000 })
+                one:write(function(db)
+                  db:execute("CREATE TABLE t (a)")
+                  two:write(function() end)
+                end)
+                """
+        ) { $0.limits.time = .milliseconds(200) }
         #expect(error?.code == .timeout)
     }
 
     @Test func `a new file has a write-ahead log, and an existing one keeps its journal mode`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("journal.sqlite")
             local function mode(options)
               local q = perilune.queue(path, options)
@@ -440,7 +469,8 @@ import Testing
     }
 
     @Test func `a database can choose what its commits wait for, without a trace of it`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("synchronous.sqlite")
             for number, name in pairs{ [0] = "off", "normal", "full", "extra" } do
               for _, open in ipairs{ perilune.queue, perilune.pool } do
@@ -464,7 +494,8 @@ import Testing
     }
 
     @Test func `a new file with a write-ahead log can be replaced by a copy with another page size`() async throws {
-        try await script("""
+        try await script(
+            """
             local path = temporary_path("pages.sqlite")
             local source = perilune.queue()
             source:execute("PRAGMA page_size = 1024; CREATE TABLE t (a); INSERT INTO t VALUES (1)")
@@ -484,7 +515,8 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask {
-                    try await script("""
+                    try await script(
+                        """
                         local pool = perilune.pool(arg[1], { busy_timeout = 60 })
                         for i = 1, 25 do
                           pool:write(function(db)
@@ -498,7 +530,8 @@ import Testing
             }
             try await group.waitForAll()
         }
-        try await script("""
+        try await script(
+            """
             local pool = perilune.pool(arg[1])
             equal(pool:fetch_one("SELECT COUNT(*) AS n, COUNT(DISTINCT a) AS d FROM t"), { n = 100, d = 100 })
             equal(pool:fetch_value("PRAGMA integrity_check"), "ok")
@@ -508,7 +541,8 @@ import Testing
     }
 
     @Test func `scripts cannot get raw pointers`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, value in ipairs{ db, db:prepare("SELECT 1"), perilune.null, perilune.blob("x") } do
               equal(getmetatable(value), false)
               if tostring(value):find("0x") then error(tostring(value)) end

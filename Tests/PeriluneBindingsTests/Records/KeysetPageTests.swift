@@ -8,7 +8,8 @@ import Testing
 /// The cost of a page after many rows, in steps of SQLite's virtual machine.
 @Suite struct KeysetPageTests {
     private static let orders = [
-        "'code'", "'kind'", "c.kind:desc()", "c.kind:asc():nulls_last()", "c.kind:desc():nulls_first()", "'kind', c.amount:desc()",
+        "'code'", "'kind'", "c.kind:desc()", "c.kind:asc():nulls_last()", "c.kind:desc():nulls_first()",
+        "'kind', c.amount:desc()",
         "'size', 'kind', 'code'", "c.size:desc(), c.kind:desc()", "c.amount % 4",
     ]
 
@@ -16,16 +17,17 @@ import Testing
     private func makeQueue() throws -> DatabaseQueue {
         let queue = try DatabaseQueue()
         try queue.write { db in
-            try db.execute(sql: """
-                CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, kind INTEGER, amount INTEGER NOT NULL, size TEXT NOT NULL);
-                WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
-                    INSERT INTO item (code, kind, amount, size) SELECT 'code ' || i, nullif(i % 5, 2), i % 7, 'size ' || i % 3 FROM n;
-                CREATE INDEX item_by_kind ON item (kind, amount DESC);
-                CREATE INDEX item_by_kind_alone ON item (kind);
-                CREATE INDEX item_by_size ON item (size, kind, code);
-                CREATE INDEX item_by_both ON item (size, kind);
-                CREATE INDEX item_by_expression ON item (amount % 4);
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, kind INTEGER, amount INTEGER NOT NULL, size TEXT NOT NULL);
+                    WITH n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000)
+                        INSERT INTO item (code, kind, amount, size) SELECT 'code ' || i, nullif(i % 5, 2), i % 7, 'size ' || i % 3 FROM n;
+                    CREATE INDEX item_by_kind ON item (kind, amount DESC);
+                    CREATE INDEX item_by_kind_alone ON item (kind);
+                    CREATE INDEX item_by_size ON item (size, kind, code);
+                    CREATE INDEX item_by_both ON item (size, kind);
+                    CREATE INDEX item_by_expression ON item (amount % 4);
+                    """)
         }
         return queue
     }
@@ -51,11 +53,12 @@ import Testing
     @Test(arguments: orders) func `a page takes the same number of steps at every position`(order: String) async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .existing(queue) }
-        try await host.run(source: """
-            local Item = perilune.record("item")
-            local c = Item.c
-            request = Item:order(\(order))
-            """)
+        try await host.run(
+            source: """
+                local Item = perilune.record("item")
+                local c = Item.c
+                request = Item:order(\(order))
+                """)
         let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
         #expect(first > 0)
         for offset in [15, 395, 1190, 2000, 2405, 3600] {
@@ -63,7 +66,9 @@ import Testing
             for method in ["page_after", "page_before"] {
                 let far = try await steps(of: "request:\(method)(cursor, 10)", on: host, queue)
                 // At the end of equal values, their remainder is searched, then the following values.
-                #expect(Double(far) < 2.2 * Double(first) + 100, "\(method) behind \(offset) rows: \(far) steps, the first page \(first)")
+                #expect(
+                    Double(far) < 2.2 * Double(first) + 100,
+                    "\(method) behind \(offset) rows: \(far) steps, the first page \(first)")
             }
         }
     }
@@ -76,22 +81,24 @@ import Testing
         let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)
         #expect(far <= first + 10, "\(far) steps, the first page \(first)")
         // A cursor from the indexed order also works without the index.
-        try await host.run(source: """
-            local before = request:page_after(cursor, 10).records
-            db:execute[[
-                CREATE TABLE plain (id INTEGER PRIMARY KEY, code TEXT NOT NULL, kind INTEGER, amount INTEGER NOT NULL, size TEXT NOT NULL);
-                INSERT INTO plain SELECT * FROM item; DROP TABLE item; ALTER TABLE plain RENAME TO item;
-                CREATE INDEX item_by_code ON item (code)]]
-            local after = perilune.record("item"):order("code"):page_after(cursor, 10).records
-            assert(#before == 10 and #after == 10, #after)
-            for index, record in ipairs(before) do assert(after[index].code == record.code) end
-            """)
+        try await host.run(
+            source: """
+                local before = request:page_after(cursor, 10).records
+                db:execute[[
+                    CREATE TABLE plain (id INTEGER PRIMARY KEY, code TEXT NOT NULL, kind INTEGER, amount INTEGER NOT NULL, size TEXT NOT NULL);
+                    INSERT INTO plain SELECT * FROM item; DROP TABLE item; ALTER TABLE plain RENAME TO item;
+                    CREATE INDEX item_by_code ON item (code)]]
+                local after = perilune.record("item"):order("code"):page_after(cursor, 10).records
+                assert(#before == 10 and #after == 10, #after)
+                for index, record in ipairs(before) do assert(after[index].code == record.code) end
+                """)
     }
 
     @Test func `an order without an index is sorted once per page`() async throws {
         let queue = try makeQueue()
         let host = try testHost { $0.database = .existing(queue) }
-        try await host.run(source: "request = perilune.record('item'):order('amount', 'code') cursor = request:page_after(nil, 2000).next")
+        try await host.run(
+            source: "request = perilune.record('item'):order('amount', 'code') cursor = request:page_after(nil, 2000).next")
         let first = try await steps(of: "request:page_after(nil, 10)", on: host, queue)
         let far = try await steps(of: "request:page_after(cursor, 10)", on: host, queue)
         #expect(Double(far) < 1.5 * Double(first), "\(far) steps, the first page \(first)")

@@ -35,12 +35,15 @@ import Testing
     @Test func `symbols that comments link to are declared`() async throws {
         let declared = try await KnownNames.current().swift
         var count = 0
-        for module in ["PeriluneLua", "Perilune", "PeriluneDependencies", "PeriluneRecords", "PeriluneScenarios", "PeriluneTestSupport"] {
+        for module in [
+            "PeriluneLua", "Perilune", "PeriluneDependencies", "PeriluneRecords", "PeriluneScenarios", "PeriluneTestSupport",
+        ] {
             for path in KnownNames.files(below: "Sources/\(module)") where path.hasSuffix(".swift") {
                 let parts = (Reference.text(of: path) ?? "").components(separatedBy: "``")
                 // Every second part is a link.
                 for (index, link) in parts.enumerated() where index % 2 == 1 && !link.contains("\n") {
-                    let names = link.split { $0 == "/" || $0 == "." }.map { $0.prefix { $0 != "(" && $0 != "-" } }.map(String.init)
+                    let names = link.split { $0 == "/" || $0 == "." }.map { $0.prefix { $0 != "(" && $0 != "-" } }.map(
+                        String.init)
                     let unknown = names.filter { !declared.contains($0) && !KnownNames.foreign.contains($0) }
                     #expect(unknown.isEmpty, "\(path): ``\(link)``")
                     count += 1
@@ -60,7 +63,8 @@ import Testing
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| feature |") }
         #expect(rows.count > 50)
         for row in rows {
-            let match = try #require(row.firstMatch(of: /\| \[(\w+): ([^|]+)\]\(doc:(\w+)#([\w-]+)\) \|$/), "\(row) has no link to a scenario")
+            let match = try #require(
+                row.firstMatch(of: /\| \[(\w+): ([^|]+)\]\(doc:(\w+)#([\w-]+)\) \|$/), "\(row) has no link to a scenario")
             // scripts/scenario_pages.lua generates the pages.
             #expect(match.3 == match.1.prefix(1).uppercased() + match.1.dropFirst() + "Scenarios", "\(row)")
             #expect(String(match.4) == fragment(match.2), "\(row)")
@@ -116,7 +120,8 @@ extension KnownNames {
         // In scripts, an alteration has the same variable name as a definition.
         names.members["t", default: []].formUnion(names.members["alteration"] ?? [])
         // Types for editors are also part of `perilune`.
-        names.members["perilune", default: []].formUnion(reference.classes.keys.compactMap { $0.split(separator: ".").dropFirst().first.map(String.init) })
+        names.members["perilune", default: []].formUnion(
+            reference.classes.keys.compactMap { $0.split(separator: ".").dropFirst().first.map(String.init) })
         names.lua.formUnion(reference.globals)
         names.lua.formUnion(reference.kinds)
         for function in reference.functions { names.lua.formUnion([function.member] + function.parameters) }
@@ -133,11 +138,14 @@ extension KnownNames {
             }
         }
         // The tables and classes of the examples.
-        for text in [reference.database] + reference.project.values { names.lua.formUnion(text.matches(of: /\w+/).map { String($0.0) }) }
+        for text in [reference.database] + reference.project.values {
+            names.lua.formUnion(text.matches(of: /\w+/).map { String($0.0) })
+        }
         let (standard, sql) = try await ofHost()
         names.standard = standard
         names.sql = sql
-        names.paths = Set(["Package.swift", "README.md"] + ["Sources", "Tests", "lib", "scripts"].flatMap { [$0] + all(below: $0) })
+        names.paths = Set(
+            ["Package.swift", "README.md"] + ["Sources", "Tests", "lib", "scripts"].flatMap { [$0] + all(below: $0) })
         for path in names.paths { names.read(path) }
         // The rooms of the library, which are modules in `perilune`.
         for path in names.paths where path.hasPrefix("lib/perilune/") {
@@ -152,26 +160,28 @@ extension KnownNames {
         configuration.libraries = .trusted
         configuration.allowsFiles = true
         let host = try await ScriptHost(configuration)
-        let lua: [String] = try await host.run(source: """
-            local names = {}
-            for name, value in pairs(_G) do
-              names[#names + 1] = name
-              if type(value) == "table" and name ~= "perilune" then for member in pairs(value) do names[#names + 1] = tostring(member) end end
-            end
-            for member in pairs(getmetatable(io.stdout) and getmetatable(io.stdout).__index or {}) do names[#names + 1] = member end
-            return names
-            """)
+        let lua: [String] = try await host.run(
+            source: """
+                local names = {}
+                for name, value in pairs(_G) do
+                  names[#names + 1] = name
+                  if type(value) == "table" and name ~= "perilune" then for member in pairs(value) do names[#names + 1] = tostring(member) end end
+                end
+                for member in pairs(getmetatable(io.stdout) and getmetatable(io.stdout).__index or {}) do names[#names + 1] = member end
+                return names
+                """)
         let keywords = """
             and break do else elseif end false for function goto if in local nil not or repeat return then true until while self
             nil boolean number string table function thread userdata debug gethook sethook loadlib __close __gc __index __newindex __call
             __name __tostring __eq __lt __le __len __concat __pairs __metatable
             """.split { $0 == " " || $0 == "\n" }.map(String.init)
-        let sql: [String] = try await host.run(source: """
-            db:execute("SELECT 'a' = 'b' COLLATE unicode")
-            return db:fetch_values[[
-              SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_pragma_list UNION SELECT name FROM pragma_collation_list
-              UNION SELECT name FROM pragma_module_list]]
-            """)
+        let sql: [String] = try await host.run(
+            source: """
+                db:execute("SELECT 'a' = 'b' COLLATE unicode")
+                return db:fetch_values[[
+                  SELECT name FROM pragma_function_list UNION SELECT name FROM pragma_pragma_list UNION SELECT name FROM pragma_collation_list
+                  UNION SELECT name FROM pragma_module_list]]
+                """)
         return (Set(lua + keywords), Set(sql + ["sqlite_master", "sqlite_schema", "rowid", "excluded"]))
     }
 
@@ -180,7 +190,9 @@ extension KnownNames {
         let name = URL(filePath: path).lastPathComponent
         sources.formUnion([name, String(name.prefix { $0 != "." && $0 != "+" })])
         let isSwift = path.hasSuffix(".swift"), isC = path.hasSuffix(".h") || path.hasSuffix(".c")
-        guard isSwift || isC || path.hasPrefix("lib/perilune/") || path.hasPrefix("lib/scenarios/"), let text = Reference.text(of: path) else {
+        guard isSwift || isC || path.hasPrefix("lib/perilune/") || path.hasPrefix("lib/scenarios/"),
+            let text = Reference.text(of: path)
+        else {
             return
         }
         var former = "", isInCase = false
@@ -194,8 +206,11 @@ extension KnownNames {
             } else if isC {
                 // Names in code, not the words of comments.
                 if let end = word.firstIndex(of: "_") { sources.insert(String(word[...end])) }
-                if word.contains("_") || word.contains(where: \.isUppercase) || before == UInt8(ascii: "\"") { sources.insert(word) }
-            } else if before == UInt8(ascii: ".") || before == UInt8(ascii: ":") || before == UInt8(ascii: "\"") || word.hasPrefix("perilune_")
+                if word.contains("_") || word.contains(where: \.isUppercase) || before == UInt8(ascii: "\"") {
+                    sources.insert(word)
+                }
+            } else if before == UInt8(ascii: ".") || before == UInt8(ascii: ":") || before == UInt8(ascii: "\"")
+                || word.hasPrefix("perilune_")
                 || former == "function" || former == "local"
             {
                 sources.insert(word)
@@ -211,7 +226,8 @@ extension KnownNames {
     static func files(below folder: String) -> [String] { all(below: folder).filter { URL(filePath: $0).pathExtension != "" } }
 
     private static func all(below folder: String) -> [String] {
-        let names = FileManager.default.enumerator(atPath: Reference.root.appending(path: folder).path)?.allObjects as? [String] ?? []
+        let names =
+            FileManager.default.enumerator(atPath: Reference.root.appending(path: folder).path)?.allObjects as? [String] ?? []
         return names.sorted().map { "\(folder)/\($0)" }
     }
 }

@@ -39,7 +39,8 @@ struct DocumentedPage: Sendable, CustomStringConvertible {
 
     /// The README and all pages of the catalogs.
     static let all: [DocumentedPage] = {
-        let names = FileManager.default.enumerator(atPath: Reference.root.appending(path: "Sources").path)?.allObjects as? [String] ?? []
+        let names =
+            FileManager.default.enumerator(atPath: Reference.root.appending(path: "Sources").path)?.allObjects as? [String] ?? []
         let pages = names.filter { $0.hasSuffix(".md") }.sorted().map { "Sources/" + $0 }
         return (["README.md"] + pages).map { DocumentedPage(path: $0, text: Reference.text(of: $0) ?? "") }
     }()
@@ -52,7 +53,8 @@ struct DocumentedPage: Sendable, CustomStringConvertible {
                 column = nil
                 return line
             }
-            let cells = line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            let cells = line.replacing("\\|", with: "\u{1}").split(separator: "|", omittingEmptySubsequences: false).map(
+                String.init)
             if column == nil {
                 column = cells.firstIndex { $0.trimmingCharacters(in: .whitespaces) == "Perilune" } ?? -1
             }
@@ -122,8 +124,10 @@ struct KnownNames: Sendable {
     static let foreign: Set<String> = [
         "prepareDatabase", "schemaSource", "withDependencies", "CancellationError", "LocalizedError", "CocoaError",
         "Synchronization", "cancelWhenGracefulShutdown", "cancelOnGracefulShutdown",
-        "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double", "Data", "Date",
-        "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for", "try", "swift",
+        "Codable", "Sendable", "Duration", "Range", "IndexSet", "CharacterSet", "Int", "Int64", "UInt64", "String", "Double",
+        "Data", "Date",
+        "DatabaseMigrator", "DatabaseQueue", "DatabasePool", "maximumReaderCount", "addingReportingOverflow", "await", "for",
+        "try", "swift",
         "systemd", "cron", "longjmp", "fun", "sqlite3", "docc", "git", "jq", "Array", "perilune.toml",
         // Names of aggregates of a column `year`.
         "year_sum", "year_total", "year_count", "average_year", "min_year", "max_year",
@@ -132,7 +136,8 @@ struct KnownNames: Sendable {
     ]
 
     func isKnown(_ name: String, on page: DocumentedPage) -> Bool {
-        lua.contains(name) || standard.contains(name) || swift.contains(name) || sources.contains(name) || targets.contains(name) || sql.contains(name)
+        lua.contains(name) || standard.contains(name) || swift.contains(name) || sources.contains(name) || targets.contains(name)
+            || sql.contains(name)
             || page.wordsOfBlocks.contains(name) || Self.foreign.contains(name) || isPlaceholder(name)
     }
 
@@ -145,7 +150,9 @@ struct KnownNames: Sendable {
     func unknownNames(in span: DocumentedPage.Span, on page: DocumentedPage) -> [String] {
         // Without string literals and without the names of functions that the page defines.
         let code = span.text.replacing(/"[^"]*"|'[^']*'|"[^"]*$/, with: "").replacing(/\bfunction [\w.:]+/, with: "function ")
-        if span.isLink { return code.split(separator: "/").map(Self.baseName).filter { !swift.contains($0) && !targets.contains($0) } }
+        if span.isLink {
+            return code.split(separator: "/").map(Self.baseName).filter { !swift.contains($0) && !targets.contains($0) }
+        }
         if let path = Self.path(in: code) { return isFile(path, on: page) ? [] : [path] }
         if code.hasPrefix("-") || code.hasPrefix("perilune ") || code.contains("$") || code.contains("//") { return [] }
         if Self.foreign.contains(code) { return [] }
@@ -157,11 +164,15 @@ struct KnownNames: Sendable {
         for match in code.matches(of: /([A-Za-z_]\w*)((?:[.:][A-Za-z_]\w*)+)/) {
             unknown += unknownMembers(String(match.1), String(match.2), on: page)
         }
-        for match in code.matches(of: #/[)}\]]:([A-Za-z_]\w*)/#) where !isKnown(String(match.1), on: page) { unknown.append(String(match.1)) }
+        for match in code.matches(of: #/[)}\]]:([A-Za-z_]\w*)/#) where !isKnown(String(match.1), on: page) {
+            unknown.append(String(match.1))
+        }
         for match in code.matches(of: /(?:^|[^.:\w])([A-Za-z_]\w*)[({]/) where !isKnown(String(match.1), on: page) {
             unknown.append(String(match.1))
         }
-        for match in code.matches(of: #/[{,(] *([a-z_]\w*) = /#) where !isKnown(String(match.1), on: page) { unknown.append(String(match.1)) }
+        for match in code.matches(of: #/[{,(] *([a-z_]\w*) = /#) where !isKnown(String(match.1), on: page) {
+            unknown.append(String(match.1))
+        }
         return Array(Set(unknown)).sorted()
     }
 
@@ -174,7 +185,9 @@ struct KnownNames: Sendable {
             let isMethod = part.0 == ":"
             let name = part.1
             if index == 0, let known = members[owner] {
-                if !known.contains(name), !isOfSwift, !page.wordsOfBlocks.contains(name) { unknown.append("\(owner)\(part.0)\(name)") }
+                if !known.contains(name), !isOfSwift, !page.wordsOfBlocks.contains(name) {
+                    unknown.append("\(owner)\(part.0)\(name)")
+                }
             } else if isMethod || standard.contains(owner) || owner == "perilune" {
                 if !isKnown(name, on: page) { unknown.append("\(owner)\(chain)") }
             }

@@ -52,7 +52,9 @@ import Testing
         let real = try await Self.realNames()
         #expect(real.count > 40)
         for (name, members) in real.sorted(by: { $0.key < $1.key }) {
-            let documented = name == "words" ? Reference.Class(own: Self.words(reference), all: Self.words(reference)) : reference.classes[name]
+            let documented =
+                name == "words"
+                ? Reference.Class(own: Self.words(reference), all: Self.words(reference)) : reference.classes[name]
             guard let documented else {
                 Issue.record("the reference has no class \(name)")
                 continue
@@ -98,7 +100,9 @@ import Testing
             configuration.libraries = .trusted
             configuration.allowsFiles = true
             configuration.signals = ["INT", "TERM", "HUP"]
-            configuration.output = .closure { text in printed.withLock { $0 += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } }
+            configuration.output = .closure { text in
+                printed.withLock { $0 += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) }
+            }
             let host = try await ScriptHost(configuration)
             try await host.run(source: testFunctions() + reference.database, named: "database")
             try await host.run(source: example, named: function.place)
@@ -135,7 +139,10 @@ import Testing
     @Test func `types of functions with an optional database have a form without it`() throws {
         let text = try #require(reference.types.first)
         #expect(text.contains("---@overload fun(self: perilune.record_class, db") == false)
-        for form in ["perilune.request, column: string|perilune.expression): any", "perilune.record_methods, options?: perilune.write_options): boolean"] {
+        for form in [
+            "perilune.request, column: string|perilune.expression): any",
+            "perilune.record_methods, options?: perilune.write_options): boolean",
+        ] {
             #expect(text.contains("---@overload fun(self: \(form)\n"))
         }
         #expect(text.contains("---@overload fun(key: string, block: fun(db: perilune.database): any): any, boolean\n"))
@@ -154,20 +161,30 @@ private enum Reflection {
     /// Adds `metatable(value)` and `upvalue(function, name)`.
     static func install(in state: LuaState) throws {
         let core = state.core
-        try state.globals.set("metatable", .function(core.makeFunction("metatable", raw: { core, _ in
-            lua_settop(core.L, 1)
-            return lua_getmetatable(core.L, 1) != 0 ? 1 : 0
-        })))
-        try state.globals.set("upvalue", .function(core.makeFunction("upvalue", raw: { core, _ in
-            lua_settop(core.L, 2)
-            guard case .string(let wanted) = core.value(at: 2) else { return 0 }
-            var index: CInt = 1
-            while let name = lua_getupvalue(core.L, 1, index) {
-                if String(cString: name) == wanted.description { return 1 }
-                lua_settop(core.L, 2)
-                index += 1
-            }
-            return 0
-        })))
+        try state.globals.set(
+            "metatable",
+            .function(
+                core.makeFunction(
+                    "metatable",
+                    raw: { core, _ in
+                        lua_settop(core.L, 1)
+                        return lua_getmetatable(core.L, 1) != 0 ? 1 : 0
+                    })))
+        try state.globals.set(
+            "upvalue",
+            .function(
+                core.makeFunction(
+                    "upvalue",
+                    raw: { core, _ in
+                        lua_settop(core.L, 2)
+                        guard case .string(let wanted) = core.value(at: 2) else { return 0 }
+                        var index: CInt = 1
+                        while let name = lua_getupvalue(core.L, 1, index) {
+                            if String(cString: name) == wanted.description { return 1 }
+                            lua_settop(core.L, 2)
+                            index += 1
+                        }
+                        return 0
+                    })))
     }
 }

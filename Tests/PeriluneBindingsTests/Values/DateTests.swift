@@ -3,7 +3,8 @@ import PeriluneLuaFileTools
 
 @Suite struct DateTests {
     @Test func `a date is written as UTC text with milliseconds`() async throws {
-        try await script("""
+        try await script(
+            """
             local date = perilune.date{ year = 2026, month = 3, day = 1, hour = 13, minute = 5, second = 7, millisecond = 89 }
             equal(db:fetch_value("SELECT ?", date), "2026-03-01 13:05:07.089")
             equal(db:fetch_value("SELECT typeof(?)", date), "text")
@@ -11,7 +12,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `written dates sort together with CURRENT_TIMESTAMP`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE event (name TEXT, at DATETIME DEFAULT CURRENT_TIMESTAMP)")
             db:execute("INSERT INTO event (name) VALUES ('now')")
             db:execute("INSERT INTO event VALUES ('before', ?)", perilune.now() - 3600)
@@ -32,7 +34,8 @@ import PeriluneLuaFileTools
         ("2026-03-01T13:05:07Z", "2026-03-01 13:05:07.000"),
     ])
     func `a date is read from each SQLite date format`(text: String, written: String) async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             equal(tostring(row:date("at")), "\(written)")
             equal(tostring(db:fetch_value_as("date", "SELECT ?", "\(text)")), "\(written)")
@@ -40,7 +43,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a date is written in shorter formats on request`() async throws {
-        try await script("""
+        try await script(
+            """
             local date = perilune.date("2026-03-01 13:05:07.089")
             equal(date:format("YMD"), "2026-03-01")
             equal(date:format("YMD_HM"), "2026-03-01 13:05")
@@ -57,7 +61,8 @@ import PeriluneLuaFileTools
     func `date components keep the format in which they were read`(
         format: String, text: String
     ) async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             local components = row:date_components("at")
             equal(components.format_name, "\(format)")
@@ -66,7 +71,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `components can be made from parts and written in any format`() async throws {
-        try await script("""
+        try await script(
+            """
             local noon = perilune.date_components{ hour = 12, minute = 0 }
             equal(noon:format("HM"), "12:00")
             equal(noon:format("HMS"), "12:00:00")
@@ -76,7 +82,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a time without a date is not a date`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT '12:30' AS at")
             local err = fails("conversion", row.date, row, "at")
             matches(err, "column `at`")
@@ -84,7 +91,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a Julian day number is read as a date, and other numbers follow SQLite's rule`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 2461101.0 AS julian, 1772366707 AS unix, 'x' AS text")
             equal(tostring(row:julian_date("julian")), "2026-03-01 12:00:00.000")
             equal(tostring(row:date("julian")), "2026-03-01 12:00:00.000")
@@ -102,7 +110,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `date components can be fetched directly`() async throws {
-        try await script("""
+        try await script(
+            """
             local times = db:fetch_values_as("date_components", "SELECT '12:30' UNION ALL SELECT '13:00:01'")
             equal(times[1].format_name, "HM")
             equal(times[2].second, 1)
@@ -111,7 +120,8 @@ import PeriluneLuaFileTools
 
     @Test(arguments: ["2015-13-45", "2015-02-30", "2015-01-01 24:00", "2015-01-01 23:60", "2015-1-1", "gibberish", ""])
     func `impossible dates are errors`(text: String) async throws {
-        try await script("""
+        try await script(
+            """
             fails("date", perilune.date, "\(text)")
             local row = db:fetch_one("SELECT ? AS at", "\(text)")
             fails("conversion", row.date, row, "at")
@@ -119,7 +129,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a column that is declared DATETIME keeps SQLite's value`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE event (at DATETIME)")
             db:execute("INSERT INTO event VALUES (?)", perilune.date("2026-03-01"))
             local row = db:fetch_one("SELECT at FROM event")
@@ -129,7 +140,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `dates can be compared, moved and distinguished`() async throws {
-        try await script("""
+        try await script(
+            """
             local a, b = perilune.date("2026-01-31"), perilune.date("2026-02-01")
             equal(a < b, true)
             equal(a <= a, true)
@@ -150,7 +162,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a number is a date in Unix seconds, but Julian days are read from columns`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(tostring(perilune.date(0)), "1970-01-01 00:00:00.000")
             equal(tostring(perilune.date(2461101)), "1970-01-29 11:38:21.000")
             equal(tostring(perilune.date(1.5)), "1970-01-01 00:00:01.500")
@@ -162,7 +175,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `dates are formatted, split and cut in time zones`() async throws {
-        try await script("""
+        try await script(
+            """
             local date = perilune.date("2026-06-30 22:30")
             equal(date:format("%d.%m.%Y %H:%M", "Europe/Berlin"), "01.07.2026 00:30")
             equal(date:format("%s", "Europe/Berlin"), date:format("%s"))
@@ -184,7 +198,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `the first instant of a day is found where clocks skip or repeat midnight`() async throws {
-        try await script("""
+        try await script(
+            """
             local function start(text, zone) return tostring(perilune.date(text):start_of("day", zone)) end
             equal(start("2018-11-04 15:00", "America/Sao_Paulo"), "2018-11-04 03:00:00.000")
             equal(start("2018-02-18 15:00", "America/Sao_Paulo"), "2018-02-18 03:00:00.000")
@@ -195,7 +210,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `mistakes with dates are errors that list the options`() async throws {
-        try await script("""
+        try await script(
+            """
             local date = perilune.date("2026-01-31")
             matches(fails("argument", date.add, date, { dayz = 1 }), "days")
             matches(fails("argument", date.format, date, "YYYY"), "YMD_HM")

@@ -5,16 +5,18 @@ import PeriluneLuaFileTools
     private let color = "local Color = perilune.enum{ red = 0, white = 1, rose = 2 }\n"
 
     @Test func `an enum can have integers for its cases`() async throws {
-        try await script(color + """
-            equal(tostring(Color.red), "red")
-            equal(Color.rose.raw, 2)
-            equal(#Color.cases(), 3)
-            equal(Color.cases()[2], Color.white)
-            """)
+        try await script(
+            color + """
+                equal(tostring(Color.red), "red")
+                equal(Color.rose.raw, 2)
+                equal(#Color.cases(), 3)
+                equal(Color.cases()[2], Color.white)
+                """)
     }
 
     @Test func `an enum can have strings for its cases`() async throws {
-        try await script("""
+        try await script(
+            """
             local Grape = perilune.enum{ "chardonnay", "merlot" }
             equal({ Grape.merlot, Grape.from("merlot"), table.concat(Grape.cases(), " ") }, { "merlot", "merlot", "chardonnay merlot" })
             matches(fails("conversion", Grape.from, "merlo"), "did you mean `merlot`?")
@@ -26,41 +28,45 @@ import PeriluneLuaFileTools
     }
 
     @Test func `an unknown raw value is a conversion error with the known values`() async throws {
-        try await script(color + """
-            local err = fails("conversion", Color.from, 7)
-            matches(err, "7")
-            matches(err, "rose = 2")
-            matches(fails("conversion", db.fetch_value_as, db, Color, "SELECT 9"), "9")
-            local row = db:fetch_one("SELECT 9 AS color")
-            matches(fails("conversion", row.get, row, "color", Color), "column `color`")
-            """)
+        try await script(
+            color + """
+                local err = fails("conversion", Color.from, 7)
+                matches(err, "7")
+                matches(err, "rose = 2")
+                matches(fails("conversion", db.fetch_value_as, db, Color, "SELECT 9"), "9")
+                local row = db:fetch_one("SELECT 9 AS color")
+                matches(fails("conversion", row.get, row, "color", Color), "column `color`")
+                """)
     }
 
     @Test func `enums can be arguments, values of rows and fetched values`() async throws {
-        try await script(color + """
-            db:execute("CREATE TABLE wine (name TEXT, color INTEGER)")
-            db:execute("INSERT INTO wine VALUES (?, ?)", "Rioja", Color.red)
-            db:execute("INSERT INTO wine VALUES (:name, :color)", { name = "Provence", color = Color.rose })
-            equal(db:fetch_values("SELECT color FROM wine ORDER BY color"), { 0, 2 })
-            equal(db:fetch_values_as(Color, "SELECT color FROM wine ORDER BY color"), { Color.red, Color.rose })
-            equal(db:fetch_one("SELECT * FROM wine WHERE color = ?", Color.rose):get("color", Color), Color.rose)
-            """)
+        try await script(
+            color + """
+                db:execute("CREATE TABLE wine (name TEXT, color INTEGER)")
+                db:execute("INSERT INTO wine VALUES (?, ?)", "Rioja", Color.red)
+                db:execute("INSERT INTO wine VALUES (:name, :color)", { name = "Provence", color = Color.rose })
+                equal(db:fetch_values("SELECT color FROM wine ORDER BY color"), { 0, 2 })
+                equal(db:fetch_values_as(Color, "SELECT color FROM wine ORDER BY color"), { Color.red, Color.rose })
+                equal(db:fetch_one("SELECT * FROM wine WHERE color = ?", Color.rose):get("color", Color), Color.rose)
+                """)
     }
 
     @Test func `mistakes with enums are errors`() async throws {
-        try await script(color + """
-            matches(fails("unknown_member", function() return Color.green end), "white = 1")
-            fails("argument", function() Color.red = 3 end)
-            fails("argument", perilune.enum, {})
-            fails("argument", perilune.enum, { cases = 1 })
-            fails("argument", perilune.enum, { a = 1, b = 1 })
-            fails("argument", perilune.enum, { a = 1.5 })
-            fails("argument", perilune.enum, 3)
-            """)
+        try await script(
+            color + """
+                matches(fails("unknown_member", function() return Color.green end), "white = 1")
+                fails("argument", function() Color.red = 3 end)
+                fails("argument", perilune.enum, {})
+                fails("argument", perilune.enum, { cases = 1 })
+                fails("argument", perilune.enum, { a = 1, b = 1 })
+                fails("argument", perilune.enum, { a = 1.5 })
+                fails("argument", perilune.enum, 3)
+                """)
     }
 
     @Test func `a value type converts to and from the database`() async throws {
-        try await script("""
+        try await script(
+            """
             local Point = perilune.value_type{
               name = "point",
               to_database = function(point) return point.x .. ";" .. point.y end,
@@ -79,7 +85,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `any table or userdata with __to_database can be an argument`() async throws {
-        try await script("""
+        try await script(
+            """
             local money = setmetatable({ cents = 250 }, { __to_database = function(self) return self.cents end })
             equal(db:fetch_value("SELECT ? + 1", money), 251)
             equal(db:fetch_value("SELECT :m", { m = money }), 250)
@@ -93,7 +100,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `a value type can store a date as a Unix timestamp`() async throws {
-        try await script("""
+        try await script(
+            """
             local timestamp = perilune.value_type{
               name = "timestamp",
               to_database = function(date) return date.unix_seconds end,
@@ -107,7 +115,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `values report their storage class`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(perilune.storage_class(nil), "null")
             equal(perilune.storage_class(perilune.null), "null")
             equal(perilune.storage_class(1), "integer")
@@ -121,7 +130,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `values of rows are read as a type without loss`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT 1 AS one, 1.5 AS half, 2.0 AS two, 'x' AS word, NULL AS empty, 0 AS zero")
             equal(row:integer("one"), 1)
             equal(row:integer("two"), 2)
@@ -140,7 +150,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `the bytes of a column are passed to a function`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT x'00FF' AS data, NULL AS empty, 1 AS number")
             equal(row:with_blob("data", function(bytes) return #bytes, bytes:byte(2) end), 2)
             equal(row:with_blob("empty", error), nil)

@@ -3,7 +3,8 @@ import PeriluneLuaFileTools
 
 @Suite struct ValueTests {
     @Test func `booleans are stored as 0 and 1`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(db:fetch_value("SELECT ?", true), 1)
             equal(db:fetch_value("SELECT ?", false), 0)
             equal(db:fetch_value("SELECT typeof(?)", true), "integer")
@@ -11,7 +12,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `integers keep all 64 bits`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             for _, n in ipairs{ 0, 1, -1, 2^31 | 0, -(2^31) | 0, 2^53 | 0, (2^53 | 0) + 1, math.maxinteger, math.mininteger } do
               equal(db:fetch_value("SELECT ?", n), n)
@@ -27,7 +29,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `floats keep all their digits`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             for _, x in ipairs{ 0.1, 1/3, 1.7976931348623157e308, 5e-324, 2.2250738585072014e-308, 123456789.12345678, 1.0, -0.5, 1/0, -1/0 } do
               equal(db:fetch_value("SELECT ?", x), x)
@@ -40,14 +43,16 @@ import PeriluneLuaFileTools
     }
 
     @Test func `NaN is refused as an argument and becomes NULL in a result`() async throws {
-        try await script("""
+        try await script(
+            """
             matches(fails("argument", db.fetch_value, db, "SELECT ?", 0/0), "NaN")
             equal(db:fetch_value("SELECT 9e999 - 9e999"), nil)
             """)
     }
 
     @Test func `text is stored as bytes`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a TEXT)")
             for _, s in ipairs{ "é", "", "a\\0b", "\\0", "\\xFF\\xFE", "\\xED\\xA0\\x80", "\\u{10FFFF}", "https://example.org/?q=é#x", ("x"):rep(100000) .. "\\0" } do
               equal(db:fetch_value("SELECT ?", s), s)
@@ -65,7 +70,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `blobs keep their type and bytes`() async throws {
-        try await script("""
+        try await script(
+            """
             db:execute("CREATE TABLE t (a)")
             for _, s in ipairs{ "\\0\\1", "", "\\xFF", "text", ("\\0"):rep(100000) } do
               equal(db:fetch_value("SELECT ?", perilune.blob(s)), s)
@@ -85,7 +91,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `the bytes of a blob are passed to a function`() async throws {
-        try await script("""
+        try await script(
+            """
             local row = db:fetch_one("SELECT x'0001' AS data, NULL AS none")
             equal(row:with_blob("data", function(bytes) return #bytes end), 2)
             equal(row:with_blob("none", error), nil)
@@ -94,7 +101,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `values survive storage in a file and in UTF-16`() async throws {
-        try await script("""
+        try await script(
+            """
             for _, encoding in ipairs{ "UTF-8", "UTF-16le", "UTF-16be" } do
               local path = temporary_path("encoding.sqlite")
               local q = perilune.queue(path)
@@ -113,7 +121,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `null equals itself and can be printed`() async throws {
-        try await script("""
+        try await script(
+            """
             equal(perilune.null == perilune.null, true)
             equal(tostring(perilune.null), "null")
             equal(db:fetch_value("SELECT ? IS NULL", perilune.null), 1)
@@ -123,7 +132,8 @@ import PeriluneLuaFileTools
     }
 
     @Test func `oversized values are errors`() async throws {
-        try await script("""
+        try await script(
+            """
             local huge = ("x"):rep(1 << 20):rep(1 << 10)
             fails("argument", db.fetch_value, db, "SELECT length(?)", huge)
             fails("argument", db.fetch_value, db, "SELECT length(?)", perilune.blob(huge))

@@ -25,22 +25,23 @@ import Testing
         let folder = try Self.makeFolder()
         let result = try folder.perilune("automations", "list", "shop.lua", "--database", "x.sqlite", "--format", "csv")
         #expect(result.errors == "")
-        #expect(result.output == """
-            name,on,mode,enabled,last_run,outcome,description\r
-            restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low\r
-            tick,every 5ms,single,1,,,\r
-            broken,event never,single,0,,,\r
+        #expect(
+            result.output == """
+                name,on,mode,enabled,last_run,outcome,description\r
+                restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low\r
+                tick,every 5ms,single,1,,,\r
+                broken,event never,single,0,,,\r
 
-            """)
+                """)
     }
 
     @Test func `listing neither changes nor creates a database`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
             "a.lua": """
-                db:execute("CREATE TABLE made (id)")
-                perilune.automation{ name = "a", on = { event = "go" }, run = print }
-                """,
+            db:execute("CREATE TABLE made (id)")
+            perilune.automation{ name = "a", on = { event = "go" }, run = print }
+            """,
         ])
         _ = try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (id)')", "--database", "x.sqlite")
         #expect(try folder.perilune("automations", "run", "a.lua", "a", "--database", "x.sqlite").status == 0)
@@ -56,45 +57,54 @@ import Testing
     @Test(arguments: [["list", "a.lua"], ["run", "a.lua"], ["run", "a.lua", "a"], ["preview", "a.lua", "a"]])
     func `a missing database is an error without --create`(arguments: [String]) throws {
         let folder = try TestFolder([
-            "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
+            "a.lua":
+                "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
         ])
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (id)')", "--database", "shop.sqlite").status == 0)
         var result = try CommandProcess(
-            TestFolder.binary, ["automations"] + arguments + ["--database", "elsewhere.sqlite"], in: folder).wait()
+            TestFolder.binary, ["automations"] + arguments + ["--database", "elsewhere.sqlite"], in: folder
+        ).wait()
         #expect(result.status == 74)
-        #expect(result.errors == """
-            error: cannot open the database elsewhere.sqlite: No such file or directory
-              help  use --create to start with an empty database
+        #expect(
+            result.errors == """
+                error: cannot open the database elsewhere.sqlite: No such file or directory
+                  help  use --create to start with an empty database
 
-            """)
-        result = try CommandProcess(TestFolder.binary, ["automations"] + arguments + ["--database", "shp.sqlite"], in: folder).wait()
+                """)
+        result = try CommandProcess(TestFolder.binary, ["automations"] + arguments + ["--database", "shp.sqlite"], in: folder)
+            .wait()
         #expect(result.errors.contains("help  did you mean `shop.sqlite`?"))
         #expect(!folder.exists("elsewhere.sqlite") && !folder.exists("shp.sqlite"))
         result = try CommandProcess(
-            TestFolder.binary, ["automations"] + arguments + ["--database", "new.sqlite", "--create"], in: folder).wait()
+            TestFolder.binary, ["automations"] + arguments + ["--database", "new.sqlite", "--create"], in: folder
+        ).wait()
         #expect(result.status == 0)
         let isMade = arguments[0] == "run"
         #expect(folder.exists("new.sqlite") == isMade)
-        #expect(result.errors.hasPrefix(
-            isMade ? "created the database new.sqlite\n" : "the database new.sqlite does not exist; the script uses an empty one\n"))
+        #expect(
+            result.errors.hasPrefix(
+                isMade
+                    ? "created the database new.sqlite\n"
+                    : "the database new.sqlite does not exist; the script uses an empty one\n"))
     }
 
     @Test func `an automation that is run by hand or previewed receives its observed values`() throws {
         let folder = try TestFolder([
             "a.lua": """
-                local Product = perilune.record("product")
-                local function order(context)
-                  for _, product in ipairs(context.value) do context.db:execute("UPDATE product SET stock = 50 WHERE id = ?", product.id) end
-                end
-                local function is_low(context) return #context.value > 0 end
-                perilune.automation{ name = "low", on = { change = Product:filter(Product.c.stock:lt(10)) }, when = is_low, run = order }
-                perilune.automation{ name = "count", on = { change = function(db)
-                  return db:fetch_value("SELECT count(*) FROM product"), "second"
-                end }, run = function(context) print(context.value, context.values[2], context.trigger.kind) end }
-                """
+            local Product = perilune.record("product")
+            local function order(context)
+              for _, product in ipairs(context.value) do context.db:execute("UPDATE product SET stock = 50 WHERE id = ?", product.id) end
+            end
+            local function is_low(context) return #context.value > 0 end
+            perilune.automation{ name = "low", on = { change = Product:filter(Product.c.stock:lt(10)) }, when = is_low, run = order }
+            perilune.automation{ name = "count", on = { change = function(db)
+              return db:fetch_value("SELECT count(*) FROM product"), "second"
+            end }, run = function(context) print(context.value, context.values[2], context.trigger.kind) end }
+            """
         ])
         _ = try folder.perilune(
-            "run", "-e", "db:execute('CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); INSERT INTO product VALUES (1, 3), (2, 30)')",
+            "run", "-e",
+            "db:execute('CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); INSERT INTO product VALUES (1, 3), (2, 30)')",
             "--database", "x.sqlite")
         var result = try folder.perilune("automations", "preview", "a.lua", "low", "--database", "x.sqlite")
         #expect((result.status, result.errors) == (0, "low: succeeded\n"))
@@ -149,23 +159,29 @@ import Testing
     }
 
     @Test func `a preview shows the requested number of rows`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY)")
             perilune.automation{ name = "fill", on = { event = "never" }, run = function()
               for i = 1001, 1004 do db:execute("INSERT INTO product VALUES (?)", i) end
             end }
-            """])
+            """
+        ])
         let result = try folder.perilune("automations", "preview", "a.lua", "fill", "--rows", "2")
         #expect(result.status == 0)
         #expect(result.output.contains("1002") && !result.output.contains("1003"), "\(result.output)")
-        #expect(try folder.perilune("automations", "preview", "a.lua", "fill", "--rows=-1").errors.contains("--rows: expected a number"))
+        #expect(
+            try folder.perilune("automations", "preview", "a.lua", "fill", "--rows=-1").errors.contains(
+                "--rows: expected a number"))
     }
 
     @Test(arguments: [["run", "a.lua", "fill"], ["preview", "a.lua", "fill"]])
     func `the memory limit applies to automations`(_ command: [String]) throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             perilune.automation{ name = "fill", on = { event = "never" }, run = function() return #("x"):rep(64 << 20) end }
-            """])
+            """
+        ])
         let arguments = ["automations"] + command
         #expect(try CommandProcess(TestFolder.binary, arguments, in: folder).wait().status == 0)
         let limited = try CommandProcess(TestFolder.binary, arguments + ["--memory", "8M"], in: folder).wait()
@@ -184,7 +200,8 @@ import Testing
         #expect(result.errors == "3 automations are live\n")
         func trace(_ options: String...) throws -> [String] {
             let result = try CommandProcess(
-                TestFolder.binary, ["automations", "trace", "tick", "--database", "x.sqlite", "--format", "csv"] + options, in: folder
+                TestFolder.binary, ["automations", "trace", "tick", "--database", "x.sqlite", "--format", "csv"] + options,
+                in: folder
             ).wait()
             #expect(result.errors == "")
             return result.output.split(whereSeparator: \.isNewline).map(String.init)
@@ -198,16 +215,23 @@ import Testing
     }
 
     @Test func `an HTML trace shows runs with errors, triggers and statements`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "works", on = { event = "a" }, run = function() db:execute("CREATE TABLE t (x)") end }
             perilune.automation{ name = "fails", on = { event = "b" }, run = function() error("<b>no</b>") end }
-            """])
+            """,
+        ])
         #expect(try folder.perilune("automations", "run", "a.lua", "works", "--database", "x.sqlite").status == 0)
         #expect(try folder.perilune("automations", "run", "a.lua", "fails", "--database", "x.sqlite").status == 1)
-        let result = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--report", "runs.html", "--format", "csv")
+        let result = try folder.perilune(
+            "automations", "trace", "--database", "x.sqlite", "--report", "runs.html", "--format", "csv")
         #expect((result.status, result.output.split(whereSeparator: \.isNewline).count) == (0, 3), "\(result.errors)")
         let page = try folder.read("runs.html")
-        for part in ["Automations of x.sqlite", "2 runs: 1 failed, 1 succeeded", "CREATE TABLE t (x)", "&lt;b&gt;no&lt;/b&gt;", "data-kind=\"failed\""] {
+        for part in [
+            "Automations of x.sqlite", "2 runs: 1 failed, 1 succeeded", "CREATE TABLE t (x)", "&lt;b&gt;no&lt;/b&gt;",
+            "data-kind=\"failed\"",
+        ] {
             #expect(page.contains(part), "\(part) is not in:\n\(page)")
         }
         let wrong = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--report", "runs.txt")
@@ -216,7 +240,9 @@ import Testing
 
     @Test(arguments: ["INT", "TERM", "HUP"])
     func `a service that is asked to end records the outcome of each run`(signal: String) throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             local function define(name, f, more)
               local options = { name = name, on = { event = "go" }, run = f }
               for key, value in pairs(more or {}) do options[key] = value end
@@ -233,7 +259,8 @@ import Testing
             define("waits its turn", print, { mode = "queued" })
             perilune.every("1h", print)
             perilune.after("10ms", function() perilune.emit("go") perilune.after("10ms", function() print("ready") io.stdout:flush() end) end)
-            """])
+            """,
+        ])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
         while try process.readLine() != "ready" {}
@@ -247,16 +274,20 @@ import Testing
             FROM perilune_automation_run WHERE outcome <> 'succeeded' ORDER BY automation
             """)
         let reason = "cancelled,the program has ended,1"
-        #expect(trace.output.split(whereSeparator: \.isNewline).dropFirst() == [
-            "cleans up,\(reason)", "does not end,\(reason)", "guards,\(reason)", "tries again,\(reason)", "waits,\(reason)",
-        ])
+        #expect(
+            trace.output.split(whereSeparator: \.isNewline).dropFirst() == [
+                "cleans up,\(reason)", "does not end,\(reason)", "guards,\(reason)", "tries again,\(reason)", "waits,\(reason)",
+            ])
     }
 
     @Test func `a callback that is running when the service ends is not reported as a failure`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "idle", on = { event = "never" }, run = function() end }
             perilune.after("10ms", function() print("ready") io.stdout:flush() while true do os.time() end end)
-            """])
+            """,
+        ])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -266,13 +297,16 @@ import Testing
     }
 
     @Test func `a run that waits for another attempt is kept when the service ends`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "tries again", on = { event = "go" }, retry = { times = 5, wait = "1h" }, run = function()
               perilune.after("10ms", function() print("ready") io.stdout:flush() end)
               error("no")
             end }
             perilune.after("10ms", function() perilune.emit("go") end)
-            """])
+            """,
+        ])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -284,10 +318,13 @@ import Testing
     }
 
     @Test func `a run that loops is cancelled when the service is asked to end`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do os.time() end end }
             perilune.after("10ms", function() perilune.emit("go") end)
-            """])
+            """,
+        ])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -298,9 +335,12 @@ import Testing
     }
 
     @Test func `an interrupted manual run is kept and does not count as a success`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "waits", on = { event = "go" }, run = function() print("ready") io.stdout:flush() perilune.sleep("1h") end }
-            """])
+            """,
+        ])
         let process = try CommandProcess(
             TestFolder.binary, ["automations", "run", "a.lua", "waits", "--database", "x.sqlite"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
@@ -321,7 +361,7 @@ import Testing
     @Test func `a file runs on a database in only one process`() throws {
         let folder = try TestFolder([
             "x.sqlite": "",
-            "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()"
+            "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()",
         ])
         let arguments = ["automations", "run", "a.lua", "--database", "x.sqlite"]
         let process = try CommandProcess(TestFolder.binary, arguments, in: folder, isOutputRead: true)
@@ -345,21 +385,27 @@ import Testing
         #expect(result.status == 1)
         #expect(result.errors.contains("no automation `restok`; did you mean `restock`?"))
         result = try folder.perilune("automations", "lst", "shop.lua")
-        #expect((result.status, result.errors) == (64, "error: unknown command perilune automations lst\n  help  did you mean `list`?\n"))
+        #expect(
+            (result.status, result.errors) == (
+                64, "error: unknown command perilune automations lst\n  help  did you mean `list`?\n"
+            ))
         result = try folder.perilune("automations", "shop.lua")
-        #expect((result.status, result.errors) == (
-            64, "error: unknown command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"))
+        #expect(
+            (result.status, result.errors) == (
+                64,
+                "error: unknown command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"
+            ))
     }
 
     @Test func `writes of another process trigger automations`() throws {
         let folder = try TestFolder([
             "stock.lua": """
-                perilune.automation{
-                  name = "count", on = { change = "product" },
-                  run = function(context) print(context.db:fetch_value("SELECT count(*) FROM product")) io.stdout:flush() end,
-                }
-                perilune.after(0.001, function() print("ready") io.stdout:flush() end)
-                """
+            perilune.automation{
+              name = "count", on = { change = "product" },
+              run = function(context) print(context.db:fetch_value("SELECT count(*) FROM product")) io.stdout:flush() end,
+            }
+            perilune.after(0.001, function() print("ready") io.stdout:flush() end)
+            """
         ])
         _ = try folder.perilune("run", "-e", "db:execute('CREATE TABLE product (name)')", "--database", "x.sqlite")
         let process = try CommandProcess(
@@ -398,15 +444,19 @@ import Testing
     @Test func `a service reports a damaged database once for each check`() throws {
         let folder = try TestFolder([
             "a.lua": """
-                perilune.automation{ name = 'a', on = { change = 't' }, run = print }
-                print('ready') io.stdout:flush()
-                perilune.every("10ms", function() print("tick") io.stdout:flush() end)
-                """
+            perilune.automation{ name = 'a', on = { change = 't' }, run = print }
+            print('ready') io.stdout:flush()
+            perilune.every("10ms", function() print("tick") io.stdout:flush() end)
+            """
         ])
         // With a write-ahead log, the damaged pages would not be read.
-        #expect(try folder.perilune("run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        #expect(
+            try folder.perilune(
+                "run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite"
+            ).status == 0)
         let process = try CommandProcess(
-            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "10ms"], in: folder, isOutputRead: true)
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "10ms"], in: folder,
+            isOutputRead: true)
         #expect(try process.readLine() == "ready")
         for _ in 0..<20 { _ = try process.readLine() }
         let file = try #require(FileHandle(forWritingAtPath: folder.path + "/x.sqlite"))
@@ -422,15 +472,19 @@ import Testing
     }
 
     @Test func `a changed file is loaded again; if it fails the previous automations keep running`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "one", on = { every = "20ms" }, run = function() print("one") io.stdout:flush() end }
-            """])
+            """,
+        ])
         let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)
         #expect(try process.readLine() == "one")
         try folder.write("perilune.automation{ name = 'two' }", to: "a.lua")
         process.waitForErrors(containing: "the previous automations keep running")
         for _ in 0..<100 { #expect(try process.readLine() == "one") }
-        try folder.write("""
+        try folder.write(
+            """
             perilune.automation{ name = "three", on = { every = "20ms" }, run = function() print("three") io.stdout:flush() end }
             """, to: "a.lua")
         var line = try process.readLine()
@@ -444,10 +498,13 @@ import Testing
     }
 
     @Test func `the status describes problems for monitors`() throws {
-        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
             perilune.automation{ name = "a", on = { event = "go" }, run = function() if not db:table_exists("good") then error("no", 0) end end }
             perilune.after("10ms", function() perilune.emit("go") perilune.after("10ms", function() print("ready") io.stdout:flush() end) end)
-            """])
+            """,
+        ])
         func run(_ expected: Int32, _ states: [String], while isRunning: Bool) throws {
             let process = try CommandProcess(
                 TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
@@ -456,7 +513,9 @@ import Testing
             if !isRunning { _ = try process.wait() }
             let result = try folder.perilune("automations", "status", "--database", "x.sqlite", "--format", "csv")
             #expect(result.status == expected, "\(result.errors)")
-            let rows = result.output.split(whereSeparator: \.isNewline).map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+            let rows = result.output.split(whereSeparator: \.isNewline).map {
+                $0.split(separator: ",", omittingEmptySubsequences: false)
+            }
             #expect(rows.dropFirst().map { [$0[0], $0[1], $0[6]].joined(separator: ",") } == states)
             if isRunning { process.interrupt() }
             if isRunning { _ = try process.wait() }

@@ -24,7 +24,8 @@ import Testing
 
     private static func makeFolder() throws -> TestFolder {
         let folder = try TestFolder(["a.lua": automations])
-        let make = "for _, name in ipairs{ 'works', 'fails', 'loops', 'grows', 'sticks', 'pauses' } do db:execute('CREATE TABLE ' .. name .. ' (a)') end"
+        let make =
+            "for _, name in ipairs{ 'works', 'fails', 'loops', 'grows', 'sticks', 'pauses' } do db:execute('CREATE TABLE ' .. name .. ' (a)') end"
         #expect(try folder.perilune("run", "-e", make, "--database", "x.sqlite").status == 0)
         return folder
     }
@@ -32,7 +33,8 @@ import Testing
     /// Starts the service and waits until its automations are live. Earlier changes do not trigger them.
     private static func start(_ options: String..., file: String = "a.lua", in folder: TestFolder) throws -> CommandProcess {
         let process = try CommandProcess(
-            TestFolder.binary, ["automations", "run", file, "--database", "x.sqlite", "--sandbox", "--poll", "20ms"] + options, in: folder,
+            TestFolder.binary, ["automations", "run", file, "--database", "x.sqlite", "--sandbox", "--poll", "20ms"] + options,
+            in: folder,
             isOutputRead: true)
         #expect(try process.readLine() == "nil\tloaded")
         process.waitForErrors(containing: " live\n")
@@ -46,7 +48,8 @@ import Testing
     /// The automations that have run, with their outcomes, oldest first.
     private static func runs(in folder: TestFolder) throws -> [String] {
         let result = try folder.perilune(
-            "query", "--database", "x.sqlite", "--format", "csv", "SELECT automation, outcome FROM perilune_automation_run ORDER BY rowid")
+            "query", "--database", "x.sqlite", "--format", "csv",
+            "SELECT automation, outcome FROM perilune_automation_run ORDER BY rowid")
         return result.output.split(whereSeparator: \.isNewline).dropFirst().map { String($0) }
     }
 
@@ -64,20 +67,27 @@ import Testing
     }
 
     @Test func `a preview shows what an automation would change, and changes nothing`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             perilune.automation{ name = "writes", on = { event = "go" }, run = function(context) context.db:execute("INSERT INTO t VALUES (7)") end }
-            """])
-        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY)')", "--database", "x.sqlite").status == 0)
+            """
+        ])
+        #expect(
+            try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY)')", "--database", "x.sqlite")
+                .status == 0)
         let result = try folder.perilune("automations", "preview", "a.lua", "writes", "--database", "x.sqlite", "--sandbox")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("7"), "\(result.output)")
-        #expect(try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", "SELECT count(*) AS n FROM t").output == "n\r\n0\r\n")
+        #expect(
+            try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", "SELECT count(*) AS n FROM t").output
+                == "n\r\n0\r\n")
     }
 
     @Test func `a service keeps running after runs that fail or exceed their limits`() throws {
         let folder = try Self.makeFolder()
         let process = try Self.start("--timeout", "3s", "--memory", "16M", in: folder)
-        for (name, error) in [("fails", "no line="), ("loops", "longer than its limit"), ("grows", "more memory than its limit")] {
+        for (name, error) in [("fails", "no line="), ("loops", "longer than its limit"), ("grows", "more memory than its limit")]
+        {
             try Self.insert(into: name, in: folder)
             process.waitForErrors(containing: error)
         }
@@ -88,7 +98,8 @@ import Testing
         process.send("TERM")
         let result = try process.wait()
         #expect(result.status == 0, "\(result.errors)")
-        #expect(try Self.runs(in: folder) == ["fails,failed", "loops,failed", "grows,failed", "works,succeeded", "works,succeeded"])
+        #expect(
+            try Self.runs(in: folder) == ["fails,failed", "loops,failed", "grows,failed", "works,succeeded", "works,succeeded"])
     }
 
     @Test func `a timer fires, and a changed file is reloaded`() throws {
@@ -150,7 +161,10 @@ import Testing
         try Self.insert(into: "sticks", in: folder)
         let result = try process.wait()
         #expect(result.status == 5, "\(result.errors)")
-        #expect(result.errors.contains("a run went on after its limit of 3.0 seconds and could not be stopped, so all runs were ended"), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "a run went on after its limit of 3.0 seconds and could not be stopped, so all runs were ended"),
+            "\(result.errors)")
     }
 
     @Test(.unless(.thread, "a run takes longer to end there than one that nothing stops may"))

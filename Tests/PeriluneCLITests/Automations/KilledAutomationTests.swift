@@ -24,7 +24,8 @@ import Testing
     /// Starts the service, and waits until its triggers record changes: the file has run before that.
     private static func start(in folder: TestFolder) throws -> CommandProcess {
         let process = try CommandProcess(
-            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "20ms"], in: folder, isOutputRead: true)
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "20ms"], in: folder,
+            isOutputRead: true)
         process.waitForErrors(containing: "1 automation is live")
         return process
     }
@@ -32,7 +33,9 @@ import Testing
     /// A folder in which a service was killed during a run.
     private static func killed(_ options: String) throws -> TestFolder {
         let folder = try TestFolder(["a.lua": file(options)])
-        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+        _ = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
             db:execute("CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT); CREATE TABLE step (what TEXT)")
             """)
         let process = try start(in: folder)
@@ -47,7 +50,8 @@ import Testing
 
     private static func runs(in folder: TestFolder) throws -> [Substring] {
         let query = "SELECT outcome, reason, attempts, interruptions FROM perilune_automation_run"
-        return try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", query).output.split(whereSeparator: \.isNewline)
+        return try folder.perilune("query", "--database", "x.sqlite", "--format", "csv", query).output.split(
+            whereSeparator: \.isNewline)
     }
 
     @Test func `a run whose service was killed is marked as interrupted when the service restarts`() throws {
@@ -72,9 +76,13 @@ import Testing
         #expect(steps.output.split(whereSeparator: \.isNewline).dropFirst() == ["one of change", "one of change", "two"])
     }
 
-    @Test func `a run that the end of its service interrupts is repeated by the next service if the automation asks for it`() throws {
+    @Test func `a run that the end of its service interrupts is repeated by the next service if the automation asks for it`()
+        throws
+    {
         let folder = try TestFolder(["a.lua": Self.file("interrupted = 'rerun',")])
-        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+        _ = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
             db:execute("CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT); CREATE TABLE step (what TEXT)")
             """)
         var process = try Self.start(in: folder)
@@ -93,7 +101,8 @@ import Testing
 
     /// The case that durable automations are for: killed between two steps, with a change that comes while the service is down.
     @Test func `a durable automation continues after the last step, and sees what has changed while it was down`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             perilune.automation{
               name = "work", durable = true, mode = "queued", on = { change = "job" },
               run = function(run)
@@ -106,12 +115,17 @@ import Testing
                 print("done " .. run.key) io.stdout:flush()
               end,
             }
-            """])
-        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+            """
+        ])
+        _ = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
             db:execute("CREATE TABLE job (id INTEGER PRIMARY KEY, state TEXT); CREATE TABLE step (what TEXT)")
             """)
         var process = try Self.start(in: folder)
-        func insert() throws { _ = try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO job(state) VALUES ('new')") }
+        func insert() throws {
+            _ = try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO job(state) VALUES ('new')")
+        }
         try insert()
         #expect(try process.readLine() == "waits 1")
         process.send("KILL")

@@ -13,15 +13,18 @@ import Testing
     private static func text(_ text: String) -> Cell { .text(Array(text.utf8)) }
 
     @Test func `the length of a bar follows its number on both sides of zero`() throws {
-        let data = try Self.data([[Self.text("a"), .integer(4)], [Self.text("bb"), .real(-2)], [Self.text("c"), .null], [Self.text("d"), .integer(0)]])
+        let data = try Self.data([
+            [Self.text("a"), .integer(4)], [Self.text("bb"), .real(-2)], [Self.text("c"), .null], [Self.text("d"), .integer(0)],
+        ])
         let chart = TerminalChart(data: data, width: 24, colors: .off).bars()
-        #expect(chart == """
-            a       │█████████▍ 4
-            bb ▐████│ -2
-            c       │ NULL
-            d       │ 0
+        #expect(
+            chart == """
+                a       │█████████▍ 4
+                bb ▐████│ -2
+                c       │ NULL
+                d       │ 0
 
-            """, "\(chart)")
+                """, "\(chart)")
     }
 
     @Test func `lines pass through their numbers and stop at missing ones`() throws {
@@ -37,9 +40,11 @@ import Testing
         #expect(middle.allSatisfy { $0 == " " }, "\(chart)")
     }
 
-    @Test(arguments: [
-        (0.0...10.0, [0, 2, 4, 6, 8, 10]), (-3...7, [-4, -2, 0, 2, 4, 6, 8]), (0...0.3, [0, 0.1, 0.2, 0.3]), (5...5, [5, 6]), (0...0, [0, 0.2]),
-    ] as [(ClosedRange<Double>, [Double])])
+    @Test(
+        arguments: [
+            (0.0...10.0, [0, 2, 4, 6, 8, 10]), (-3...7, [-4, -2, 0, 2, 4, 6, 8]), (0...0.3, [0, 0.1, 0.2, 0.3]), (5...5, [5, 6]),
+            (0...0, [0, 0.2]),
+        ] as [(ClosedRange<Double>, [Double])])
     func `axes have round numbers around the range`(range: ClosedRange<Double>, ticks: [Double]) {
         let axis = ChartAxis(range)
         #expect(axis.low <= range.lowerBound && axis.high >= range.upperBound && axis.high > axis.low)
@@ -52,14 +57,19 @@ import Testing
             for second in [first, first.nextUp, first.nextDown, -first, 0, 1, 1e300, -1e300] where abs(second) <= 1e300 {
                 let axis = ChartAxis(min(first, second)...max(first, second))
                 #expect(axis.ticks.count < 20 && axis.high > axis.low && (axis.high - axis.low).isFinite, "\(first) \(second)")
-                #expect((-0.01...1.01).contains(axis.part(first)) && (-0.01...1.01).contains(axis.part(second)), "\(first) \(second)")
+                #expect(
+                    (-0.01...1.01).contains(axis.part(first)) && (-0.01...1.01).contains(axis.part(second)), "\(first) \(second)")
             }
         }
     }
 
     @Test func `numbers on an axis are written as short as possible`() {
-        #expect([1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
-        #expect([-500, -150_000, -1_234_567, -99, 999, -1000].map(ChartAxis.text) == ["-500", "-150,000", "-1,234,567", "-99", "999", "-1,000"])
+        #expect(
+            [1234567, 0.5, 2.25, 1e20, 1.0 / 3, -7].map(ChartAxis.text) == ["1,234,567", "0.5", "2.25", "1e+20", "0.3333", "-7"])
+        #expect(
+            [-500, -150_000, -1_234_567, -99, 999, -1000].map(ChartAxis.text) == [
+                "-500", "-150,000", "-1,234,567", "-99", "999", "-1,000",
+            ])
     }
 
     @Test func `lines place rows by their numbers and dates, in any order`() throws {
@@ -68,7 +78,10 @@ import Testing
         #expect(numbers.inOrder.places.map(numbers.part) == [0, 1.0 / 99, 1])
         let dates = try Self.data(["2026-01-01", "2026-01-02", "2026-12-31"].map { [Self.text($0), .integer(1)] })
         #expect(dates.isContinuous && dates.scale == .dates && dates.part(dates.places[1]) == 1.0 / 364)
-        for texts in [["2012/01/01", "2012/01/03", "2012/02/01"], ["2010", "2011", "2015"], ["2012-01", "2012-02", "2012-06"], ["2026-01-01 10:00", "2026-01-01 11:30", "2026-01-02 00:00"], ["2026-03-01", "2026-02-01", "2026-01-01"]] {
+        for texts in [
+            ["2012/01/01", "2012/01/03", "2012/02/01"], ["2010", "2011", "2015"], ["2012-01", "2012-02", "2012-06"],
+            ["2026-01-01 10:00", "2026-01-01 11:30", "2026-01-02 00:00"], ["2026-03-01", "2026-02-01", "2026-01-01"],
+        ] {
             let data = try Self.data(texts.map { [Self.text($0), .integer(1)] })
             #expect(data.isContinuous && data.scale == .dates, "\(texts)")
         }
@@ -77,11 +90,16 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        (0.0, 86400.0 * 365 * 20, 8, ["1970", "1975", "1980", "1985"]), (0, 86400 * 3, 8, ["1970-01-01", "12:00", "1970-01-02", "12:00", "1970-01-03", "12:00", "1970-01-04"]),
-        (0, 86400 * 200, 8, ["1970-01", "1970-02", "1970-03", "1970-04", "1970-05", "1970-06", "1970-07"]), (0, 20, 8, ["00:00:00", "00:00:05", "00:00:10", "00:00:15", "00:00:20"]),
-    ] as [(Double, Double, Int, [String])])
-    func `date axes have ticks at the starts of years, months, days or hours`(low: Double, high: Double, count: Int, texts: [String]) {
+    @Test(
+        arguments: [
+            (0.0, 86400.0 * 365 * 20, 8, ["1970", "1975", "1980", "1985"]),
+            (0, 86400 * 3, 8, ["1970-01-01", "12:00", "1970-01-02", "12:00", "1970-01-03", "12:00", "1970-01-04"]),
+            (0, 86400 * 200, 8, ["1970-01", "1970-02", "1970-03", "1970-04", "1970-05", "1970-06", "1970-07"]),
+            (0, 20, 8, ["00:00:00", "00:00:05", "00:00:10", "00:00:15", "00:00:20"]),
+        ] as [(Double, Double, Int, [String])])
+    func `date axes have ticks at the starts of years, months, days or hours`(
+        low: Double, high: Double, count: Int, texts: [String]
+    ) {
         #expect(DateAxis(low...high, count: count).ticks.map(\.text) == texts)
     }
 
@@ -136,7 +154,9 @@ import Testing
 
     @Test func `a schema is drawn as a picture of tables and foreign keys`() throws {
         let folder = try TestFolder()
-        let made = try folder.perilune("run", "--database", "x.sqlite", "-e", """
+        let made = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e",
+            """
             db:execute[[CREATE TABLE author (id INTEGER PRIMARY KEY, "na<me" TEXT NOT NULL, boss INTEGER REFERENCES author);
               CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author (id)); CREATE VIEW v AS SELECT 1]]
             """)

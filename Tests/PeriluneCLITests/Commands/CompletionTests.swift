@@ -11,12 +11,13 @@ import Testing
             "perilune.toml": "database = \"shop.sqlite\"\n[folders]\nmigrations = \"db\"",
             "db/0001_start.sql": "CREATE TABLE customer (id)", "db/0001_start.down.sql": "", "db/0002_prices.lua": "",
             "scenarios/task_scenario.lua": """
-                scenario("a task is added", function(t) end)
+            scenario("a task is added", function(t) end)
 
-                scenario.skip('it waits', "another", function(t) end)
-                """, "scenarios/notes.txt": "", "other/x.lua": "",
+            scenario.skip('it waits', "another", function(t) end)
+            """, "scenarios/notes.txt": "", "other/x.lua": "",
         ])
-        let made = try folder.perilune("run", "-e", "db:execute[[CREATE TABLE customer (id); CREATE TABLE invoice (id); CREATE VIEW cities AS SELECT 1]]")
+        let made = try folder.perilune(
+            "run", "-e", "db:execute[[CREATE TABLE customer (id); CREATE TABLE invoice (id); CREATE VIEW cities AS SELECT 1]]")
         try #require(made.status == 0, "\(made.errors)")
         return folder
     }

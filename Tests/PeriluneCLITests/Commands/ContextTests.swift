@@ -16,7 +16,8 @@ import Testing
             "look.lua": Self.script,
             "migrations/0001_more.sql": "CREATE TABLE more (a)",
         ])
-        let made = try folder.perilune("run", "-e", "db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')", "--database", "shop.sqlite")
+        let made = try folder.perilune(
+            "run", "-e", "db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')", "--database", "shop.sqlite")
         try #require(made.status == 0)
         return folder
     }
@@ -29,7 +30,9 @@ import Testing
         return files
     }
 
-    @Test(arguments: [(["--context", "test"], [:]), ([], ["PERILUNE_CONTEXT": "test"]), (["--context=test"], ["PERILUNE_CONTEXT": "live"])])
+    @Test(arguments: [
+        (["--context", "test"], [:]), ([], ["PERILUNE_CONTEXT": "test"]), (["--context=test"], ["PERILUNE_CONTEXT": "live"]),
+    ])
     func `in the test context, the clock stands still and the named database is not touched`(
         _ options: [String], _ environment: [String: String]
     ) throws {
@@ -44,7 +47,9 @@ import Testing
         #expect(try files(folder) == before)
     }
 
-    @Test(arguments: [["--context", "preview"], ["--preview"], []]) func `a preview runs on a copy and reports`(_ options: [String]) throws {
+    @Test(arguments: [["--context", "preview"], ["--preview"], []]) func `a preview runs on a copy and reports`(
+        _ options: [String]
+    ) throws {
         let folder = try makeFolder()
         let before = try files(folder)
         let environment = options.isEmpty ? ["PERILUNE_CONTEXT": "preview"] : [:]
@@ -59,7 +64,8 @@ import Testing
 
     @Test func `a script's arguments do not select the test context, but a test runner's environment variables do`() throws {
         let folder = try TestFolder(["c.lua": "print(perilune.context, ...)"])
-        #expect(try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
+        #expect(
+            try folder.perilune("run", "c.lua", "--testing-library", "a.xctest").output == "live\t--testing-library\ta.xctest\n")
         #expect(try folder.perilune("run", "c.lua", environment: ["XCTestConfigurationFilePath": "x"]).output == "test\n")
     }
 
@@ -67,7 +73,8 @@ import Testing
         let folder = try makeFolder()
         let result = try folder.perilune("run", "look.lua", "--database", "shop.sqlite", "--context", "preview", "--check")
         #expect(result.status == 2)
-        let live = try folder.perilune("run", "look.lua", "--context", "live", "--check", environment: ["PERILUNE_CONTEXT": "preview"])
+        let live = try folder.perilune(
+            "run", "look.lua", "--context", "live", "--check", environment: ["PERILUNE_CONTEXT": "preview"])
         #expect(live.status == 64)
     }
 
@@ -76,13 +83,18 @@ import Testing
         let result = try folder.perilune(
             "run", "look.lua", "--database", "shop.sqlite", "--context", "live", environment: ["PERILUNE_CONTEXT": "test"])
         #expect(result.output.hasPrefix("live\tfalse\tfalse\n1\n"))
-        let tables = try folder.perilune("query", "SELECT name FROM sqlite_master", "--database", "shop.sqlite", "--format", "csv")
+        let tables = try folder.perilune(
+            "query", "SELECT name FROM sqlite_master", "--database", "shop.sqlite", "--format", "csv")
         #expect(tables.output.contains("extra"))
     }
 
-    @Test(arguments: ["test", "preview"]) func `commands that open a database themselves are refused outside live`(_ context: String) throws {
+    @Test(arguments: ["test", "preview"]) func `commands that open a database themselves are refused outside live`(
+        _ context: String
+    ) throws {
         let folder = try makeFolder()
-        let plan = try folder.perilune("run", "-e", "db:execute('INSERT INTO book VALUES (7)')", "--database", "shop.sqlite", "--preview", "--save", "p.plan")
+        let plan = try folder.perilune(
+            "run", "-e", "db:execute('INSERT INTO book VALUES (7)')", "--database", "shop.sqlite", "--preview", "--save", "p.plan"
+        )
         try #require(plan.status == 0, "\(plan.errors)")
         let before = try files(folder)
         for command in [
@@ -93,7 +105,8 @@ import Testing
                 TestFolder.binary, command, in: folder, environment: ["PERILUNE_CONTEXT": context]
             ).wait()
             #expect(result.status == 64, "\(command)")
-            #expect(result.errors.contains("is not allowed in a \(context) context (set by PERILUNE_CONTEXT)"), "\(result.errors)")
+            #expect(
+                result.errors.contains("is not allowed in a \(context) context (set by PERILUNE_CONTEXT)"), "\(result.errors)")
             #expect(result.errors.contains("use --context live to allow it"))
         }
         let query = try folder.perilune("query", "SELECT 1 AS a", "--context", context, "--format", "csv")
@@ -117,7 +130,8 @@ import Testing
                 TestFolder.binary, command, in: folder, environment: ["PERILUNE_CONTEXT": "tset"]
             ).wait()
             #expect(result.status != 0)
-            #expect(result.errors.contains("PERILUNE_CONTEXT is \"tset\"; set it to one of live, test, preview"), "\(result.errors)")
+            #expect(
+                result.errors.contains("PERILUNE_CONTEXT is \"tset\"; set it to one of live, test, preview"), "\(result.errors)")
         }
         let option = try folder.perilune("run", "look.lua", "--context", "tset")
         #expect(option.status == 64)

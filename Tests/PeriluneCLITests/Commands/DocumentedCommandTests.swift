@@ -96,8 +96,11 @@ import Testing
     private func mistake(in use: String) -> String? {
         let words = use.split(separator: " ").map(String.init)
         var command = root, position = 0
-        if words.first == "migrate", words.dropFirst().first == "new" { return unknownOption(in: use, root.find("migrate-new") ?? root) }
-        while position < words.count, command.subcommands?.isEmpty == false, words[position].wholeMatch(of: /[a-z][a-z-]*/) != nil {
+        if words.first == "migrate", words.dropFirst().first == "new" {
+            return unknownOption(in: use, root.find("migrate-new") ?? root)
+        }
+        while position < words.count, command.subcommands?.isEmpty == false, words[position].wholeMatch(of: /[a-z][a-z-]*/) != nil
+        {
             if words[position] == "help" { return nil }
             guard let next = command.find(words[position]) else { return "no command \(words[position])" }
             command = next
@@ -118,7 +121,9 @@ import Testing
 
 extension CommandDescription {
     /// The names of the command's long options.
-    fileprivate var options: Set<String> { Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)) }
+    fileprivate var options: Set<String> {
+        Set((arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name))
+    }
 
     fileprivate func find(_ name: String) -> CommandDescription? { subcommands?.first { $0.commandName == name } }
 }

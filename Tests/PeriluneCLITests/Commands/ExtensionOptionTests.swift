@@ -13,17 +13,17 @@ import Testing
             "perilune.toml": settings,
             "migrations/1_start.sql": "CREATE TABLE t (a); INSERT INTO t VALUES (thrice(2));",
             "scenarios/t_scenario.lua": """
-                scenario("the migration and the scenario use it", { database = "file" }, function(t)
-                  check(t.db:fetch_value("SELECT a + thrice(3) FROM t") == 15)
-                  check(t.run("report.lua").output == "21\\n")
-                end)
-                """,
+            scenario("the migration and the scenario use it", { database = "file" }, function(t)
+              check(t.db:fetch_value("SELECT a + thrice(3) FROM t") == 15)
+              check(t.run("report.lua").output == "21\\n")
+            end)
+            """,
             "report.lua": "print(db:fetch_value('SELECT thrice(7)'))",
             "watcher.lua": """
-                perilune.automation{ name = "a", on = { event = "noon" }, run = function(context)
-                  print(context.db:fetch_value("SELECT thrice(5)"))
-                end }
-                """,
+            perilune.automation{ name = "a", on = { event = "noon" }, run = function(context)
+              print(context.db:fetch_value("SELECT thrice(5)"))
+            end }
+            """,
         ])
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/thrice.so", withDestinationPath: library)
         return folder
@@ -56,20 +56,24 @@ import Testing
     private static func check(_ results: [String: CommandResult], _ expected: [String: String]) {
         for (name, text) in expected {
             let result = results[name]
-            #expect(result?.status == 0 && result?.output.contains(text) == true, "\(name): \(result?.output ?? "")\(result?.errors ?? "")")
+            #expect(
+                result?.status == 0 && result?.output.contains(text) == true,
+                "\(name): \(result?.output ?? "")\(result?.errors ?? "")")
         }
     }
 
     private static let outputs = [
         "migrate": "1_start", "dry run": "1_start", "preview": "1 row inserted", "test": "1 passed", "isolated test": "1 passed",
-        "query": "{\"n\":12}", "console": "18", "previewing console": "18", "run": "21\n", "previewing run": "21\n", "automations": "noon",
+        "query": "{\"n\":12}", "console": "18", "previewing console": "18", "run": "21\n", "previewing run": "21\n",
+        "automations": "noon",
     ]
 
     @Test func `commands that run scripts or SQL load the given extensions`() throws {
         let folder = try Self.makeProject()
         let results = try Self.runAll(in: folder, "--extension thrice.so")
         Self.check(results, Self.outputs)
-        #expect(results["plain run"]?.errors.contains("no such function: thrice") == true, "\(results["plain run"]?.errors ?? "")")
+        #expect(
+            results["plain run"]?.errors.contains("no such function: thrice") == true, "\(results["plain run"]?.errors ?? "")")
     }
 
     @Test func `extensions in the settings are found from subfolders and listed with their line`() throws {
@@ -77,7 +81,9 @@ import Testing
         Self.check(try Self.runAll(in: folder, ""), Self.outputs.merging(["plain run": "21\n"]) { $1 })
         try folder.write("", to: "deep/x")
         let query = try folder.shell("cd deep && $PERILUNE query -v 'SELECT thrice(4) AS n'")
-        #expect(query.output == "{\"n\":12}\n" && query.errors.contains("extensions: ../thrice.so (../perilune.toml:2)\n"), "\(query.errors)")
+        #expect(
+            query.output == "{\"n\":12}\n" && query.errors.contains("extensions: ../thrice.so (../perilune.toml:2)\n"),
+            "\(query.errors)")
         for line in ["migrate -v --database x.sqlite", "test -v", "run -v report.lua", "console -v x.sqlite"] {
             let errors = try folder.shell("echo | $PERILUNE \(line)").errors
             #expect(errors.contains("extensions: thrice.so (perilune.toml:2)\n"), "\(line): \(errors)")
@@ -95,16 +101,20 @@ import Testing
         #expect(console.status == 1 && console.errors.contains("no such function: thrice"), "\(console.errors)")
         for command in ["run --sandbox --extension thrice.so report.lua", "console --sandbox --extension thrice.so"] {
             let refused = try folder.shell("$PERILUNE \(command) < /dev/null")
-            #expect(refused.status == 64 && refused.errors.contains("--extension cannot be used with --sandbox"), "\(refused.errors)")
+            #expect(
+                refused.status == 64 && refused.errors.contains("--extension cannot be used with --sandbox"), "\(refused.errors)")
         }
     }
 
-    @Test(arguments: ["run report.lua", "query 'SELECT 1'", "console", "test", "migrate --database x.sqlite", "automations list watcher.lua"])
+    @Test(arguments: [
+        "run report.lua", "query 'SELECT 1'", "console", "test", "migrate --database x.sqlite", "automations list watcher.lua",
+    ])
     func `an extension that cannot be loaded ends the command with an error that names it`(command: String) throws {
         let folder = try Self.makeProject("extensions = [\"report.lua\"]")
         let result = try folder.shell("$PERILUNE \(command) < /dev/null")
         #expect(result.status == (command == "test" ? 64 : 74), "\(result.status)")
-        #expect(result.errors.contains("cannot load the extension") && result.errors.contains("/report.lua: "), "\(result.errors)")
+        #expect(
+            result.errors.contains("cannot load the extension") && result.errors.contains("/report.lua: "), "\(result.errors)")
         #expect(!folder.exists("x.sqlite") && result.output == "", "\(result.output)")
     }
 }

@@ -14,16 +14,23 @@ import Testing
     }
 
     @Test(arguments: [
-        ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"), ("db.write", "db:write(options, block, ...)"),
-        ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"), ("busy_timeout", "perilune.database_options.busy_timeout"),
-        ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "), ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
+        ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"),
+        ("db.write", "db:write(options, block, ...)"),
+        ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"),
+        ("busy_timeout", "perilune.database_options.busy_timeout"),
+        ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "),
+        ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
         ("Class:save_nested", "request:save_nested("), ("class.fetch_all", "request:fetch_all("),
-        ("cluster_options", "perilune.cluster_options\n"), ("perilune.duration", "  type  number|string|{"), ("condition", "perilune.condition\n"),
+        ("cluster_options", "perilune.cluster_options\n"), ("perilune.duration", "  type  number|string|{"),
+        ("condition", "perilune.condition\n"),
         ("errors", "  constraint_unique        another row has the values of a unique key"), ("errors", "\nperilune.error\n"),
-        ("constraint_unique", "constraint_unique  (perilune.error_kind)\n\n  another row has"), ("perilune.error_kind", "  yield "),
-        ("topics", "  schema "), ("topics", "  transactions, kinds, limits"), ("Schema", "db:create_table("), ("schema", "db:create_table("),
+        ("constraint_unique", "constraint_unique  (perilune.error_kind)\n\n  another row has"),
+        ("perilune.error_kind", "  yield "),
+        ("topics", "  schema "), ("topics", "  transactions, kinds, limits"), ("Schema", "db:create_table("),
+        ("schema", "db:create_table("),
         ("schema", "OVERVIEW: Show the schema"), ("transactions", "db:in_savepoint("), ("transactions", "history:transactions("),
-        ("kinds", "  constraint_unique "), ("limits", "--timeout 2s"), ("sandbox", "The sandbox\n"), ("conditions", "request:filter("),
+        ("kinds", "  constraint_unique "), ("limits", "--timeout 2s"), ("sandbox", "The sandbox\n"),
+        ("conditions", "request:filter("),
     ])
     func `methods, classes, pages, options and words have help`(name: String, part: String) throws {
         let result = try TestFolder().perilune("help", name)

@@ -15,16 +15,21 @@ import Testing
     }
 
     @Test func `a sandboxed script reads its arguments, its input and the database, and changes the database`() throws {
-        let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE t (x)') db:execute('INSERT INTO t VALUES (?)', ...) print(...)"])
-        let result = try folder.perilune("run", "--sandbox", "--require-layers", "limits", "--database", "shop.sqlite", "a.lua", "ü")
+        let folder = try TestFolder([
+            "a.lua": "db:execute('CREATE TABLE t (x)') db:execute('INSERT INTO t VALUES (?)', ...) print(...)"
+        ])
+        let result = try folder.perilune(
+            "run", "--sandbox", "--require-layers", "limits", "--database", "shop.sqlite", "a.lua", "ü")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output == "ü\n")
-        let read = try folder.perilune("run", "--sandbox", "--database", "shop.sqlite", "-", input: "print(db:fetch_value('SELECT x FROM t'))")
+        let read = try folder.perilune(
+            "run", "--sandbox", "--database", "shop.sqlite", "-", input: "print(db:fetch_value('SELECT x FROM t'))")
         #expect(read.output == "ü\n", "\(read.errors)")
     }
 
     @Test func `a sandboxed script with a database in a cluster is refused with advice`() throws {
-        let result = try TestFolder().perilune("run", "--sandbox", "--database", "dqlite://127.0.0.1:1/shop?timeout=100ms", "-e", "return 1")
+        let result = try TestFolder().perilune(
+            "run", "--sandbox", "--database", "dqlite://127.0.0.1:1/shop?timeout=100ms", "-e", "return 1")
         #expect(result.status != 0)
         #expect(result.errors.contains("a process of its own reaches no cluster, because it has no network"), "\(result.errors)")
         #expect(result.errors.contains("--no-isolate runs the script in this process"), "\(result.errors)")
@@ -43,9 +48,12 @@ import Testing
 
     @Test func `a preview of a sandboxed script saves its plan`() throws {
         let folder = try TestFolder()
-        #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x INTEGER PRIMARY KEY)')").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x INTEGER PRIMARY KEY)')")
+                .status == 0)
         let result = try folder.perilune(
-            "run", "--sandbox", "--database", "a.sqlite", "--preview", "--save", "a.plan", "-e", "db:execute('INSERT INTO t VALUES (1)')")
+            "run", "--sandbox", "--database", "a.sqlite", "--preview", "--save", "a.plan", "-e",
+            "db:execute('INSERT INTO t VALUES (1)')")
         #expect(result.status == 0, "\(result.errors)")
         #expect(folder.exists("a.plan"))
     }
@@ -85,7 +93,10 @@ import Testing
         let result = try folder.perilune("run", "--sandbox", "fail.lua")
         #expect(result.status == 1)
         #expect(result.errors.contains("fail.lua:2"))
-        #expect(try folder.perilune("run", "--sandbox", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end").status == 5)
+        #expect(
+            try folder.perilune(
+                "run", "--sandbox", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end"
+            ).status == 5)
         #expect(try folder.perilune("run", "--sandbox", "--timeout", "200ms", "-e", "while true do end").status == 5)
     }
 
@@ -93,7 +104,8 @@ import Testing
         let folder = try TestFolder()
         let loop = "db:execute('CREATE TABLE t (a)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end"
         for isolation in ["--isolate", "--no-isolate"] {
-            let result = try folder.perilune("run", "--sandbox", isolation, "--disk", "4M", "--database", "\(isolation.dropFirst(2)).sqlite", "-e", loop)
+            let result = try folder.perilune(
+                "run", "--sandbox", isolation, "--disk", "4M", "--database", "\(isolation.dropFirst(2)).sqlite", "-e", loop)
             #expect(result.status == 5, "\(result.errors)")
             #expect(result.errors.contains("the script wrote more to files than its limit of 4194304 bytes"), "\(result.errors)")
             #expect(result.errors.contains("the limit was set by --disk"))
@@ -103,7 +115,10 @@ import Testing
     @Test func `a preview that exceeds its time limit is ended, and the work of callbacks counts`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "--database", "a.sqlite", "-e", "db:execute('CREATE TABLE t (x)')").status == 0)
-        for script in ["while true do end", "perilune.every(0.01, function() end)", "for i = 1, 200 do perilune.spawn(function() while true do perilune.sleep(0) end end) end"] {
+        for script in [
+            "while true do end", "perilune.every(0.01, function() end)",
+            "for i = 1, 200 do perilune.spawn(function() while true do perilune.sleep(0) end end) end",
+        ] {
             let result = try folder.perilune("run", "--database", "a.sqlite", "--preview", "--timeout", "300ms", "-e", script)
             #expect(result.status == 5, "\(script): \(result.errors)")
             #expect(result.errors.contains("ran longer than its limit of 0.3 seconds"), "\(script): \(result.errors)")
@@ -119,7 +134,8 @@ import Testing
 
     @Test func `the process of a sandboxed script writes the page of a preview`() throws {
         let folder = try TestFolder()
-        let result = try folder.perilune("run", "--sandbox", "--preview", "--report", "page.html", "-e", "db:execute('CREATE TABLE t (x)')")
+        let result = try folder.perilune(
+            "run", "--sandbox", "--preview", "--report", "page.html", "-e", "db:execute('CREATE TABLE t (x)')")
         #expect(result.status == 0, "\(result.errors)")
         #expect(folder.exists("page.html"))
     }

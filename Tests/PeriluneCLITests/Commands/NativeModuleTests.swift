@@ -4,21 +4,24 @@ import Testing
 
 /// Scripts that load native modules.
 @Suite(.patience, .startsPrograms) struct NativeModuleTests {
-    private static let load = "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' "
+    private static let load =
+        "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' "
         + "local native = require 'libPeriluneTestExtension' "
 
     @Test func `the message of an error object is kept in the callback of a native module`() throws {
-        let result = try TestFolder().perilune("run", "-e", Self.load + """
-            print(native.message(function() db:execute("SELEC 1") end))
-            print(native.message(function() perilune.date("x") end))
-            print(native.message(function() db:write(function() db:execute("SELEC 2") end) end))
-            print(native.message(function() print(pcall(db.execute, db, "SELEC 3")) end))
-            print(native.message(function()
-              local _, e = pcall(db.execute, db, "SELEC 4")
-              print(type(e), e.kind)
-            end))
-            print(select(2, pcall(db.execute, db, "SELEC 5")).kind)
-            """)
+        let result = try TestFolder().perilune(
+            "run", "-e",
+            Self.load + """
+                print(native.message(function() db:execute("SELEC 1") end))
+                print(native.message(function() perilune.date("x") end))
+                print(native.message(function() db:write(function() db:execute("SELEC 2") end) end))
+                print(native.message(function() print(pcall(db.execute, db, "SELEC 3")) end))
+                print(native.message(function()
+                  local _, e = pcall(db.execute, db, "SELEC 4")
+                  print(type(e), e.kind)
+                end))
+                print(select(2, pcall(db.execute, db, "SELEC 5")).kind)
+                """)
         let lines = result.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         try #require(result.status == 0 && lines.count == 9, "\(result)")
         #expect(lines.first?.contains("near \"SELEC\": syntax error") == true)
@@ -32,11 +35,15 @@ import Testing
         let folder = try TestFolder()
         let refused = try folder.perilune("run", "--preview", "-e", Self.load)
         #expect(refused.status == 1)
-        #expect(refused.errors.contains("require: module `libPeriluneTestExtension` is native code (\(GrantTable.library)), which a preview cannot load"))
+        #expect(
+            refused.errors.contains(
+                "require: module `libPeriluneTestExtension` is native code (\(GrantTable.library)), which a preview cannot load"))
         #expect(refused.errors.contains("help  use --allow-effects to perform it"))
         let allowed = try folder.perilune("run", "--preview", "--allow-effects", "-e", Self.load + "native.write('written.txt')")
         #expect(allowed.status == 0 && folder.exists("written.txt"))
-        #expect(allowed.output.contains("warning: native modules were loaded (\(GrantTable.library)); what they change themselves is done"))
+        #expect(
+            allowed.output.contains(
+                "warning: native modules were loaded (\(GrantTable.library)); what they change themselves is done"))
     }
 
     @Test func `a script without a database has no global db`() throws {
@@ -46,12 +53,16 @@ import Testing
         let sandboxed = try folder.perilune("run", "--sandbox", "--no-database", "-e", "print(db, perilune.now ~= nil)")
         #expect(sandboxed.output == "nil\ttrue\n", "\(sandboxed)")
         for option in [["--database", "x.sqlite"], ["--preview"], ["--readonly"]] {
-            #expect(try CommandProcess(TestFolder.binary, ["run", "--no-database"] + option + ["-e", ""], in: folder).wait().status == 64)
+            #expect(
+                try CommandProcess(TestFolder.binary, ["run", "--no-database"] + option + ["-e", ""], in: folder).wait().status
+                    == 64)
         }
     }
 
     @Test func `a method of another library for SQL is answered with the one that takes its place`() throws {
-        let result = try TestFolder().perilune("run", "-e", """
+        let result = try TestFolder().perilune(
+            "run", "-e",
+            """
             for _, name in ipairs{ "exec", "nrows", "urows", "last_insert_rowid", "commit", "errmsg" } do
               local _, e = pcall(function() return db[name](db, "SELECT 1") end)
               print(e.kind, e.message)
@@ -59,7 +70,10 @@ import Testing
             print(pcall(function() return db:fetch_al() end))
             """)
         let lines = result.output.split(separator: "\n")
-        #expect(lines.first == "unknown_method\tno method `exec`; use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows", "\(result)")
+        #expect(
+            lines.first
+                == "unknown_method\tno method `exec`; use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows",
+            "\(result)")
         #expect(lines.last?.contains("did you mean `fetch_all`?") == true)
     }
 }

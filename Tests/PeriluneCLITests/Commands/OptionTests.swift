@@ -68,9 +68,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("--bail", "--bail"), ("--bail 3 a", "--max-failures=3 a"), ("--bail=2", "--max-failures=2"), ("--bail scenarios", "--bail scenarios"),
+        ("--bail", "--bail"), ("--bail 3 a", "--max-failures=3 a"), ("--bail=2", "--max-failures=2"),
+        ("--bail scenarios", "--bail scenarios"),
         ("--coverage", "--coverage=lcov"), ("--coverage scenarios/a", "--coverage=lcov scenarios/a"),
-        ("--coverage lcov:x --bail", "--coverage lcov:x --bail"), ("--coverage=lcov:x", "--coverage=lcov:x"), ("-- --bail 3", "-- --bail 3"),
+        ("--coverage lcov:x --bail", "--coverage lcov:x --bail"), ("--coverage=lcov:x", "--coverage=lcov:x"),
+        ("-- --bail 3", "-- --bail 3"),
     ])
     func `some options of test have an optional value`(given: String, arranged: String) {
         let words = { (text: String) in text.split(separator: " ").map(String.init) }
@@ -84,12 +86,14 @@ import Testing
     }
 
     private static let commands: [any ParsableCommand.Type] = [
-        RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, TestCommand.self, AutomationsCommand.List.self,
+        RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, TestCommand.self,
+        AutomationsCommand.List.self,
         AutomationsCommand.Trace.self, AutomationsCommand.Run.self, AutomationsCommand.Preview.self,
     ]
 
     @Test(arguments: [
-        ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9), ("--error-format", 9),
+        ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9),
+        ("--error-format", 9),
     ])
     func `an option that several commands share has the same description in each of them`(option: String, count: Int) {
         let lines = Self.commands.compactMap { command in
@@ -144,7 +148,9 @@ import Testing
         let folder = try TestFolder()
         let result = try folder.shell(#"$PERILUNE query -p "$(printf 'a=x\377')" 'SELECT hex(:a)'"#)
         #expect(result.status == 64 && result.errors.contains("name:blob=HEX"), "\(result.output)\(result.errors)")
-        #expect(try folder.shell(#"$PERILUNE query -p "$(printf 'a=\357\277\275')" 'SELECT hex(:a) AS h'"#).output == "{\"h\":\"EFBFBD\"}\n")
+        #expect(
+            try folder.shell(#"$PERILUNE query -p "$(printf 'a=\357\277\275')" 'SELECT hex(:a) AS h'"#).output
+                == "{\"h\":\"EFBFBD\"}\n")
     }
 
     @Test(arguments: [

@@ -9,7 +9,8 @@ import Testing
         ["a.lua"], ["-"], ["a.lua", "1", "--readonly", "x"], ["a.lua", "--", "--sandbox"], ["--database", "d.sqlite", "a.lua"],
         ["a.lua", "--database", "d.sqlite", "x", "--database", "e"], ["--database", ":memory:", "a.lua"], ["--", "-a.lua", "b"],
         ["a.lua", "-e", "x"], ["a.lua", "", "é", "--help"], ["a.lua", "--database"],
-        ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"], ["-e", "x", "--", "a.lua", "b"],
+        ["-e", "x"], ["-e", "", "-e", "-x", "a.lua", "b"], ["-e", "x", "--"], ["-e", "x", "--database", "d.sqlite"],
+        ["-e", "x", "--", "a.lua", "b"],
     ])
     func `a plain run is read as the argument parser would read it`(arguments: [String]) throws {
         let plain = try #require(PlainRun(["run"] + arguments))
@@ -18,12 +19,15 @@ import Testing
             let parsed = try #require(try RunCommand.parseAsRoot(RunArguments.arranged(arguments)) as? RunCommand)
             let (expected, request) = (parsed.makeRequest(in: context), plain.makeRequest(in: context))
             #expect("\(request)" == "\(expected)")
-            #expect(request.database == (option == .test || arguments.contains(":memory:") || plain.database == nil ? nil : "d.sqlite"))
+            #expect(
+                request.database
+                    == (option == .test || arguments.contains(":memory:") || plain.database == nil ? nil : "d.sqlite"))
         }
     }
 
     @Test(arguments: [
-        [], ["a.lua", "--readonly"], ["-e"], ["-e", "", "-e", "--", "a.lua", "b"], ["--help"], ["--database", "d"], ["--database=d", "a.lua"], [""],
+        [], ["a.lua", "--readonly"], ["-e"], ["-e", "", "-e", "--", "a.lua", "b"], ["--help"], ["--database", "d"],
+        ["--database=d", "a.lua"], [""],
         ["--database", "", "a.lua"], ["-v", "a.lua"], ["a.lua", "--preview", "--database", "d"], ["--databse", "d", "a.lua"],
     ])
     func `all other arguments are left to the argument parser`(arguments: [String]) {

@@ -108,7 +108,9 @@ import Testing
     @Test func `an unknown method is reported with the nearest name`() throws {
         let result = try TestFolder().perilune("run", "-e", "db:fetch_al('SELECT 1')")
         #expect(result.errors.hasPrefix("error: no method `fetch_al`; did you mean `fetch_all`? Available: "))
-        #expect(try TestFolder().perilune("run", "-e", "perilune.quue()").errors.hasPrefix("error: no member `quue`; did you mean `queue`?"))
+        #expect(
+            try TestFolder().perilune("run", "-e", "perilune.quue()").errors.hasPrefix(
+                "error: no member `quue`; did you mean `queue`?"))
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'quue')") == nil)
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')", in: "other.quue()") == nil)
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
@@ -122,14 +124,19 @@ import Testing
 
     @Test func `a script with missing tables is reminded that its database is in memory`() throws {
         let result = try TestFolder().perilune("run", "-e", "print(perilune.record('artist'):fetch_count())")
-        #expect(result.errors.contains("help  the database is empty and in memory; use --database PATH to open a file\n"), "\(result.errors)")
+        #expect(
+            result.errors.contains("help  the database is empty and in memory; use --database PATH to open a file\n"),
+            "\(result.errors)")
     }
 
     @Test func `a column that hides a row method is reported, and the method stays reachable`() throws {
         let script = "local row = db:fetch_one(\"SELECT '2026-03-01' AS date\")"
         let hidden = try TestFolder().perilune("run", "-e", "\(script) print(row:date('date'))")
-        #expect(hidden.errors.contains("help  a column `date` of a row hides the method; use perilune.row.date(row, ...)\n"), "\(hidden.errors)")
-        let reached = try TestFolder().perilune("run", "-e", "\(script) print(perilune.row.date(row, 'date').year, row:get('date', 'date').year)")
+        #expect(
+            hidden.errors.contains("help  a column `date` of a row hides the method; use perilune.row.date(row, ...)\n"),
+            "\(hidden.errors)")
+        let reached = try TestFolder().perilune(
+            "run", "-e", "\(script) print(perilune.row.date(row, 'date').year, row:get('date', 'date').year)")
         #expect(reached.output == "2026\t2026\n")
     }
 
@@ -274,7 +281,9 @@ import Testing
     @Test func `the path of the database is shown on request`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
-        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite (--database)\ncreated the database x.sqlite\n")
+        #expect(
+            try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors
+                == "database: x.sqlite (--database)\ncreated the database x.sqlite\n")
     }
 
     @Test func `statements are traced on request, without bound values`() throws {
@@ -306,7 +315,9 @@ import Testing
         try #require(mkfifo(folder.path + "/f", 0o600) == 0)
         let result = try folder.perilune("run", "--timeout", "3s", "-e", "print('before') io.open('f') print('after')")
         #expect((result.status, result.output) == (5, "before\n"))
-        #expect(result.errors == "error: the script ran longer than its limit of 3.0 seconds\n  help  the limit was set by --timeout\n")
+        #expect(
+            result.errors
+                == "error: the script ran longer than its limit of 3.0 seconds\n  help  the limit was set by --timeout\n")
     }
 
     @Test func `the end of the process is reported in the requested format`() throws {
@@ -326,7 +337,8 @@ import Testing
 
     @Test func `log messages count as output`() throws {
         let result = try TestFolder().perilune(
-            "run", "--sandbox", "--output", "2000", "-e", "while true do perilune.log.error(('x'):rep(100), { more = ('y'):rep(50) }) end")
+            "run", "--sandbox", "--output", "2000", "-e",
+            "while true do perilune.log.error(('x'):rep(100), { more = ('y'):rep(50) }) end")
         #expect(result.status == 5)
         #expect(result.errors.contains("perilune.log: the script has written more than its limit of output"))
         #expect((10...13).contains(result.errors.split(separator: "\n").count { $0.contains("xxx") && $0.contains("yyy") }))
@@ -366,16 +378,18 @@ import Testing
 
     // MARK: - Ctrl-C and pipes
 
-    @Test(.endsLoopBySignal, arguments: [
-        "print('ready') io.stdout:flush() while true do end",
-        "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
-        "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
-        "print('ready') io.stdout:flush() perilune.sleep(60)",
-        """
-        print('ready') io.stdout:flush()
-        db:fetch_value('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c')
-        """,
-    ])
+    @Test(
+        .endsLoopBySignal,
+        arguments: [
+            "print('ready') io.stdout:flush() while true do end",
+            "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
+            "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
+            "print('ready') io.stdout:flush() perilune.sleep(60)",
+            """
+            print('ready') io.stdout:flush()
+            db:fetch_value('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c')
+            """,
+        ])
     func `Ctrl-C ends a script`(code: String) throws {
         let folder = try TestFolder()
         let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
@@ -411,7 +425,8 @@ import Testing
     }
 
     @Test func `a script keeps running while it waits for something, and ends when it waits for nothing`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             local left = 3
             local timer
             timer = perilune.every("5ms", function()
@@ -420,7 +435,8 @@ import Testing
               if left == 0 then timer:cancel() end
             end)
             print("end of script")
-            """])
+            """
+        ])
         let result = try folder.perilune("run", "a.lua")
         #expect(result.output == "end of script\ntick\ntick\ntick\n")
         #expect(result.status == 0)
@@ -515,7 +531,9 @@ import Testing
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors == "error: unknown command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("available: run, watch, console, query, chart, import, schema, dump, restore, apply, "))
+        #expect(
+            try folder.perilune("zzz").errors.contains(
+                "available: run, watch, console, query, chart, import, schema, dump, restore, apply, "))
     }
 
     @Test(arguments: [
@@ -530,7 +548,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--help"], ["help"], ["help", "run"], ["run", "--help"], ["apply", "--help"], ["query", "--help"], ["version", "--help"],
+        ["--help"], ["help"], ["help", "run"], ["run", "--help"], ["apply", "--help"], ["query", "--help"],
+        ["version", "--help"],
     ])
     func `help goes to standard output and has examples`(arguments: [String]) throws {
         let folder = try TestFolder()
@@ -559,7 +578,9 @@ import Testing
         #expect(result.errors == "")
         result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
         #expect(result.status == 74)
-        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  did you mean `new.sqlite`?\n")
+        #expect(
+            result.errors
+                == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  did you mean `new.sqlite`?\n")
         result = try folder.perilune("run", "--preview", "--create", "-e", "print(1)", "--database", "none.sqlite")
         #expect(result.status == 0)
         #expect(result.errors == "the database none.sqlite does not exist; the script uses an empty one\n")
@@ -575,7 +596,10 @@ import Testing
 
     @Test func `another program's unfinished transaction is reported to a reader`() throws {
         let folder = try TestFolder()
-        #expect(try folder.perilune("run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        #expect(
+            try folder.perilune(
+                "run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite"
+            ).status == 0)
         let process = try CommandProcess(
             TestFolder.binary,
             [
@@ -593,10 +617,13 @@ import Testing
         process.send("KILL")
         _ = try process.wait()
         try #require(folder.exists("x.sqlite-journal"))
-        let reason = "a program ended while writing to the database, and a read-only connection cannot recover it; open it once for writing"
-        var result = try folder.perilune("run", "--readonly", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
+        let reason =
+            "a program ended while writing to the database, and a read-only connection cannot recover it; open it once for writing"
+        var result = try folder.perilune(
+            "run", "--readonly", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
         #expect(result.errors.contains(reason), "\(result.errors)")
-        result = try folder.perilune("run", "--preview", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
+        result = try folder.perilune(
+            "run", "--preview", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
         #expect(result.errors.contains(reason), "\(result.errors)")
         // Commands that read restore the last commit first.
         result = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM t")
@@ -605,7 +632,8 @@ import Testing
 
     @Test func `temporary files that a killed process has left are removed by the next run`() throws {
         let folder = try TestFolder([
-            "tmp/perilune-1-killed/.lock": "", "tmp/perilune-1-killed/1-preview/copy.sqlite": "x", "tmp/perilune-2-live/.lock": "",
+            "tmp/perilune-1-killed/.lock": "", "tmp/perilune-1-killed/1-preview/copy.sqlite": "x",
+            "tmp/perilune-2-live/.lock": "",
             "tmp/perilune-3-young/.lock": "", "tmp/perilune-4-other/x": "", "tmp/other/.lock": "",
         ])
         let past = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -60)]
@@ -633,7 +661,9 @@ import Testing
         #expect(try folder.perilune("help", "run").status == 0)
         #expect(try folder.perilune("help").status == 0)
         #expect(try folder.perilune("help", "automations", "list").output.contains("private copy"))
-        for arguments in [["--hlep"], ["run", "--hlep"], ["run", "--hlep", "a.lua"], ["automations", "list", "--hlep"], ["query", "--hepl"]] {
+        for arguments in [
+            ["--hlep"], ["run", "--hlep"], ["run", "--hlep", "a.lua"], ["automations", "list", "--hlep"], ["query", "--hepl"],
+        ] {
             result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
             #expect(result.status == 64)
             #expect(result.errors.contains("Did you mean '--help'?"), "\(arguments): \(result.errors)")

@@ -32,7 +32,10 @@ import Testing
         let result = try folder.perilune("types", ".types", "--database", "shop.sqlite")
         #expect(result.status == 0, "\(result.errors)")
         let types = try folder.read(".types/schema.d.lua")
-        #expect(types.contains("---@class (exact) perilune.record.book: perilune.record_methods\n---@field id integer\n---@field title string\n---@field is_sold? boolean\n"), "\(types)")
+        #expect(
+            types.contains(
+                "---@class (exact) perilune.record.book: perilune.record_methods\n---@field id integer\n---@field title string\n---@field is_sold? boolean\n"
+            ), "\(types)")
         #expect(types.contains("perilune.record.sold") && types.contains("perilune.record.page"))
         #expect(!types.contains("page_content") && !types.contains("2 words"))
     }
@@ -42,13 +45,19 @@ import Testing
         #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", "db:execute('CREATE TABLE a (x)')").status == 0)
         let missing = try folder.perilune("types", ".types", "--check", "--database", "shop.sqlite")
         #expect(missing.status == 1)
-        #expect(missing.errors.hasPrefix("error: missing or outdated: .types/perilune.d.lua, .types/scenarios.d.lua, .types/schema.d.lua\n"))
+        #expect(
+            missing.errors.hasPrefix(
+                "error: missing or outdated: .types/perilune.d.lua, .types/scenarios.d.lua, .types/schema.d.lua\n"))
         #expect(!folder.exists(".types") && !folder.exists(".luarc.json"))
         #expect(try folder.perilune("types", ".types", "--database", "shop.sqlite").status == 0)
         #expect(try folder.perilune("types", ".types", "--check", "--database", "shop.sqlite").status == 0)
-        #expect(try folder.perilune("run", "--database", "shop.sqlite", "-e", "db:execute('ALTER TABLE a ADD COLUMN y TEXT')").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "shop.sqlite", "-e", "db:execute('ALTER TABLE a ADD COLUMN y TEXT')").status
+                == 0)
         let outdated = try folder.perilune("types", ".types", "--check", "--database", "shop.sqlite")
-        #expect((outdated.status, outdated.errors.hasPrefix("error: missing or outdated: .types/schema.d.lua\n")) == (1, true), "\(outdated.errors)")
+        #expect(
+            (outdated.status, outdated.errors.hasPrefix("error: missing or outdated: .types/schema.d.lua\n")) == (1, true),
+            "\(outdated.errors)")
     }
 
     @Test func `a missing database, or a file that is not a database, is an error`() throws {

@@ -24,7 +24,9 @@ import Testing
 
     @Test func `read runs a file up to its first error`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        try folder.write("INSERT INTO book VALUES (4, 'x;\n\ny', 1);\nn = 4\nDELETE FROM\n  nope WHERE 1;\nDELETE FROM book WHERE 1;\n", to: "a.sql")
+        try folder.write(
+            "INSERT INTO book VALUES (4, 'x;\n\ny', 1);\nn = 4\nDELETE FROM\n  nope WHERE 1;\nDELETE FROM book WHERE 1;\n",
+            to: "a.sql")
         try folder.write("print(Book:fetch_count())\nerror('stop', 0)\n", to: "b.lua")
         let console = try ConsoleProcess(in: folder)
         let shown = console.run(":read a.sql")
@@ -44,7 +46,9 @@ import Testing
         #expect(console.run("Sales:fetch_count()") == ["2"])
         #expect(console.run(":import sales.csv") == ["2 rows into sales"])
         let chart = console.run(":chart SELECT month, sum(sales) AS total FROM sales GROUP BY month ORDER BY 2")
-        #expect(chart.contains { $0.hasPrefix("Jan") && $0.hasSuffix("10") } && chart.contains { $0.hasPrefix("Feb") && $0.hasSuffix("20") }, "\(chart)")
+        #expect(
+            chart.contains { $0.hasPrefix("Jan") && $0.hasSuffix("10") }
+                && chart.contains { $0.hasPrefix("Feb") && $0.hasSuffix("20") }, "\(chart)")
         #expect(console.run(":chart 6 * 7").first == "error: :chart: the last value has no rows")
         #expect(console.end() == 0)
     }
@@ -63,7 +67,9 @@ import Testing
         console.process.press(":watch 100ms SELECT count(*) AS books FROM book\r")
         let screen = console.process.screen { $0.lines.contains("│     3 │") }
         #expect(screen.lines.first == "every 100 ms, until Ctrl-C: SELECT count(*) AS books FROM book", "\(screen.lines)")
-        #expect(try folder.perilune("run", "--database", "library.sqlite", "-e", "db:execute('DELETE FROM book WHERE id = 1')").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "library.sqlite", "-e", "db:execute('DELETE FROM book WHERE id = 1')").status
+                == 0)
         console.process.screen { $0.lines.contains("│     2 │") }
         console.process.press("\u{3}")
         console.process.screen { $0.lineBeforeCursor == "library.sqlite> " && $0.lines.contains("interrupted") }

@@ -7,7 +7,8 @@ import Testing
     private static let changed = "library.sqlite preview*> "
 
     private func names(in folder: TestFolder) throws -> String {
-        try folder.perilune("query", "--database", "library.sqlite", "--format", "csv", "SELECT name FROM author ORDER BY id").output
+        try folder.perilune("query", "--database", "library.sqlite", "--format", "csv", "SELECT name FROM author ORDER BY id")
+            .output
     }
 
     @Test func `a preview leaves the file alone until its changes are applied`() throws {
@@ -84,10 +85,15 @@ import Testing
 
     @Test(arguments: [
         ("DROP TABLE book;", "This drops the table book, with all 3 rows in library.sqlite. Continue? [y/N] "),
-        ("ALTER TABLE author DROP COLUMN country", "This drops the column country of author, with its values in all 2 rows in library.sqlite."),
+        (
+            "ALTER TABLE author DROP COLUMN country",
+            "This drops the column country of author, with its values in all 2 rows in library.sqlite."
+        ),
         ("DROP VIEW IF EXISTS titles", "This drops the view titles in library.sqlite. Continue? [y/N] "),
     ])
-    func `a statement that drops something needs a confirmation unless a transaction is open`(_ sql: String, _ question: String) throws {
+    func `a statement that drops something needs a confirmation unless a transaction is open`(_ sql: String, _ question: String)
+        throws
+    {
         let folder = try ConsoleProcess.makeFolder()
         let console = try ConsoleProcess(in: folder, columns: 140)
         _ = console.run("CREATE VIEW titles AS SELECT title FROM book")

@@ -8,12 +8,14 @@ final class ConsoleProcess {
 
     /// Starts the console and waits until it accepts input.
     init(
-        _ arguments: [String] = ["library.sqlite"], prompt: String = "library.sqlite> ", in folder: TestFolder, columns: UInt16 = 80,
+        _ arguments: [String] = ["library.sqlite"], prompt: String = "library.sqlite> ", in folder: TestFolder,
+        columns: UInt16 = 80,
         color: String = "never", environment: [String: String] = [:]
     ) throws {
         self.prompt = prompt
         self.columns = Int(columns)
-        process = try TerminalProcess(["console", "--color", color] + arguments, in: folder, columns: columns, environment: environment)
+        process = try TerminalProcess(
+            ["console", "--color", color] + arguments, in: folder, columns: columns, environment: environment)
         let start = process.screen { $0.lineBeforeCursor == prompt }
         try #require(start.lineBeforeCursor == prompt, "\(start.lines)")
     }

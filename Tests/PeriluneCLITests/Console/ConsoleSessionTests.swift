@@ -10,7 +10,8 @@ import Testing
         let folder = try TestFolder(["prices.lua": "return { raise = function(cents) return cents * 11 // 10 end }"])
         let shop = TestFolder.checkout + "/scripts/examples/music_shop"
         let made = try folder.perilune(
-            "run", "--database", "music.sqlite", "-e", "package.path = '\(shop)/?.lua'", "-e", "require('shop').build(db, { tracks = 300 })")
+            "run", "--database", "music.sqlite", "-e", "package.path = '\(shop)/?.lua'", "-e",
+            "require('shop').build(db, { tracks = 300 })")
         try #require(made.status == 0, "\(made.errors)")
         return folder
     }
@@ -25,7 +26,8 @@ import Testing
         let schema = console.run(":schema genre")
         #expect(schema.first == "CREATE TABLE genre (" && schema.last?.hasSuffix(";") == true, "\(schema)")
         #expect(console.run("Track:fetch_count()") == ["300"])
-        let genres = console.run("SELECT g.name, count(*) AS n FROM track t JOIN genre g ON g.id = t.genre_id GROUP BY 1 ORDER BY 2 DESC LIMIT 3")
+        let genres = console.run(
+            "SELECT g.name, count(*) AS n FROM track t JOIN genre g ON g.id = t.genre_id GROUP BY 1 ORDER BY 2 DESC LIMIT 3")
         #expect(genres.count == 8 && genres.last == "3 rows", "\(genres)")
 
         // Mistakes and the suggestions for them.
@@ -52,7 +54,9 @@ import Testing
         #expect(track == [], "\(track)")
         #expect(console.run("track.album.id == track.album_id") == ["true"])
         let request = console.run("Track:filter{ album_id = track.album_id }:select('title'):limit(2)")
-        #expect(request.first?.hasPrefix("SELECT \"track\".\"title\" FROM \"track\" WHERE \"track\".\"album_id\" = ") == true, "\(request)")
+        #expect(
+            request.first?.hasPrefix("SELECT \"track\".\"title\" FROM \"track\" WHERE \"track\".\"album_id\" = ") == true,
+            "\(request)")
         let plan = console.run(":plan SELECT * FROM track WHERE genre_id = 1")
         #expect(plan.joined().contains("USING INDEX track_genre"), "\(plan)")
 
@@ -63,7 +67,9 @@ import Testing
         #expect(console.run(":reload") == ["reloaded: prices"])
         #expect(console.run("require('prices').raise(100)") == ["120"])
         #expect(console.run("for i = 1, 2 do print('line ' .. i) end") == ["line 1", "line 2"])
-        #expect(console.run("for _ = 1, 1 do print('all') io.write('total: 42') end") == ["all", "total: 42"], "a line without an end stays")
+        #expect(
+            console.run("for _ = 1, 1 do print('all') io.write('total: 42') end") == ["all", "total: 42"],
+            "a line without an end stays")
 
         // A statement that does not end.
         console.process.press("while true do os.time() end\r")
@@ -74,15 +80,23 @@ import Testing
         // A change is tried on a copy, inspected and applied.
         let (preview, changed) = ("music.sqlite preview> ", "music.sqlite preview*> ")
         _ = console.run(":preview", prompt: preview)
-        #expect(console.run("UPDATE track SET price_cents = price_cents + 10 WHERE genre_id = 1", prompt: changed).last?.hasSuffix("changed") == true)
+        #expect(
+            console.run("UPDATE track SET price_cents = price_cents + 10 WHERE genre_id = 1", prompt: changed).last?.hasSuffix(
+                "changed") == true)
         let changes = console.run(":changes", prompt: changed)
-        #expect(changes.first?.hasPrefix("Would change in music.sqlite: ") == true && changes.contains { $0.contains(" → ") }, "\(changes.prefix(8))")
-        let before = try folder.perilune("query", "--database", "music.sqlite", "--format", "csv", "SELECT sum(price_cents) FROM track").output
+        #expect(
+            changes.first?.hasPrefix("Would change in music.sqlite: ") == true && changes.contains { $0.contains(" → ") },
+            "\(changes.prefix(8))")
+        let before = try folder.perilune(
+            "query", "--database", "music.sqlite", "--format", "csv", "SELECT sum(price_cents) FROM track"
+        ).output
         console.process.press(":apply\r")
         console.process.screen { $0.lineBeforeCursor.hasSuffix("[y/N] ") }
         #expect(console.run("y", prompt: preview).contains { $0.hasPrefix("applied to music.sqlite: track ~") })
         _ = console.run(":live")
-        let after = try folder.perilune("query", "--database", "music.sqlite", "--format", "csv", "SELECT sum(price_cents) FROM track").output
+        let after = try folder.perilune(
+            "query", "--database", "music.sqlite", "--format", "csv", "SELECT sum(price_cents) FROM track"
+        ).output
         #expect(before != after)
 
         // A statement that would change all rows needs a confirmation. The session ends.

@@ -61,7 +61,9 @@ import Testing
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let shown = console.run("Book")
         #expect(shown.first == "record class book · 3 rows", "\(shown)")
-        #expect(shown.contains("│ author_id │ INTEGER │ → author │") || shown.contains("│ author_id │ INTEGER │ → author.id │"), "\(shown)")
+        #expect(
+            shown.contains("│ author_id │ INTEGER │ → author │") || shown.contains("│ author_id │ INTEGER │ → author.id │"),
+            "\(shown)")
         #expect(shown.last == "associations: author")
         #expect(console.end() == 0)
     }
@@ -69,7 +71,9 @@ import Testing
     @Test func `errors suggest the probably intended name`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
         let sql = console.run("SELECT titel FROM book")
-        #expect(sql.contains("error: no such column: titel") && sql.contains { $0.hasPrefix("  help  did you mean `title`?") }, "\(sql)")
+        #expect(
+            sql.contains("error: no such column: titel") && sql.contains { $0.hasPrefix("  help  did you mean `title`?") },
+            "\(sql)")
         #expect(sql.contains("               ^"), "\(sql)")
         let lua = console.run("Auther:fetch_all()")
         #expect(lua.contains("  help  did you mean `Author`?"), "\(lua)")
@@ -89,7 +93,8 @@ import Testing
         #expect(after.lines.contains("interrupted"))
         #expect(console.run("kept") == ["5"])
         // SQL that does not end.
-        console.process.press("WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n;\rprint('typed ahead')\r")
+        console.process.press(
+            "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n;\rprint('typed ahead')\r")
         // The text is on the screen once the statement runs.
         console.process.screen { $0.lines.contains { $0.hasSuffix("FROM n;") } && $0.row > 0 && $0.column == 0 }
         console.process.press("\u{3}")
@@ -100,7 +105,9 @@ import Testing
 
     @Test func `timers fire while a line is typed, and print above it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder())
-        _ = console.run("timer = perilune.every('20ms', function() tick = (tick or 0) + 1 if tick == 3 then print('tick 3') timer:cancel() end end)")
+        _ = console.run(
+            "timer = perilune.every('20ms', function() tick = (tick or 0) + 1 if tick == 3 then print('tick 3') timer:cancel() end end)"
+        )
         let screen = console.type("half typed", until: "library.sqlite> half typed")
         #expect(screen.lineBeforeCursor == "library.sqlite> half typed")
         let after = console.process.screen { $0.lines.contains("tick 3") && $0.lineBeforeCursor == "library.sqlite> half typed" }
@@ -112,7 +119,8 @@ import Testing
 
     @Test func `a table that is wider than the terminal is cut with a note and last shows all of it`() throws {
         let console = try ConsoleProcess(in: ConsoleProcess.makeFolder(), columns: 40)
-        let shown = console.run("SELECT 'a long text of some words' AS a, 'another text of some words' AS b, 1 AS c UNION ALL SELECT '', '', 2")
+        let shown = console.run(
+            "SELECT 'a long text of some words' AS a, 'another text of some words' AS b, 1 AS c UNION ALL SELECT '', '', 2")
         #expect(shown.allSatisfy { $0.count <= 40 }, "\(shown)")
         #expect(shown.contains { $0.contains("…") })
         #expect(shown.last == "2 rows · 2 columns cut · :last shows all", "\(shown)")
@@ -174,10 +182,16 @@ import Testing
 
     @Test func `without a terminal an error goes to standard error and sets the exit status`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        let result = try folder.perilune("console", "library.sqlite", "--no-bail", input: "error('stop', 0)\n1 + 1\n\nlocal a =\n  nil + 1\nSELECT *\n FROM boo;\n:timing offf\n")
-        #expect(result.errors.hasPrefix("error: near line 1: stop\nerror: near line 4: attempt to perform arithmetic on a nil value\n"), "\(result.errors)")
+        let result = try folder.perilune(
+            "console", "library.sqlite", "--no-bail",
+            input: "error('stop', 0)\n1 + 1\n\nlocal a =\n  nil + 1\nSELECT *\n FROM boo;\n:timing offf\n")
+        #expect(
+            result.errors.hasPrefix(
+                "error: near line 1: stop\nerror: near line 4: attempt to perform arithmetic on a nil value\n"),
+            "\(result.errors)")
         #expect(result.errors.contains("error: near line 6: no such table: boo\n"), "\(result.errors)")
-        #expect(result.errors.hasSuffix("error: near line 8: :timing: expected on, off or nothing, got offf\n"), "\(result.errors)")
+        #expect(
+            result.errors.hasSuffix("error: near line 8: :timing: expected on, off or nothing, got offf\n"), "\(result.errors)")
         #expect(result.output == "2\n" && result.status == 1)
     }
 

@@ -81,7 +81,10 @@ import Testing
         _ = console.run("BEGIN", prompt: "library.sqlite preview transaction> ")
         _ = console.run("DELETE FROM book;", prompt: "library.sqlite preview* transaction> ")
         let refused = console.run(":changes", prompt: "library.sqlite preview* transaction> ")
-        #expect(refused == ["error: :changes cannot be used while a transaction is open", "  help  end it with COMMIT or ROLLBACK first"])
+        #expect(
+            refused == [
+                "error: :changes cannot be used while a transaction is open", "  help  end it with COMMIT or ROLLBACK first",
+            ])
         _ = console.run("ROLLBACK", prompt: "library.sqlite preview* transaction> ".replacing(" transaction", with: ""))
         #expect(console.run(":changes", prompt: "library.sqlite preview*> ").first?.hasSuffix("nothing") == true)
         _ = console.run(":discard")
@@ -121,7 +124,8 @@ import Testing
 
     @Test func `with no-bail, piped input continues after errors`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        let result = try folder.perilune("console", "library.sqlite", "--no-bail", input: "DELETE FROM nope;\nDELETE FROM book WHERE id = 1;\n")
+        let result = try folder.perilune(
+            "console", "library.sqlite", "--no-bail", input: "DELETE FROM nope;\nDELETE FROM book WHERE id = 1;\n")
         #expect(result.status == 1 && result.output == "1 row changed\n")
         #expect(try books(folder) == "n\n2\n")
     }
@@ -130,7 +134,8 @@ import Testing
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "library.sqlite", input: "BEGIN;\nDELETE FROM book;\n")
         #expect(result.status == 1)
-        #expect(result.errors == "error: the input ended inside a transaction, which was rolled back\n  help  end it with COMMIT\n")
+        #expect(
+            result.errors == "error: the input ended inside a transaction, which was rolled back\n  help  end it with COMMIT\n")
         #expect(try books(folder) == "n\n3\n")
     }
 
@@ -159,7 +164,9 @@ import Testing
 
     @Test func `statements that change no rows print nothing`() throws {
         let folder = try ConsoleProcess.makeFolder()
-        let result = try folder.perilune("console", "library.sqlite", input: "CREATE TABLE a (x);\nBEGIN;\nINSERT INTO a VALUES (1);\nCOMMIT;\nDROP TABLE a;\n")
+        let result = try folder.perilune(
+            "console", "library.sqlite", input: "CREATE TABLE a (x);\nBEGIN;\nINSERT INTO a VALUES (1);\nCOMMIT;\nDROP TABLE a;\n"
+        )
         #expect(result.output == "1 row changed\n" && result.status == 0)
     }
 }

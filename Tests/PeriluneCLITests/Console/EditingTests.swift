@@ -111,7 +111,9 @@ import Testing
         _ = console.type(":fetch_c\t", until: prompt + "Author:fetch_count")
         _ = console.type("\u{15}Author:filter{ cou\t", until: prompt + "Author:filter{ country")
         _ = console.type("\u{15}Author:filter{}:fetch_o\t", until: prompt + "Author:filter{}:fetch_o")
-        _ = console.type("\u{15}SELECT b.ti FROM book b\u{1}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\t", until: prompt + "SELECT b.title")
+        _ = console.type(
+            "\u{15}SELECT b.ti FROM book b\u{1}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\u{6}\t",
+            until: prompt + "SELECT b.title")
         _ = console.type("\u{15}\u{B}SELECT countr FROM author\u{1}\u{1B}f\u{1B}f\t", until: prompt + "SELECT country")
         _ = console.type("\u{15}\u{B}select * from bo\t", until: prompt + "select * from book")
         _ = console.type("\u{15}:sch\t", until: prompt + ":schema")

@@ -29,8 +29,10 @@ import Testing
     @Test(arguments: [
         ("SELECT 1", true), ("SELECT * FROM a", true), ("SELECT * FROM", false), ("SELECT a, b", false), ("SELECT a, b;", true),
         ("SELECT 'a", false), ("SELECT a +", false), ("INSERT INTO a VALUES (1,", false), ("INSERT INTO a VALUES (1)", true),
-        ("DELETE FROM a", false), ("DELETE FROM a;", true), ("DELETE FROM a WHERE b = 1", true), ("UPDATE a SET b = (SELECT 1 WHERE 1)", false),
-        ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1;", false), ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END;", true),
+        ("DELETE FROM a", false), ("DELETE FROM a;", true), ("DELETE FROM a WHERE b = 1", true),
+        ("UPDATE a SET b = (SELECT 1 WHERE 1)", false),
+        ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1;", false),
+        ("CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; END;", true),
         ("SELECT 1; SELECT", false), ("SELECT a\n", true), ("SELECT * FROM a -- b", true), ("SELECT * FROM a /* b", false),
     ])
     func `an SQL statement ends when it is complete`(_ sql: String, _ isComplete: Bool) {
@@ -38,7 +40,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("1 +", false), ("1 + 1", true), ("x = ", false), ("for i = 1, 2 do", false), ("for i = 1, 2 do end", true), ("f(", false),
+        ("1 +", false), ("1 + 1", true), ("x = ", false), ("for i = 1, 2 do", false), ("for i = 1, 2 do end", true),
+        ("f(", false),
         ("x = [[a", false), ("x = 'a", true), ("end", true), ("--[[ a", false), ("local x", true), ("{ 1,", false),
     ])
     func `Lua code ends when it compiles or has an error`(_ text: String, _ isComplete: Bool) {
@@ -52,8 +55,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("DELETE FROM a", "delete", "a"), ("update \"a b\" set c = 1", "update", "a b"), ("UPDATE OR IGNORE a SET b = 1", "update", "a"),
-        ("WITH x AS (SELECT 1 WHERE 1) DELETE FROM a", "delete", "a"), ("UPDATE a SET b = (SELECT 1 FROM c WHERE d)", "update", "a"),
+        ("DELETE FROM a", "delete", "a"), ("update \"a b\" set c = 1", "update", "a b"),
+        ("UPDATE OR IGNORE a SET b = 1", "update", "a"),
+        ("WITH x AS (SELECT 1 WHERE 1) DELETE FROM a", "delete", "a"),
+        ("UPDATE a SET b = (SELECT 1 FROM c WHERE d)", "update", "a"),
     ])
     func `statements that change all rows are recognized`(_ sql: String, _ verb: String, _ table: String) throws {
         let found = try #require(SQLSyntax.changesAllRows(sql))
@@ -61,7 +66,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "DELETE FROM a WHERE b", "SELECT 'delete from a'", "INSERT INTO a SELECT 1", "CREATE TABLE a (b)", "REPLACE INTO a VALUES (1)",
+        "DELETE FROM a WHERE b", "SELECT 'delete from a'", "INSERT INTO a SELECT 1", "CREATE TABLE a (b)",
+        "REPLACE INTO a VALUES (1)",
         "WITH x AS (SELECT 1) SELECT * FROM x", "INSERT INTO a VALUES (1) ON CONFLICT DO UPDATE SET b = 1",
     ])
     func `other statements are not taken for statements that change all rows`(_ sql: String) {

@@ -10,7 +10,10 @@ import Testing
         let run = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
         try #require(run.status != 64 && run.status != 70, "\(run.errors)")
         return run.output.split(separator: "\n").map(String.init)
-            .map { $0.replacing(/"(?:milliseconds|ms|duration)":[0-9.e+-]+/, with: "\"time\":0").replacing(#/owner: [^,"\\]*/#, with: "owner") }.sorted()
+            .map {
+                $0.replacing(/"(?:milliseconds|ms|duration)":[0-9.e+-]+/, with: "\"time\":0").replacing(
+                    #/owner: [^,"\\]*/#, with: "owner")
+            }.sorted()
     }
 
     @Test func `a corpus of scripts prints, executes and stores the same in each process, with one worker and with two`() throws {
@@ -30,12 +33,14 @@ import Testing
     }
 
     @Test func `a preview reports, prints and traces the same in each process`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT, n INTEGER)")
             local T = perilune.record("t")
             for name, n in pairs{ tea = 1, milk = 2, rice = 3, salt = 4, oil = 5 } do T:insert{ n = n, name = name } end
             for row in pairs{ [{ 1 }] = 1, [{ 2 }] = 2, [print] = 3 } do print(row) end
-            """])
+            """
+        ])
         let runs = try (0..<5).map { _ in
             try folder.perilune("run", "--preview", "--create", "--database", "x.sqlite", "--trace", "a.lua")
         }
@@ -44,7 +49,8 @@ import Testing
     }
 
     @Test func `the order of keys is fixed in tests, in previews, in isolation and on demand`() throws {
-        let script = "local t = {} for w in ('one two three four five six'):gmatch('%a+') do t[w] = 1 end "
+        let script =
+            "local t = {} for w in ('one two three four five six'):gmatch('%a+') do t[w] = 1 end "
             + "local s = '' for k in pairs(t) do s = s .. k .. ' ' end io.write(s)"
         let sandboxed = script.replacing("io.write(s)", with: "print(s)")
         let folder = try TestFolder()
@@ -60,43 +66,46 @@ import Testing
     }
 
     @Test func `a scenario has the same outcome each time with one seed`() throws {
-        let folder = try TestFolder(["scenarios/a_scenario.lua": """
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
             scenario("first of pairs", function(t)
               local first = next({ alpha = 1, beta = 1, gamma = 1, delta = 1 })
               check(first == "alpha")
             end)
-            """])
+            """
+        ])
         for _ in 0..<10 { #expect(try folder.perilune("test", "--seed", "7").status == 0) }
     }
 
     @Test func `repetitions find a scenario that runs differently, and the line of the first difference`() throws {
         let folder = try TestFolder([
             "count.lua": """
-                local file = io.open("count.txt")
-                local count = file and tonumber(file:read("a")) or 0
-                if file then file:close() end
-                file = io.open("count.txt", "w")
-                file:write(count + 1)
-                file:close()
-                if count >= 2 then
-                  print("late")
-                else
-                  print("early")
-                end
-                """,
+            local file = io.open("count.txt")
+            local count = file and tonumber(file:read("a")) or 0
+            if file then file:close() end
+            file = io.open("count.txt", "w")
+            file:write(count + 1)
+            file:close()
+            if count >= 2 then
+              print("late")
+            else
+              print("early")
+            end
+            """,
             "scenarios/a_scenario.lua": """
-                scenario("counts", { grants = "files", no_checks = "allow" }, function(t)
-                  t.run("count.lua")
-                end)
-                scenario("steady", function(t)
-                  check(t.db:fetch_value("SELECT random()") ~= nil)
-                end)
-                """,
+            scenario("counts", { grants = "files", no_checks = "allow" }, function(t)
+              t.run("count.lua")
+            end)
+            scenario("steady", function(t)
+              check(t.db:fetch_value("SELECT random()") ~= nil)
+            end)
+            """,
         ])
         for options in [[], ["--isolate"]] {
             try? FileManager.default.removeItem(atPath: folder.path + "/count.txt")
             let run = try CommandProcess(
-                TestFolder.binary, ["test", "--repeat", "4", "--order", "file", "--jobs", "1"] + options, in: folder).wait()
+                TestFolder.binary, ["test", "--repeat", "4", "--order", "file", "--jobs", "1"] + options, in: folder
+            ).wait()
             #expect(run.status == 1, "\(run)")
             #expect(run.output.contains("it took another path than in round 1, with the same seed"), "\(run.output)")
             #expect(run.output.contains("they part after count.lua:7, which was line"))
@@ -106,7 +115,8 @@ import Testing
     }
 
     @Test func `repetitions compare statements and output, too`() throws {
-        let folder = try TestFolder(["scenarios/a_scenario.lua": """
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
             scenario("values", { no_checks = "allow" }, function(t)
               t.db:fetch_value("SELECT ?", os.getenv("HOME") and tonumber(io.open("/proc/self/stat"):read("a"):match("^%d+")) or 0)
               local file = io.open("round.txt", "a+")
@@ -115,7 +125,8 @@ import Testing
               file:close()
               t.db:fetch_value("SELECT ?", length)
             end)
-            """])
+            """
+        ])
         let run = try folder.perilune("test", "--repeat", "2", "--jobs", "1")
         #expect(run.output.contains("they part at statement 2"), "\(run)")
         #expect(run.output.contains("round 1  scenarios/a_scenario.lua:7  SELECT ?  (0), 1 row"))

@@ -7,17 +7,26 @@ import Testing
         let result = try folder.perilune("doctor", "--database", "library.sqlite")
         #expect(result.status == 0, "\(result.output)")
         #expect(result.output.contains("ok       SQLite 3."))
-        #expect(result.output.contains("warning  book(author_id) refers to author without an index\n         CREATE INDEX \"book_by_author_id\" ON \"book\" (\"author_id\")\n"), "\(result.output)")
-        let cured = try folder.perilune("run", "--database", "library.sqlite", "-e", "db:execute[[CREATE INDEX \"book_by_author_id\" ON \"book\" (\"author_id\")]]")
+        #expect(
+            result.output.contains(
+                "warning  book(author_id) refers to author without an index\n         CREATE INDEX \"book_by_author_id\" ON \"book\" (\"author_id\")\n"
+            ), "\(result.output)")
+        let cured = try folder.perilune(
+            "run", "--database", "library.sqlite", "-e",
+            "db:execute[[CREATE INDEX \"book_by_author_id\" ON \"book\" (\"author_id\")]]")
         #expect(cured.status == 0)
-        #expect(try folder.perilune("doctor", "--database", "library.sqlite").output.contains("ok       every foreign key has an index\n"))
+        #expect(
+            try folder.perilune("doctor", "--database", "library.sqlite").output.contains(
+                "ok       every foreign key has an index\n"))
     }
 
     @Test func `damage is a fault, and the other checks still run`() throws {
         let folder = try TestFolder()
-        let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT printf('%.*c', 200, 'x') FROM n"
+        let rows =
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500) SELECT printf('%.*c', 200, 'x') FROM n"
         let made = try folder.perilune(
-            "run", "--database", "a.sqlite", "-e", "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, r REFERENCES t); INSERT INTO t (v) \(rows)]]")
+            "run", "--database", "a.sqlite", "-e",
+            "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT, r REFERENCES t); INSERT INTO t (v) \(rows)]]")
         #expect(made.status == 0, "\(made.errors)")
         #expect(try folder.shell("printf '%4096s' x | dd of=a.sqlite bs=4096 seek=10 count=1 conv=notrunc").status == 0)
         let result = try folder.perilune("doctor", "--database", "a.sqlite")
@@ -31,10 +40,14 @@ import Testing
         let folder = try ConsoleProcess.makeFolder()
         _ = try folder.perilune(
             "run", "--database", "library.sqlite", "-e",
-            "db:write_without_transaction(function(db) db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1') end)")
+            "db:write_without_transaction(function(db) db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1') end)"
+        )
         let result = try folder.perilune("doctor", "--database", "library.sqlite", "--format", "json")
         #expect(result.status == 1)
-        #expect(result.output.contains("{\"verdict\":\"fault\",\"text\":\"2 rows of book refer to missing rows of author\",\"cure\":"), "\(result.output)")
+        #expect(
+            result.output.contains(
+                "{\"verdict\":\"fault\",\"text\":\"2 rows of book refer to missing rows of author\",\"cure\":"),
+            "\(result.output)")
     }
 
     @Test func `a foreign key with a mismatched target is a fault, and the other keys are still checked`() throws {
@@ -52,8 +65,10 @@ import Testing
         let result = try folder.perilune("doctor", "--database", "a.sqlite")
         #expect(result.status == 1)
         for text in [
-            "fault    foreign key mismatch - \"c\" referencing \"p\"\n", "fault    d(x) refers to nowhere, a table that does not exist\n",
-            "fault    1 row of it's refer to missing rows of p\n", "pragma_foreign_key_check('it''s')", "warning  c(x) refers to p without an index\n",
+            "fault    foreign key mismatch - \"c\" referencing \"p\"\n",
+            "fault    d(x) refers to nowhere, a table that does not exist\n",
+            "fault    1 row of it's refer to missing rows of p\n", "pragma_foreign_key_check('it''s')",
+            "warning  c(x) refers to p without an index\n",
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 
@@ -107,7 +122,8 @@ import Testing
         for text in [
             "warning  1 run of the automation a is recorded as running, but its process has ended\n",
             "warning  1 job of the queue mail is recorded as running, but its process has ended\n",
-            "warning  1 job of the queue letters waits, and no process handles it\n", "warning  1 job of the queue mail waits, and no process handles it\n",
+            "warning  1 job of the queue letters waits, and no process handles it\n",
+            "warning  1 job of the queue mail waits, and no process handles it\n",
         ] { #expect(result.output.contains(text), "\(result.output)") }
     }
 

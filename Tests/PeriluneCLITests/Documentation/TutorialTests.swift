@@ -91,7 +91,8 @@ private struct ExpectedOutput {
     }
 
     private static func normalized(_ text: String) -> String {
-        text.replacing(#/ *\d+\.\d{2,4} │/#, with: " SECONDS │").replacing(#/\d+ ms/#, with: "N ms").replacing(#/seed [0-9a-f]+/#, with: "seed N")
+        text.replacing(#/ *\d+\.\d{2,4} │/#, with: " SECONDS │").replacing(#/\d+ ms/#, with: "N ms").replacing(
+            #/seed [0-9a-f]+/#, with: "seed N")
     }
 }
 
@@ -105,6 +106,7 @@ extension TestFolder {
             environment: environment
         ).wait()
         // Progress lines are erased with "erase to the end of the line"; the text before that sequence was visible only briefly.
-        return result.output.replacing("\r\n", with: "\n").replacing(#/[^\n]*\x{1B}\[K/#, with: "").replacing(#/\x{1B}\[[0-9;?]*[a-zA-Z>]/#, with: "")
+        return result.output.replacing("\r\n", with: "\n").replacing(#/[^\n]*\x{1B}\[K/#, with: "").replacing(
+            #/\x{1B}\[[0-9;?]*[a-zA-Z>]/#, with: "")
     }
 }

@@ -40,7 +40,9 @@ import Testing
         try pool.close()
         DatabaseFile.removeIfEmpty(path)
         #expect(try files == ["a.sqlite"])
-        #expect(try open().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'") } == 1)
+        #expect(
+            try open().read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite%'") } == 1
+        )
     }
 
     @Test func `a database that other processes use is kept, and they can fill it`() throws {

@@ -22,8 +22,14 @@ import Testing
         ["run", "-e", "\(Self.table) os.exit(3)", "--database", "x.sqlite"],
         ["run", "-e", "\(Self.table) for _ in db:rows('SELECT * FROM t') do os.exit(3) end", "--database", "x.sqlite"],
         ["run", "-e", "q = perilune.queue('x.sqlite') q:execute('CREATE TABLE t (a)') os.exit(0)"],
-        ["run", "-e", "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') q:fetch_value('SELECT count(*) FROM t') error('failed')"],
-        ["run", "-e", "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') for _ in q:rows('SELECT count(*) FROM t') do os.exit(2) end"],
+        [
+            "run", "-e",
+            "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') q:fetch_value('SELECT count(*) FROM t') error('failed')",
+        ],
+        [
+            "run", "-e",
+            "q = perilune.pool('x.sqlite') q:execute('CREATE TABLE t (a)') for _ in q:rows('SELECT count(*) FROM t') do os.exit(2) end",
+        ],
         ["run", "--timeout", "1s", "-e", "\(Self.table) while true do end", "--database", "x.sqlite"],
         ["run", "--sandbox", "-e", Self.table, "--database", "x.sqlite"],
         ["migrate", "--database", "x.sqlite"],
@@ -31,7 +37,9 @@ import Testing
         ["restore", "a.sql", "--database", "x.sqlite"],
     ])
     func `a command creates a file with a write-ahead log, and leaves nothing next to it`(words: [String]) throws {
-        let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)", "a.csv": "x\n1\n", "a.sql": "CREATE TABLE a (x);\n"])
+        let folder = try TestFolder([
+            "migrations/1_a.sql": "CREATE TABLE a (x)", "a.csv": "x\n1\n", "a.sql": "CREATE TABLE a (x);\n",
+        ])
         let result = try CommandProcess(TestFolder.binary, words, in: folder).wait()
         #expect(try Self.files(in: folder) == ["x.sqlite"], "\(result)")
         #expect(try Self.version("x.sqlite", in: folder) == 2, "\(result)")
@@ -40,9 +48,13 @@ import Testing
     @Test(arguments: ["INT", "TERM", "HUP"])
     func `a command that a signal ends leaves only the database`(signal: String) throws {
         let folder = try TestFolder()
-        for body in ["while true do end", "db:write(function() print('ready') io.stdout:flush() while true do os.time() end end)"] {
+        for body in [
+            "while true do end", "db:write(function() print('ready') io.stdout:flush() while true do os.time() end end)",
+        ] {
             let process = try CommandProcess(
-                TestFolder.binary, ["run", "--database", "x.sqlite", "-e", "\(Self.table) print('ready') io.stdout:flush() \(body)"], in: folder, isOutputRead: true)
+                TestFolder.binary,
+                ["run", "--database", "x.sqlite", "-e", "\(Self.table) print('ready') io.stdout:flush() \(body)"], in: folder,
+                isOutputRead: true)
             #expect(try process.readLine() == "ready")
             process.send(signal)
             _ = try process.wait()
@@ -51,8 +63,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ["query", "SELECT * FROM t"], ["query", "SELECT nothing"], ["query", "--write", "INSERT INTO t VALUES (2)"], ["schema"], ["dump"], ["doctor"],
-        ["run", "--readonly", "-e", "db:fetch_value('SELECT 1 FROM t')"], ["run", "--preview", "-e", Self.table], ["migrate", "--status"],
+        ["query", "SELECT * FROM t"], ["query", "SELECT nothing"], ["query", "--write", "INSERT INTO t VALUES (2)"], ["schema"],
+        ["dump"], ["doctor"],
+        ["run", "--readonly", "-e", "db:fetch_value('SELECT 1 FROM t')"], ["run", "--preview", "-e", Self.table],
+        ["migrate", "--status"],
     ])
     func `a command that uses a file leaves nothing next to it`(words: [String]) throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)"])
@@ -63,14 +77,16 @@ import Testing
 
     @Test func `a file that exists keeps its journal mode`() throws {
         let folder = try TestFolder()
-        _ = try folder.perilune("run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite")
+        _ = try folder.perilune(
+            "run", "-e", "db:execute('PRAGMA journal_mode = delete; CREATE TABLE t (a)')", "--database", "x.sqlite")
         _ = try folder.perilune("run", "-e", Self.table, "--database", "x.sqlite")
         #expect(try Self.version("x.sqlite", in: folder) == 1)
     }
 
     @Test func `the settings of a project choose the journal of its files`() throws {
         let folder = try TestFolder(["perilune.toml": "journal_mode = \"delete\"\nsynchronous = \"normal\""])
-        let script = "for _, d in ipairs{ db, perilune.queue('y.sqlite') } do print(d:fetch_value('PRAGMA journal_mode'), d:fetch_value('PRAGMA synchronous')) end"
+        let script =
+            "for _, d in ipairs{ db, perilune.queue('y.sqlite') } do print(d:fetch_value('PRAGMA journal_mode'), d:fetch_value('PRAGMA synchronous')) end"
         #expect(try folder.perilune("run", "-e", script, "--database", "x.sqlite").output == "delete\t1\ndelete\t1\n")
     }
 

@@ -13,12 +13,15 @@ import Testing
 
     @Test func `a CSV file creates a table with inferred column types`() throws {
         let folder = try TestFolder([
-            "people.csv": "id,name,height,zip,note\r\n1,Ada,1.7,00123,\"a \"\"b\"\"\r\nc\"\r\n2,\"Böll, H.\",2,4,\r\n3,\"\",,5,x\r\n"
+            "people.csv":
+                "id,name,height,zip,note\r\n1,Ada,1.7,00123,\"a \"\"b\"\"\r\nc\"\r\n2,\"Böll, H.\",2,4,\r\n3,\"\",,5,x\r\n"
         ])
         let result = try folder.perilune(
             "import", "people.csv", "--table", "person", "--create", "--primary-key", "id", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.errors.hasPrefix("people.csv: CSV, header, 5 columns: id integer, name text, height real, zip text, note text\n"))
+        #expect(
+            result.errors.hasPrefix(
+                "people.csv: CSV, header, 5 columns: id integer, name text, height real, zip text, note text\n"))
         #expect(result.errors.contains("3 rows into person, created by this import"))
         #expect(
             try rows(folder, "SELECT * FROM person") == """
@@ -31,7 +34,9 @@ import Testing
     }
 
     @Test func `separators, encodings and missing headers are detected`() throws {
-        let folder = try TestFolder(["a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n", "one.csv": "x|y\nabc\nd\n"])
+        let folder = try TestFolder([
+            "a.txt": "1;x\n2;y;\n".replacing("y;", with: "y"), "b.tsv": "n\tt\n3\tz\n", "one.csv": "x|y\nabc\nd\n",
+        ])
         try Data([0x6E, 0x2C, 0x74, 0x0A, 0x34, 0x2C, 0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/latin.csv"))
         try Data("n,t\n5,ü\n".data(using: .utf16)!).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
         var result = try folder.perilune("import", "b.tsv", "--table", "t", "--create", "--database", "x.sqlite")
@@ -42,7 +47,9 @@ import Testing
         #expect(result.errors.hasPrefix("one.csv: CSV, header, 1 column: x|y text"), "\(result.errors)")
         result = try folder.perilune("import", "latin.csv", "wide.csv", "--table", "t", "--database", "x.sqlite")
         #expect(result.errors.contains("windows-1252") && result.errors.contains("utf-16"), "\(result.errors)")
-        #expect(try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)") == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
+        #expect(
+            try rows(folder, "SELECT group_concat(n || t, ' ') AS all_of_them FROM (SELECT * FROM t ORDER BY n)")
+                == "{\"all_of_them\":\"1x 2y 3z 4é 5ü\"}\n")
     }
 
     @Test func `UTF-16 without a byte order mark is detected, and UTF-32 and NULs in names are refused`() throws {
@@ -51,11 +58,14 @@ import Testing
         for (name, encoding) in [("little.csv", String.Encoding.utf16LittleEndian), ("big.csv", .utf16BigEndian)] {
             try text.data(using: encoding)!.write(to: URL(fileURLWithPath: "\(folder.path)/\(name)"))
         }
-        try Data([0xFF, 0xFE, 0, 0] + Array(text.unicodeScalars.flatMap { [UInt8($0.value), 0, 0, 0] })).write(to: URL(fileURLWithPath: folder.path + "/wide.csv"))
+        try Data([0xFF, 0xFE, 0, 0] + Array(text.unicodeScalars.flatMap { [UInt8($0.value), 0, 0, 0] })).write(
+            to: URL(fileURLWithPath: folder.path + "/wide.csv"))
         var result = try folder.perilune("import", "little.csv", "big.csv", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
         result = try folder.perilune("import", "little.csv", "--encoding", "utf-16", "--table", "t", "--database", "x.sqlite")
-        #expect(try rows(folder, "SELECT DISTINCT n, t, count(*) AS all_of_them FROM t") == "{\"n\":5,\"t\":\"ü\",\"all_of_them\":3}\n", "\(result.errors)")
+        #expect(
+            try rows(folder, "SELECT DISTINCT n, t, count(*) AS all_of_them FROM t")
+                == "{\"n\":5,\"t\":\"ü\",\"all_of_them\":3}\n", "\(result.errors)")
         result = try folder.perilune("import", "wide.csv", "--table", "t", "--database", "x.sqlite")
         #expect(result.status == 65 && result.errors.contains("UTF-32"), "\(result.errors)")
         result = try folder.perilune("import", "nul.csv", "--table", "n", "--create", "--database", "x.sqlite")
@@ -63,7 +73,9 @@ import Testing
     }
 
     @Test func `JSON numbers keep all digits in a text column, and must follow the grammar`() throws {
-        let folder = try TestFolder(["a.json": #"[{"a": 2696.9955669515954}, {"a": "x"}, {"a": "\ud83d\u0041"}]"#, "bad.json": #"{"a": 1.}"#])
+        let folder = try TestFolder([
+            "a.json": #"[{"a": 2696.9955669515954}, {"a": "x"}, {"a": "\ud83d\u0041"}]"#, "bad.json": #"{"a": 1.}"#,
+        ])
         #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
         // SQLite reads the text as the same number.
         #expect(try rows(folder, "SELECT CAST(a AS REAL) = 2696.9955669515954 AS a FROM t LIMIT 1") == "{\"a\":1}\n")
@@ -76,7 +88,8 @@ import Testing
         let folder = try TestFolder(["a.csv": "a,b\n1,2\n"])
         for (separator, quote) in [("\"", "\""), (",", ","), (",", "\n"), ("\r", "none")] {
             let result = try folder.perilune(
-                "import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite", "--separator", separator, "--quote", quote)
+                "import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite", "--separator", separator, "--quote",
+                quote)
             #expect(result.status == 64, "\(separator) \(quote): \(result.errors)")
         }
     }
@@ -120,13 +133,16 @@ import Testing
         try Data("PAR1,b\nx\0,2\n".utf8).write(to: URL(fileURLWithPath: folder.path + "/f.csv"))
         #expect(try folder.perilune("import", "f.csv", "--table", "t", "--create", "--database", "x.sqlite").status == 65)
         #expect(
-            try folder.perilune("import", "f.csv", "--encoding", "utf-8", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
+            try folder.perilune("import", "f.csv", "--encoding", "utf-8", "--table", "t", "--create", "--database", "x.sqlite")
+                .status == 0)
     }
 
     @Test func `a bad row is reported with its line and column, and nothing is imported`() throws {
         let folder = try TestFolder(["a.csv": "id,age\n1,30\n2,old\n3\n1,5\n"])
         try #require(
-            folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, age INTEGER)')").status == 0)
+            folder.perilune(
+                "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, age INTEGER)')"
+            ).status == 0)
         var result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite")
         #expect(result.status == 65)
         #expect(result.errors.contains("nothing was imported: 3 rows are invalid"), "\(result.errors)")
@@ -153,19 +169,25 @@ import Testing
         let folder = try TestFolder(["a.csv": "id,nmae\n1,x\n"])
         _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE person (id, name)')")
         let table = try folder.perilune("import", "a.csv", "--table", "persn", "--database", "x.sqlite")
-        #expect(table.status == 1 && table.errors.contains("did you mean `person`?") && table.errors.contains("use --create to create it: "), "\(table.errors)")
+        #expect(
+            table.status == 1 && table.errors.contains("did you mean `person`?")
+                && table.errors.contains("use --create to create it: "), "\(table.errors)")
         let column = try folder.perilune("import", "a.csv", "--table", "person", "--database", "x.sqlite")
-        #expect(column.errors.contains("person has no column nmae") && column.errors.contains("did you mean `name`?"), "\(column.errors)")
+        #expect(
+            column.errors.contains("person has no column nmae") && column.errors.contains("did you mean `name`?"),
+            "\(column.errors)")
     }
 
     @Test func `CSV written by query is imported unchanged`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune(
             "run", "--database", "x.sqlite", "-e",
-            "db:execute[[CREATE TABLE t (a INTEGER, b TEXT, c REAL); INSERT INTO t VALUES (1, 'a,\"b\nc', 1.5), (NULL, '', NULL), (-9223372036854775808, '007', 1e300)]]")
+            "db:execute[[CREATE TABLE t (a INTEGER, b TEXT, c REAL); INSERT INTO t VALUES (1, 'a,\"b\nc', 1.5), (NULL, '', NULL), (-9223372036854775808, '007', 1e300)]]"
+        )
         let before = try rows(folder, "SELECT * FROM t")
         for (format, name) in [("csv", "t.csv"), ("tsv", "t.tsv"), ("jsonl", "t.jsonl"), ("json", "t.json")] {
-            let written = try folder.perilune("query", "--database", "x.sqlite", "--format", format, "--output", name, "SELECT * FROM t")
+            let written = try folder.perilune(
+                "query", "--database", "x.sqlite", "--format", format, "--output", name, "SELECT * FROM t")
             try #require(written.status == 0 && written.output == "", "\(written.errors)")
             let made = try folder.perilune("import", name, "--table", "copy_\(format)", "--create", "--database", "x.sqlite")
             try #require(made.status == 0, "\(made.errors)")
@@ -173,21 +195,28 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("0", 0), ("-1", -1), ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil), ("007", nil),
-        ("+1", nil), ("-0", nil), ("1 ", nil), ("", nil), ("-", nil), ("1e3", nil),
-    ] as [(String, Int64?)])
+    @Test(
+        arguments: [
+            ("0", 0), ("-1", -1), ("9223372036854775807", .max), ("-9223372036854775808", .min), ("9223372036854775808", nil),
+            ("007", nil),
+            ("+1", nil), ("-0", nil), ("1 ", nil), ("", nil), ("-", nil), ("1e3", nil),
+        ] as [(String, Int64?)])
     func `untyped text is an integer if the integer is written back the same`(_ text: String, _ value: Int64?) {
         #expect(NumberText.integer(Array(text.utf8)) == value)
     }
 
-    @Test(arguments: [
-        (".5", .real), ("-.25", .real), ("+1.5", .real), ("5.", .real), ("1e5", .real), ("-1E-3", .real), ("0.5", .real), (" 1.5 ", .real), ("-0", .integer),
-        ("-0.0", .real), (" 7", .integer), ("+7", .signedInteger), ("007", .text), ("00.5", .text), (".", .text), ("-", .text), ("e5", .text), ("1e", .text),
-        ("1e999", .text), ("0x10", .text), ("1_0", .text), ("1,5", .text), ("12345678901234567890", .text), ("", []), ("2020-02-29", .date), ("2021-02-29", .text),
-        ("2020-02-29 12:30", .datetime), ("2020-02-29T12:30:00Z", .datetime), ("12:30", .text), ("TRUE", .boolean), ("false", .boolean), ("yes", .text),
-        ("inf", .text), ("nan", .text), ("2012/01/01", .text),
-    ] as [(String, ValueForms)])
+    @Test(
+        arguments: [
+            (".5", .real), ("-.25", .real), ("+1.5", .real), ("5.", .real), ("1e5", .real), ("-1E-3", .real), ("0.5", .real),
+            (" 1.5 ", .real), ("-0", .integer),
+            ("-0.0", .real), (" 7", .integer), ("+7", .signedInteger), ("007", .text), ("00.5", .text), (".", .text),
+            ("-", .text), ("e5", .text), ("1e", .text),
+            ("1e999", .text), ("0x10", .text), ("1_0", .text), ("1,5", .text), ("12345678901234567890", .text), ("", []),
+            ("2020-02-29", .date), ("2021-02-29", .text),
+            ("2020-02-29 12:30", .datetime), ("2020-02-29T12:30:00Z", .datetime), ("12:30", .text), ("TRUE", .boolean),
+            ("false", .boolean), ("yes", .text),
+            ("inf", .text), ("nan", .text), ("2012/01/01", .text),
+        ] as [(String, ValueForms)])
     func `a field is a number, a date or a boolean only if all of it matches`(text: String, form: ValueForms) {
         #expect(ValueForms(Array(text.utf8)) == form)
     }
@@ -198,8 +227,10 @@ import Testing
         ("name,age,\nx,5,\n", "name text, age integer, column3 empty"),
         ("id,value,value\n1,2,3\n", "id integer, value integer, value_2 integer"),
         ("country,1960,1961\nAruba,5.4,5.5\nChad,,6\n", "country text, 1960 real, 1961 real"),
-        ("\"\",\"16.5\",\"17\"\n\"1\",3,4\n", "column1 integer, 16.5 integer, 17 integer"), (",0,1\na,3,4\n", "column1 text, 0 integer, 1 integer"), ("0,1,2\n3,.5,9\n", "0 integer, 1 real, 2 integer"),
-        ("isbn,isbn,n\na,b,c\n", "isbn text, isbn_2 text, n text"), ("a,b\n", "a empty, b empty"), ("a,NA\n1,2\n", "a integer, NA integer"),
+        ("\"\",\"16.5\",\"17\"\n\"1\",3,4\n", "column1 integer, 16.5 integer, 17 integer"),
+        (",0,1\na,3,4\n", "column1 text, 0 integer, 1 integer"), ("0,1,2\n3,.5,9\n", "0 integer, 1 real, 2 integer"),
+        ("isbn,isbn,n\na,b,c\n", "isbn text, isbn_2 text, n text"), ("a,b\n", "a empty, b empty"),
+        ("a,NA\n1,2\n", "a integer, NA integer"),
     ])
     func `a row of names is a header, even if some are empty, repeated or numeric`(text: String, columns: String) throws {
         let folder = try TestFolder(["a.csv": text])
@@ -207,7 +238,10 @@ import Testing
         #expect(result.errors.hasPrefix("a.csv: CSV, header, ") && result.errors.contains(": \(columns)\n"), "\(result.errors)")
     }
 
-    @Test(arguments: ["1,x\n2,y\n", "Ada,30\nBob,25\n", "NA,5\n1,4\n2,3\n", "2020-01-01,x\n2020-01-02,y\n", "true,a\nfalse,b\n", "1,2\n", "Ada,1990\nBob,1985\n", "0,1\n2,3\n"])
+    @Test(arguments: [
+        "1,x\n2,y\n", "Ada,30\nBob,25\n", "NA,5\n1,4\n2,3\n", "2020-01-01,x\n2020-01-02,y\n", "true,a\nfalse,b\n", "1,2\n",
+        "Ada,1990\nBob,1985\n", "0,1\n2,3\n",
+    ])
     func `a first row that resembles the others is not a header`(text: String) throws {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
@@ -215,9 +249,14 @@ import Testing
     }
 
     @Test func `dates, booleans and numbers in a new table get their types`() throws {
-        let folder = try TestFolder(["a.csv": "d,at,ok,r,i,s,phone\n2020-01-01,2020-01-01 10:00,true,.5,-0,+3,+49123\n2021-02-03,2020-01-01,FALSE,+1.5,7,-2,+49\n"])
+        let folder = try TestFolder([
+            "a.csv":
+                "d,at,ok,r,i,s,phone\n2020-01-01,2020-01-01 10:00,true,.5,-0,+3,+49123\n2021-02-03,2020-01-01,FALSE,+1.5,7,-2,+49\n"
+        ])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
-        #expect(result.errors.contains(": d date, at datetime, ok boolean, r real, i integer, s integer, phone text\n"), "\(result.errors)")
+        #expect(
+            result.errors.contains(": d date, at datetime, ok boolean, r real, i integer, s integer, phone text\n"),
+            "\(result.errors)")
         #expect(
             try rows(folder, "SELECT * FROM t") == """
                 {"d":"2020-01-01","at":"2020-01-01 10:00","ok":true,"r":0.5,"i":0,"s":3,"phone":"+49123"}
@@ -228,7 +267,10 @@ import Testing
 
     @Test func `numeric columns accept every number that SQLite converts`() throws {
         let texts = [".5", "-.25", "+1.5", "-0", " 1", "1 ", "007", "+7", "1e3", "5.", "2.0"]
-        let folder = try TestFolder(["a.csv": "v\n" + texts.joined(separator: "\n") + "\n", "b.csv": "v\n" + texts.dropFirst(3).joined(separator: "\n") + "\n"])
+        let folder = try TestFolder([
+            "a.csv": "v\n" + texts.joined(separator: "\n") + "\n",
+            "b.csv": "v\n" + texts.dropFirst(3).joined(separator: "\n") + "\n",
+        ])
         let tables = "CREATE TABLE r (v REAL); CREATE TABLE i (v INTEGER); CREATE TABLE r2 (v REAL); CREATE TABLE i2 (v INTEGER);"
         let values = { (texts: ArraySlice<String>) in texts.map { "('\($0)')" }.joined(separator: ", ") }
         let script = "\(tables) INSERT INTO r2 VALUES \(values(texts[...])); INSERT INTO i2 VALUES \(values(texts.dropFirst(3)))"
@@ -236,7 +278,8 @@ import Testing
         for (file, table) in [("a.csv", "r"), ("b.csv", "i")] {
             let result = try folder.perilune("import", file, "--table", table, "--database", "x.sqlite")
             #expect(result.status == 0, "\(result.errors)")
-            let equal = "SELECT count(*) AS n FROM \(table) AS a JOIN \(table)2 AS b ON a.rowid = b.rowid AND quote(a.v) = quote(b.v)"
+            let equal =
+                "SELECT count(*) AS n FROM \(table) AS a JOIN \(table)2 AS b ON a.rowid = b.rowid AND quote(a.v) = quote(b.v)"
             #expect(try rows(folder, equal) == "{\"n\":\(table == "r" ? 11 : 8)}\n")
         }
     }
@@ -247,11 +290,19 @@ import Testing
             "single.csv": "id,title\n1,'a,b'\n", "fields.csv": "id,title\n1,\"a\n2,b\n3\",c,d\n",
         ])
         var result = try folder.perilune("import", "q.csv", "--table", "t", "--create", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("q.csv:2: text follows the quote that ends in line 4; a quote in a field must be doubled, or use --quote none"), "\(result.errors)")
+        #expect(
+            result.status == 65
+                && result.errors.contains(
+                    "q.csv:2: text follows the quote that ends in line 4; a quote in a field must be doubled, or use --quote none"
+                ), "\(result.errors)")
         result = try folder.perilune("import", "fields.csv", "--table", "t", "--create", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("fields.csv:2: expected 2 fields, got 4 in lines 2 to 4; a quote"), "\(result.errors)")
+        #expect(
+            result.status == 65 && result.errors.contains("fields.csv:2: expected 2 fields, got 4 in lines 2 to 4; a quote"),
+            "\(result.errors)")
         _ = try folder.perilune("import", "q.csv", "--quote", "none", "--table", "q", "--create", "--database", "x.sqlite")
-        #expect(try rows(folder, "SELECT json_group_array(title) AS all_of_them FROM q") == #"{"all_of_them":"[\"\\\"Giliap\",\"x\",\"Say \\\"hi\\\"\",\"z\"]"}"# + "\n")
+        #expect(
+            try rows(folder, "SELECT json_group_array(title) AS all_of_them FROM q")
+                == #"{"all_of_them":"[\"\\\"Giliap\",\"x\",\"Say \\\"hi\\\"\",\"z\"]"}"# + "\n")
         _ = try folder.perilune("import", "inch.csv", "--table", "inch", "--create", "--database", "x.sqlite")
         #expect(try rows(folder, "SELECT count(*) AS n FROM inch") == "{\"n\":2}\n")
         _ = try folder.perilune("import", "single.csv", "--quote", "'", "--table", "s", "--create", "--database", "x.sqlite")
@@ -262,15 +313,20 @@ import Testing
         let folder = try TestFolder()
         try Data(Array("id,n\n1,café\n2,x".utf8) + [0xE9, 0x0A]).write(to: URL(fileURLWithPath: folder.path + "/a.csv"))
         var result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("cannot import a.csv:3: the file is UTF-8, but for the byte 0xE9"), "\(result.errors)")
+        #expect(
+            result.status == 65 && result.errors.contains("cannot import a.csv:3: the file is UTF-8, but for the byte 0xE9"),
+            "\(result.errors)")
         #expect(result.errors.contains("--encoding"))
-        result = try folder.perilune("import", "a.csv", "--encoding", "windows-1252", "--table", "t", "--create", "--database", "x.sqlite")
+        result = try folder.perilune(
+            "import", "a.csv", "--encoding", "windows-1252", "--table", "t", "--create", "--database", "x.sqlite")
         #expect(result.status == 0)
     }
 
     @Test func `the texts that mean NULL can be named, and lines can be skipped`() throws {
         let folder = try TestFolder(["a.csv": "made by \"x\nin 2020\nn,r,s\n1,NA,\\N\nNA, NA ,b\n"])
-        let result = try folder.perilune("import", "a.csv", "--skip", "2", "--null", "NA", "--null", "\\N", "--table", "t", "--create", "--database", "x.sqlite")
+        let result = try folder.perilune(
+            "import", "a.csv", "--skip", "2", "--null", "NA", "--null", "\\N", "--table", "t", "--create", "--database",
+            "x.sqlite")
         #expect(result.status == 0 && result.errors.contains(": n integer, r empty, s text"), "\(result.errors)")
         #expect(try rows(folder, "SELECT * FROM t") == "{\"n\":1,\"r\":null,\"s\":null}\n{\"n\":null,\"r\":null,\"s\":\"b\"}\n")
         let hint = try folder.perilune("import", "a.csv", "--skip", "2", "--table", "u", "--create", "--database", "x.sqlite")
@@ -287,15 +343,23 @@ import Testing
     }
 
     @Test func `the file of invalid rows can be corrected and imported with the same options`() throws {
-        let folder = try TestFolder(["a.csv": "# note\r\nid;t;n\r\n1;\"a;\r\nb\";x\r\n2; y ;2\r\n;;z\r\n", "l.json": "[{\"n\":\"x\"},{\"n\":1},{\"n\":{\"a\":[1]}}]"])
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER, t TEXT, n INTEGER)')").status == 0)
+        let folder = try TestFolder([
+            "a.csv": "# note\r\nid;t;n\r\n1;\"a;\r\nb\";x\r\n2; y ;2\r\n;;z\r\n",
+            "l.json": "[{\"n\":\"x\"},{\"n\":1},{\"n\":{\"a\":[1]}}]",
+        ])
+        #expect(
+            try folder.perilune(
+                "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id INTEGER, t TEXT, n INTEGER)')"
+            ).status == 0)
         let options = "--skip 1 --table t --database x.sqlite"
         #expect(try folder.shell("$PERILUNE import a.csv --errors bad.csv \(options)").status == 65)
         let bad = try String(contentsOfFile: folder.path + "/bad.csv", encoding: .utf8)
         #expect(bad == "# note\r\nid;t;n\r\n1;\"a;\r\nb\";x\r\n;;z\r\n")
         try folder.write(bad.replacing(";x", with: ";1").replacing(";z", with: ";3"), to: "bad.csv")
         #expect(try folder.shell("$PERILUNE import bad.csv \(options)").status == 0)
-        #expect(try rows(folder, "SELECT id, t, n FROM t") == "{\"id\":2,\"t\":\" y \",\"n\":2}\n{\"id\":1,\"t\":\"a;\\r\\nb\",\"n\":1}\n{\"id\":null,\"t\":null,\"n\":3}\n")
+        #expect(
+            try rows(folder, "SELECT id, t, n FROM t")
+                == "{\"id\":2,\"t\":\" y \",\"n\":2}\n{\"id\":1,\"t\":\"a;\\r\\nb\",\"n\":1}\n{\"id\":null,\"t\":null,\"n\":3}\n")
         let list = try folder.perilune("import", "l.json", "--table", "t", "--errors", "bad.json", "--database", "x.sqlite")
         #expect(list.errors.contains("l.json:1: object 3: column n: expected an integer"), "\(list.errors)")
         #expect(try String(contentsOfFile: folder.path + "/bad.json", encoding: .utf8) == "{\"n\":\"x\"}\n{\"n\":{\"a\":[1]}}\n")
@@ -305,7 +369,8 @@ import Testing
         let folder = try TestFolder([
             "a.jsonl": "{\"id\":1,\"b\":\"B3\"}\n{\"id\":9,\"a\":\"x\",\"n\":\"q\"}\n{\"id\":10,\"a\":null}\n{}\n"
         ])
-        let table = "CREATE TABLE d (id INTEGER PRIMARY KEY, a TEXT DEFAULT 'd', b TEXT, n TEXT NOT NULL DEFAULT 'x'); INSERT INTO d VALUES (1, 'A', 'B', 'N')"
+        let table =
+            "CREATE TABLE d (id INTEGER PRIMARY KEY, a TEXT DEFAULT 'd', b TEXT, n TEXT NOT NULL DEFAULT 'x'); INSERT INTO d VALUES (1, 'A', 'B', 'N')"
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[\(table)]]").status == 0)
         let result = try folder.perilune("import", "a.jsonl", "--table", "d", "--upsert", "--database", "x.sqlite")
         #expect(result.status == 0 && result.errors.contains("4 rows into d: 3 inserted, 1 updated"), "\(result.errors)")
@@ -322,18 +387,25 @@ import Testing
     @Test func `an upsert needs a unique key, and a field needs a name`() throws {
         let folder = try TestFolder(["a.csv": "id,v\n1,2\n", "b.csv": ",id,v\n0,1,2\n"])
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (id, v)')").status == 0)
-        var result = try folder.perilune("import", "a.csv", "--table", "t", "--upsert", "--primary-key", "id", "--database", "x.sqlite")
-        #expect(result.status == 1 && result.errors.contains("t has no unique key on id, which --upsert needs"), "\(result.errors)")
+        var result = try folder.perilune(
+            "import", "a.csv", "--table", "t", "--upsert", "--primary-key", "id", "--database", "x.sqlite")
+        #expect(
+            result.status == 1 && result.errors.contains("t has no unique key on id, which --upsert needs"), "\(result.errors)")
         #expect(result.errors.contains("CREATE UNIQUE INDEX \"t_by_id\" ON \"t\" (\"id\")"))
         result = try folder.perilune("import", "b.csv", "--table", "t", "--database", "x.sqlite")
-        #expect(result.status == 1 && result.errors.contains("b.csv: the header has no name for column 1") && result.errors.contains("--columns ',id,v'"), "\(result.errors)")
+        #expect(
+            result.status == 1 && result.errors.contains("b.csv: the header has no name for column 1")
+                && result.errors.contains("--columns ',id,v'"), "\(result.errors)")
     }
 
     @Test(arguments: [
-        ("a,b\n1,2\n3,", "1|2 3|"), ("a,b\n1,2\n,", "1|2 |"), ("a,b,c\n1,2,", "1|2|"), ("a,b\n1,2\n3,\"\"", "1|2 3|"), ("a,b\n\n1,2\n\n", "1|2"),
+        ("a,b\n1,2\n3,", "1|2 3|"), ("a,b\n1,2\n,", "1|2 |"), ("a,b,c\n1,2,", "1|2|"), ("a,b\n1,2\n3,\"\"", "1|2 3|"),
+        ("a,b\n\n1,2\n\n", "1|2"),
         ("a\n1\n\n3\n", "1  3"), ("a\r\n\r\n2\r\n", " 2"), ("\na\n1\n\n", "1 "), ("a\n1", "1"),
     ])
-    func `the last row may end with an empty field, and a single column may have empty lines`(text: String, expected: String) throws {
+    func `the last row may end with an empty field, and a single column may have empty lines`(text: String, expected: String)
+        throws
+    {
         let folder = try TestFolder(["a.csv": text])
         let result = try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
@@ -346,29 +418,42 @@ import Testing
     func `values written by a query are imported unchanged`(format: String) throws {
         let folder = try TestFolder()
         let isJSON = format.hasPrefix("json")
-        let values = "(NULL), (1), (1.5), ('x'), (''), ('a,\"b\r\n'), ('\t')" + (isJSON ? ", (x'00ff'), (CAST(x'61ff' AS TEXT)), (9e999)" : "")
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (a); INSERT INTO t VALUES \(values)]]").status == 0)
+        let values =
+            "(NULL), (1), (1.5), ('x'), (''), ('a,\"b\r\n'), ('\t')"
+            + (isJSON ? ", (x'00ff'), (CAST(x'61ff' AS TEXT)), (9e999)" : "")
+        #expect(
+            try folder.perilune(
+                "run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (a); INSERT INTO t VALUES \(values)]]"
+            ).status == 0)
         let written = try folder.perilune("query", "--database", "x.sqlite", "--format", format, "SELECT a FROM t")
         try Data(written.output.utf8).write(to: URL(fileURLWithPath: "\(folder.path)/t.\(format)"))
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (a)]]").status == 0)
         let result = try folder.perilune("import", "t.\(format)", "--table", "u", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
-        #expect(try rows(folder, "SELECT group_concat(quote(a)) = (SELECT group_concat(quote(a)) FROM t) AS equal FROM u") == "{\"equal\":1}\n")
+        #expect(
+            try rows(folder, "SELECT group_concat(quote(a)) = (SELECT group_concat(quote(a)) FROM t) AS equal FROM u")
+                == "{\"equal\":1}\n")
     }
 
     @Test func `column names are compared without regard to case`() throws {
         let folder = try TestFolder([
-            "a.csv": "a,a,B,b\n1,2,3,4\n", "a.jsonl": "{\"Id\":1,\"n\":2}\n{\"ID\":3,\"N\":4}\n", "both.jsonl": "{\"n\":1,\"N\":2}\n",
+            "a.csv": "a,a,B,b\n1,2,3,4\n", "a.jsonl": "{\"Id\":1,\"n\":2}\n{\"ID\":3,\"N\":4}\n",
+            "both.jsonl": "{\"n\":1,\"N\":2}\n",
         ])
-        #expect(try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite").status == 0)
+        #expect(
+            try folder.perilune("import", "a.csv", "--table", "t", "--create", "--header", "--database", "x.sqlite").status == 0)
         #expect(try rows(folder, "SELECT * FROM t") == "{\"a\":1,\"a_2\":2,\"B\":3,\"b_2\":4}\n")
-        var result = try folder.perilune("import", "a.jsonl", "--table", "u", "--create", "--primary-key", "id", "--database", "x.sqlite")
+        var result = try folder.perilune(
+            "import", "a.jsonl", "--table", "u", "--create", "--primary-key", "id", "--database", "x.sqlite")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try rows(folder, "SELECT * FROM u") == "{\"Id\":1,\"n\":2}\n{\"Id\":3,\"n\":4}\n")
         #expect(try rows(folder, "SELECT sql FROM sqlite_schema WHERE name = 'u'").contains("PRIMARY KEY"))
         result = try folder.perilune("import", "both.jsonl", "--table", "u", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("both.jsonl:1: column N: the object has two fields of this name"), "\(result.errors)")
-        result = try folder.perilune("import", "a.jsonl", "--table", "v", "--create", "--primary-key", "key", "--database", "x.sqlite")
+        #expect(
+            result.status == 65 && result.errors.contains("both.jsonl:1: column N: the object has two fields of this name"),
+            "\(result.errors)")
+        result = try folder.perilune(
+            "import", "a.jsonl", "--table", "v", "--create", "--primary-key", "key", "--database", "x.sqlite")
         #expect(result.status == 1 && result.errors.contains("--primary-key names key, which no file has"), "\(result.errors)")
     }
 
@@ -376,28 +461,42 @@ import Testing
         let folder = try TestFolder(["a.json": "[{\"h\":12345678901234567890123},{\"h\":-9223372036854775808}]"])
         #expect(try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite").status == 0)
         #expect(try rows(folder, "SELECT * FROM t") == "{\"h\":\"12345678901234567890123\"}\n{\"h\":\"-9223372036854775808\"}\n")
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (h INTEGER)]]").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE u (h INTEGER)]]").status == 0)
         let result = try folder.perilune("import", "a.json", "--table", "u", "--database", "x.sqlite")
-        #expect(result.status == 65 && result.errors.contains("a.json:1: object 1: column h: expected an integer of 64 bits, got \"12345678901234567890123\""), "\(result.errors)")
+        #expect(
+            result.status == 65
+                && result.errors.contains(
+                    "a.json:1: object 1: column h: expected an integer of 64 bits, got \"12345678901234567890123\""),
+            "\(result.errors)")
     }
 
     @Test func `dates for an existing table are checked`() throws {
         let folder = try TestFolder([
-            "a.csv": "name,d\na,2026-01-01\nb,01/02/2026\nc,2026-02-30\nd,\ne,2026-01-01 14:30\n", "b.json": "[{\"name\":\"f\",\"d\":\"soon\"}]",
+            "a.csv": "name,d\na,2026-01-01\nb,01/02/2026\nc,2026-02-30\nd,\ne,2026-01-01 14:30\n",
+            "b.json": "[{\"name\":\"f\",\"d\":\"soon\"}]",
         ])
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (name TEXT, d DATE)]]").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (name TEXT, d DATE)]]").status
+                == 0)
         var result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite", "--errors", "bad.txt")
         #expect(result.status == 65 && result.errors.contains("2 invalid rows"), "\(result.errors)")
-        #expect(result.errors.contains("a.csv:3: column d: expected a date such as 2015-07-22 or 2015-07-22 14:30:00, got 01/02/2026"), "\(result.errors)")
+        #expect(
+            result.errors.contains(
+                "a.csv:3: column d: expected a date such as 2015-07-22 or 2015-07-22 14:30:00, got 01/02/2026"),
+            "\(result.errors)")
         #expect(result.errors.contains("a.csv:4: column d"), "\(result.errors)")
         #expect(try String(contentsOfFile: folder.path + "/bad.txt", encoding: .utf8) == "name,d\nb,01/02/2026\nc,2026-02-30\n")
-        #expect(try rows(folder, "SELECT group_concat(name || ifnull(d, '')) AS it FROM t") == "{\"it\":\"a2026-01-01,d,e2026-01-01 14:30\"}\n")
+        #expect(
+            try rows(folder, "SELECT group_concat(name || ifnull(d, '')) AS it FROM t")
+                == "{\"it\":\"a2026-01-01,d,e2026-01-01 14:30\"}\n")
         result = try folder.perilune("import", "b.json", "--table", "t", "--database", "x.sqlite")
         #expect(result.status == 65 && result.errors.contains("got \"soon\""), "\(result.errors)")
     }
 
     @Test func `JSON values are checked like CSV values`() throws {
-        let folder = try TestFolder(["a.jsonl": """
+        let folder = try TestFolder([
+            "a.jsonl": """
             {"id":1,"r":"1.5","n":"12","ok":"yes","d":5,"t":true,"x":"12"}
             {"id":2,"r":1,"n":3.0,"ok":1,"d":"2020-01-01","t":1.5,"x":"a"}
             {"id":3,"r":"x"}
@@ -406,15 +505,20 @@ import Testing
             {"id":6,"ok":7}
             {"id":7,"ok":"maybe"}
             {"id":8,"d":true}
-            """])
+            """
+        ])
         let table = "db:execute[[CREATE TABLE t (id INTEGER PRIMARY KEY, r REAL, n INTEGER, ok BOOLEAN, d DATE, t TEXT, x)]]"
         #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", table).status == 0)
         let result = try folder.perilune("import", "a.jsonl", "--table", "t", "--database", "x.sqlite", "--errors", "e")
         #expect(result.status == 65 && result.errors.contains("6 invalid rows written to e"), "\(result.errors)")
-        #expect(try String(contentsOfFile: folder.path + "/e", encoding: .utf8).hasPrefix("{\"id\":3,\"r\":\"x\"}\n{\"id\":4,\"n\":1.5}\n"))
+        #expect(
+            try String(contentsOfFile: folder.path + "/e", encoding: .utf8).hasPrefix(
+                "{\"id\":3,\"r\":\"x\"}\n{\"id\":4,\"n\":1.5}\n"))
         for message in [
-            "3: column r: expected a number, got \"x\"", "4: column n: expected an integer, got 1.5", "5: column n: expected an integer, got \"\"",
-            "6: column ok: expected true or false, got 7", "7: column ok: expected true or false, got \"maybe\"", "8: column d: expected a date",
+            "3: column r: expected a number, got \"x\"", "4: column n: expected an integer, got 1.5",
+            "5: column n: expected an integer, got \"\"",
+            "6: column ok: expected true or false, got 7", "7: column ok: expected true or false, got \"maybe\"",
+            "8: column d: expected a date",
         ] { #expect(result.errors.contains("a.jsonl:\(message)"), "\(result.errors)") }
         let kept = "SELECT group_concat(quote(r) || quote(n) || quote(ok) || quote(d) || quote(t) || quote(x), ' ') AS it FROM t"
         #expect(try rows(folder, kept) == "{\"it\":\"1.51215'true''12' 1.031'2020-01-01''1.5''a'\"}\n")
@@ -422,9 +526,11 @@ import Testing
 
     @Test func `the file for invalid rows may not overwrite an input file or a database`() throws {
         let folder = try TestFolder(["a.csv": "n\n1\nx\n"])
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (n INTEGER)]]").status == 0)
+        #expect(
+            try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (n INTEGER)]]").status == 0)
         for (file, message) in [
-            ("./a.csv", "refusing to overwrite ./a.csv: it is a file that is read"), ("x.sqlite", "refusing to overwrite x.sqlite: it is a database"),
+            ("./a.csv", "refusing to overwrite ./a.csv: it is a file that is read"),
+            ("x.sqlite", "refusing to overwrite x.sqlite: it is a database"),
             ("none/e", "cannot write none/e: No such file or directory"),
         ] {
             let result = try folder.perilune("import", "a.csv", "--table", "t", "--database", "x.sqlite", "--errors", file)
@@ -435,12 +541,18 @@ import Testing
 
     @Test func `a key that no file contains is reported with the nearest name`() throws {
         let folder = try TestFolder(["b.csv": "isbn,n\na,1\n"])
-        #expect(try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (isbn TEXT PRIMARY KEY, n)]]").status == 0)
-        let result = try folder.perilune("import", "b.csv", "--table", "t", "--database", "x.sqlite", "--upsert", "--primary-key", "isbm")
+        #expect(
+            try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute[[CREATE TABLE t (isbn TEXT PRIMARY KEY, n)]]")
+                .status == 0)
+        let result = try folder.perilune(
+            "import", "b.csv", "--table", "t", "--database", "x.sqlite", "--upsert", "--primary-key", "isbm")
         #expect(result.status == 1 && result.errors.contains("did you mean `isbn`? available: isbn, n"), "\(result.errors)")
     }
 
-    @Test(arguments: [("[]", "it has no rows"), ("[{}]", "it has no fields"), ("[{\"a\":01}]", "expected a value"), ("[{\"a\":-}]", "expected a value")])
+    @Test(arguments: [
+        ("[]", "it has no rows"), ("[{}]", "it has no fields"), ("[{\"a\":01}]", "expected a value"),
+        ("[{\"a\":-}]", "expected a value"),
+    ])
     func `input without columns does not create a database`(text: String, message: String) throws {
         let folder = try TestFolder(["a.json": text])
         let result = try folder.perilune("import", "a.json", "--table", "t", "--create", "--database", "x.sqlite")

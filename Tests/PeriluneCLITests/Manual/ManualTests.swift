@@ -9,11 +9,15 @@ import Testing
     @Test func `every command has a page with the contents of its help`() throws {
         let commands = try CommandDescription.read(PeriluneCommand.self).all
         let names = commands.map { ManualPage(command: $0).name }
-        #expect(Set(["perilune", "perilune-run", "perilune-migrate-new", "perilune-automations-trace", "perilune-chart"]).isSubset(of: names), "\(names)")
+        #expect(
+            Set(["perilune", "perilune-run", "perilune-migrate-new", "perilune-automations-trace", "perilune-chart"]).isSubset(
+                of: names), "\(names)")
         for command in commands {
             let page = ManualPage(command: command).text
             for argument in command.arguments ?? [] where argument.shouldDisplay {
-                for name in argument.names ?? [] { #expect(page.contains(ManualPage.escaped(name.text)), "\(name.text) is missing in \(page)") }
+                for name in argument.names ?? [] {
+                    #expect(page.contains(ManualPage.escaped(name.text)), "\(name.text) is missing in \(page)")
+                }
             }
             #expect(page.contains("\n.SH NAME\n") && page.contains("\n.SH SYNOPSIS\n"), "\(page)")
         }
@@ -32,7 +36,8 @@ import Testing
     @Test func `no line of a page is interpreted as a roff request`() throws {
         let requests = try Regex(#"^\.(TH|SH|TP|PP|RS|RE|nf|fi|B|BR)( |$)"#)
         for command in try CommandDescription.read(PeriluneCommand.self).all {
-            for line in ManualPage(command: command).text.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'") {
+            for line in ManualPage(command: command).text.split(separator: "\n") where line.hasPrefix(".") || line.hasPrefix("'")
+            {
                 #expect(try requests.prefixMatch(in: line) != nil, "\(command.words): \(line)")
             }
         }

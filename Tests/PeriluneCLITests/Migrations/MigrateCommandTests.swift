@@ -119,11 +119,11 @@ import Testing
 
     private static let undoing = [
         "migrations/0002_pages.lua": """
-            return {
-              up = function(db) db:execute "ALTER TABLE book ADD COLUMN pages INTEGER" end,
-              down = function(db) db:execute "ALTER TABLE book DROP COLUMN pages" end,
-            }
-            """,
+        return {
+          up = function(db) db:execute "ALTER TABLE book ADD COLUMN pages INTEGER" end,
+          down = function(db) db:execute "ALTER TABLE book DROP COLUMN pages" end,
+        }
+        """,
         "migrations/0003_shelf.sql": "CREATE TABLE shelf (id INTEGER PRIMARY KEY);",
         "migrations/0003_shelf.down.sql": "DROP TABLE shelf;",
     ]
@@ -477,7 +477,9 @@ import Testing
     }
 
     @Test func `programs can read a preview`() throws {
-        let folder = try migrated(["migrations/0003.lua": "return function(db) print('hello') db:execute('CREATE TABLE c (x)') end"])
+        let folder = try migrated([
+            "migrations/0003.lua": "return function(db) print('hello') db:execute('CREATE TABLE c (x)') end"
+        ])
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview", "--format", "json")
         #expect((result.status, result.errors) == (0, "hello\n"))
         let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
@@ -593,10 +595,11 @@ import Testing
         #expect(result.output == "migration,status\r\n1_a,edited\r\n")
         result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
         #expect(result.status == 1)
-        #expect(result.errors == """
-            1 migration is not as applied, because a file was edited: 1_a; restore the file, and put the change in a new migration
+        #expect(
+            result.errors == """
+                1 migration is not as applied, because a file was edited: 1_a; restore the file, and put the change in a new migration
 
-            """)
+                """)
         result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 0)
         #expect(result.errors.contains("1_a; restore the file"))

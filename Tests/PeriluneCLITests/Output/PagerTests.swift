@@ -10,7 +10,9 @@ import Testing
     private static let marking = ["PAGER": "sed 's/^/paged: /'"]
     private static let sql = "WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c WHERE n < 60) SELECT n FROM c"
 
-    private static func run(_ arguments: [String], in folder: TestFolder, _ environment: [String: String] = marking) throws -> (text: String, status: Int32) {
+    private static func run(_ arguments: [String], in folder: TestFolder, _ environment: [String: String] = marking) throws -> (
+        text: String, status: Int32
+    ) {
         let process = try TerminalProcess(arguments, in: folder, environment: environment)
         let status = process.wait()
         return (process.text, status)
@@ -28,7 +30,8 @@ import Testing
     }
 
     @Test(arguments: [
-        (["--no-pager"], marking), ([], ["PAGER": ""]), ([], ["PAGER": "no-such-pager"]), ([], ["PAGER": "sed 's/^/paged: /'", "TERM": "dumb"]),
+        (["--no-pager"], marking), ([], ["PAGER": ""]), ([], ["PAGER": "no-such-pager"]),
+        ([], ["PAGER": "sed 's/^/paged: /'", "TERM": "dumb"]),
     ])
     func `output is not paged if a pager is unwanted or missing`(arguments: [String], environment: [String: String]) throws {
         let shown = try Self.run(["query"] + arguments + [Self.sql], in: TestFolder(), environment)
@@ -39,7 +42,9 @@ import Testing
         let folder = try TestFolder()
         for topic in ["run", "db:fetch_all"] {
             let shown = try Self.run(["help", topic, "--no-pager"], in: folder)
-            #expect(shown.status == 0 && !shown.text.contains("paged: ") && shown.text.contains(topic == "run" ? "OVERVIEW" : "fetch_all"), "\(shown.text)")
+            #expect(
+                shown.status == 0 && !shown.text.contains("paged: ")
+                    && shown.text.contains(topic == "run" ? "OVERVIEW" : "fetch_all"), "\(shown.text)")
         }
     }
 

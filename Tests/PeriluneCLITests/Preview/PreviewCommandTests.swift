@@ -44,9 +44,11 @@ import Testing
         #expect(page.contains("<title>change.lua would change shop.sqlite</title>"), "\(page)")
         #expect(page.contains("1 row inserted, 1 updated, 1 deleted"))
         #expect(page.contains("<td class=\"changed\"><del><span class=\"dim\">NULL</span></del> <ins>400</ins></td>"), "\(page)")
-        #expect(page.contains("UPDATE book SET pages = 400 WHERE id = 3") && page.contains("SEARCH book USING INTEGER PRIMARY KEY"))
+        #expect(
+            page.contains("UPDATE book SET pages = 400 WHERE id = 3") && page.contains("SEARCH book USING INTEGER PRIMARY KEY"))
         try folder.write("db:execute('DELETE FROM book') error('no </script> more')", to: "fail.lua")
-        #expect(try folder.perilune("run", "fail.lua", "--database", "shop.sqlite", "--preview", "--report", "out.html").status == 1)
+        #expect(
+            try folder.perilune("run", "fail.lua", "--database", "shop.sqlite", "--preview", "--report", "out.html").status == 1)
         let failed = try String(contentsOfFile: folder.path + "/out.html", encoding: .utf8)
         #expect(failed.contains("<title>fail.lua failed</title>") && failed.contains("no &lt;/script&gt; more"), "\(failed)")
         #expect(try folder.perilune("run", "change.lua", "--report", "out.html").errors.contains("--report requires --preview"))
@@ -148,7 +150,10 @@ import Testing
 
     @Test(arguments: [
         ("('x'):rep(100) .. 'y'", "('x'):rep(100) .. 'z'", "…xxxxxxxxxxy → …xxxxxxxxxxz "),
-        ("('é'):rep(100000) .. 'y'", "('é'):rep(100000) .. 'z' .. ('a'):rep(10000000)", "…ééééééééééy → …ééééééééééz" + String(repeating: "a", count: 28) + "… "),
+        (
+            "('é'):rep(100000) .. 'y'", "('é'):rep(100000) .. 'z' .. ('a'):rep(10000000)",
+            "…ééééééééééy → …ééééééééééz" + String(repeating: "a", count: 28) + "… "
+        ),
         ("('é'):rep(1001)", "('é'):rep(1000) .. 'è'", "…ééééééééééé → …ééééééééééè "),
         ("perilune.blob(('x'):rep(5000) .. '\\0')", "perilune.blob(('x'):rep(5000))", "…787878787800' → …7878787878' "),
     ])
@@ -249,7 +254,8 @@ import Testing
         #expect(try folder.perilune("run", "--database", "slow.sqlite", "-e", making).status == 0)
         // Each row waits for the next one, which SQLite discovers by retrying.
         let result = try folder.perilune(
-            "run", "--database", "slow.sqlite", "--preview", "--timeout", "1s", "-e", "db:execute('UPDATE t SET a = -a; UPDATE t SET a = -a - 1')",
+            "run", "--database", "slow.sqlite", "--preview", "--timeout", "1s", "-e",
+            "db:execute('UPDATE t SET a = -a; UPDATE t SET a = -a - 1')",
             environment: ["TMPDIR": folder.path + "/temporary"])
         #expect(result.status == 5)
         #expect(result.errors.contains("the script ran longer than its limit of 1.0 seconds"), "\(result.errors)")

@@ -41,7 +41,10 @@ import Testing
         #expect(try folder.perilune("migrate", "new", "!").status == 64)
     }
 
-    @Test(arguments: [([], "0001"), (["0001_a.sql"], "0002"), (["7_a.lua", "12_b.sql"], "13"), (["099_a.sql"], "100"), ([".0500_a.sql"], "0001")])
+    @Test(arguments: [
+        ([], "0001"), (["0001_a.sql"], "0002"), (["7_a.lua", "12_b.sql"], "13"), (["099_a.sql"], "100"),
+        ([".0500_a.sql"], "0001"),
+    ])
     func `new migrations continue the numbering`(_ files: [String], _ number: String) {
         #expect(NewMigration.number(after: files) == number)
     }

@@ -8,17 +8,18 @@ import Testing
         let folder = try TestFolder([
             "migrations/1.sql": "CREATE TABLE t (id INTEGER PRIMARY KEY, a)",
             "scenarios/a_scenario.lua": """
-                scenario("passes", function(t) db:execute("INSERT INTO t (a) VALUES (1)") print("printed") expect(db:fetch_value("SELECT COUNT(*) FROM t")):equals(1) end)
-                scenario("fails", function(t) t.step("first", function() expect(1):equals(2) end) end)
-                scenario("raises", function(t) error("no") end)
-                scenario("is slow", { timeout = "0.2s" }, function(t) while true do end end)
-                scenario("is skipped", function(t) t.skip("later") end)
-                scenario("is retried", { retry = 2 }, function(t) t.note("noted") expect(1):equals(2) end)
-                """,
+            scenario("passes", function(t) db:execute("INSERT INTO t (a) VALUES (1)") print("printed") expect(db:fetch_value("SELECT COUNT(*) FROM t")):equals(1) end)
+            scenario("fails", function(t) t.step("first", function() expect(1):equals(2) end) end)
+            scenario("raises", function(t) error("no") end)
+            scenario("is slow", { timeout = "0.2s" }, function(t) while true do end end)
+            scenario("is skipped", function(t) t.skip("later") end)
+            scenario("is retried", { retry = 2 }, function(t) t.note("noted") expect(1):equals(2) end)
+            """,
         ])
         func lines(_ options: String...) throws -> [String] {
             let result = try CommandProcess(
-                TestFolder.binary, ["test", "--seed", "7f3a", "--order", "file", "--jobs", "2", "--report", "jsonl"] + options, in: folder
+                TestFolder.binary, ["test", "--seed", "7f3a", "--order", "file", "--jobs", "2", "--report", "jsonl"] + options,
+                in: folder
             ).wait()
             #expect(result.status == 1, "\(result.errors)")
             return result.output.split(separator: "\n").filter { $0.contains("scenario_ended") }.map { line in
@@ -33,13 +34,14 @@ import Testing
     @Test func `a scenario whose process crashes fails, and the others pass`() async throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("passes", function(t) expect(1):equals(1) end)
-                scenario("crashes", { timeout = "60s" }, function(t) while true do end end)
-                scenario("passes later", function(t) expect(1):equals(1) end)
-                """
+            scenario("passes", function(t) expect(1):equals(1) end)
+            scenario("crashes", { timeout = "60s" }, function(t) while true do end end)
+            scenario("passes later", function(t) expect(1):equals(1) end)
+            """
         ])
         let process = try CommandProcess(
-            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder, isOutputRead: true)
+            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder,
+            isOutputRead: true)
         while try !process.readLine().contains(#""scenario_started","id":"scenarios/a_scenario.lua > crashes""#) {}
         kill(try #require(await process.child()), SIGKILL)
         let result = try process.wait()
@@ -53,12 +55,13 @@ import Testing
     @Test func `the signal USR1 to all processes shows running scenarios and ends none`() async throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("passes", function(t) end)
-                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
-                """
+            scenario("passes", function(t) end)
+            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            """
         ])
         let process = try CommandProcess(
-            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder, isOutputRead: true)
+            TestFolder.binary, ["test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl"], in: folder,
+            isOutputRead: true)
         while try !process.readLine().contains(#""scenario_started","id":"scenarios/a_scenario.lua > endless""#) {}
         kill(try #require(await process.child()), SIGUSR1)
         kill(process.id, SIGUSR1)
@@ -70,15 +73,17 @@ import Testing
     }
 
     @Test(arguments: ["1", "2"])
-    func `two scenarios that compare different values with one snapshot are reported, in one process or two`(jobs: String) throws {
+    func `two scenarios that compare different values with one snapshot are reported, in one process or two`(jobs: String) throws
+    {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("one", function(t) expect(1):snapshot("x") end)
-                scenario("two", function(t) expect(2):snapshot("x") end)
-                scenario("three", function(t) expect(3):snapshot("y") end)
-                """
+            scenario("one", function(t) expect(1):snapshot("x") end)
+            scenario("two", function(t) expect(2):snapshot("x") end)
+            scenario("three", function(t) expect(3):snapshot("y") end)
+            """
         ])
-        let result = try folder.perilune("test", "--isolate", "--jobs", jobs, "--order", "file", "--report", "jsonl", "--update-snapshots")
+        let result = try folder.perilune(
+            "test", "--isolate", "--jobs", jobs, "--order", "file", "--report", "jsonl", "--update-snapshots")
         #expect(result.status == 1, "\(result.errors)")
         #expect(result.output.matches(of: /"kind":"shared_snapshot"/).count == 1, "\(result.output)")
         #expect(result.output.matches(of: /compares another value with the snapshot `x`; give each its own name/).count == 1)
@@ -90,13 +95,13 @@ import Testing
         // keys before it, which takes minutes within a single instruction.
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("is stopped", { timeout = "0.2s" }, function(t) while true do end end)
-                scenario("cannot be stopped", { timeout = "5s" }, function(t)
-                  local met = {}
-                  for i = 1, (1 << 18) + 1 do met[i * ((1 << 19) - 1)] = true end
-                end)
-                scenario("passes", function(t) expect(1):equals(1) end)
-                """
+            scenario("is stopped", { timeout = "0.2s" }, function(t) while true do end end)
+            scenario("cannot be stopped", { timeout = "5s" }, function(t)
+              local met = {}
+              for i = 1, (1 << 18) + 1 do met[i * ((1 << 19) - 1)] = true end
+            end)
+            scenario("passes", function(t) expect(1):equals(1) end)
+            """
         ])
         let result = try folder.perilune("test", "--isolate", "--jobs", "1", "--order", "file", "--report", "jsonl")
         #expect(result.status == 5, "\(result.errors)")
@@ -109,21 +114,28 @@ import Testing
     @Test func `line coverage is the same with several processes and with one`() throws {
         let folder = try TestFolder([
             "migrations/1.lua": "return { up = function(db)\n  db:execute('CREATE TABLE t (a)')\nend }",
-            "rates.lua": "local rates = {}\nfunction rates.low()\n  return 1\nend\nfunction rates.high()\n  return 2\nend\nfunction rates.none()\n  return 3\nend\nreturn rates\n",
+            "rates.lua":
+                "local rates = {}\nfunction rates.low()\n  return 1\nend\nfunction rates.high()\n  return 2\nend\nfunction rates.none()\n  return 3\nend\nreturn rates\n",
             "scenarios/a_scenario.lua": """
-                scenario("low", function(t) expect(require("rates").low()):equals(1) end)
-                scenario("high", function(t) for _ = 1, 3 do expect(require("rates").high()):equals(2) end end)
-                """,
+            scenario("low", function(t) expect(require("rates").low()):equals(1) end)
+            scenario("high", function(t) for _ = 1, 3 do expect(require("rates").high()):equals(2) end end)
+            """,
         ])
         func lines(_ options: String...) throws -> [String] {
-            let result = try CommandProcess(TestFolder.binary, ["test", "--order", "file", "--jobs", "2", "--coverage", "lcov:c.info"] + options, in: folder).wait()
+            let result = try CommandProcess(
+                TestFolder.binary, ["test", "--order", "file", "--jobs", "2", "--coverage", "lcov:c.info"] + options, in: folder
+            ).wait()
             #expect(result.status == 0, "\(result.output) \(result.errors)")
-            return try folder.read("c.info").split(separator: "\n").map { String($0) }.filter { $0.hasPrefix("DA:") || $0.hasPrefix("SF:") }
+            return try folder.read("c.info").split(separator: "\n").map { String($0) }.filter {
+                $0.hasPrefix("DA:") || $0.hasPrefix("SF:")
+            }
         }
         let here = try lines()
         #expect(here.contains("DA:6,3") && here.contains("DA:3,1") && here.contains("DA:9,0"), "\(here)")
         // A migration runs once in each process.
-        func ofModule(_ lines: [String]) -> [String] { Array(lines.drop { !$0.hasSuffix("rates.lua") }.prefix { !$0.hasSuffix("1.lua") }) }
+        func ofModule(_ lines: [String]) -> [String] {
+            Array(lines.drop { !$0.hasSuffix("rates.lua") }.prefix { !$0.hasSuffix("1.lua") })
+        }
         let elsewhere = try lines("--isolate")
         #expect(ofModule(elsewhere) == ofModule(here))
         #expect(elsewhere.contains { $0.hasSuffix("migrations/1.lua") })

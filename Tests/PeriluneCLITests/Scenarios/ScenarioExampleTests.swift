@@ -13,7 +13,8 @@ import Testing
 
     @Test func `types for editors are generated from the schema with which scenarios start`() throws {
         let folder = try TestFolder([
-            "migrations/0001.sql": "CREATE TABLE invoices (id INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('draft', 'sent')))",
+            "migrations/0001.sql":
+                "CREATE TABLE invoices (id INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('draft', 'sent')))",
             "scenarios/support.lua": "fixture('clerk', function() return 1 end)",
             "scenarios/a_scenario.lua": "scenario('a', function(t) error('is not run') end)",
         ])

@@ -6,20 +6,21 @@ import Testing
     private static let files = [
         "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
         "scenarios/books_scenario.lua": """
-            scenario("a book is kept", { tags = { "books" } }, function(t)
-              t.db:execute("INSERT INTO book (title) VALUES ('Typee')")
-              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
-            end)
-            scenario("a book is lost", function(t)
-              print("looking")
-              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
-            end)
-            """,
+        scenario("a book is kept", { tags = { "books" } }, function(t)
+          t.db:execute("INSERT INTO book (title) VALUES ('Typee')")
+          check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+        end)
+        scenario("a book is lost", function(t)
+          print("looking")
+          check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+        end)
+        """,
     ]
 
     /// Removes the parts that differ from run to run: times, the seed, and the slow scenarios.
     private func shown(_ text: String) -> String {
-        text.replacing(/\n[0-9]+ slow(\n  [0-9.]+ m?s .*)+/, with: "").replacing(/[0-9.]+ m?s\b/, with: "0 ms").replacing(/seed [0-9a-f]{4,}/, with: "seed 7f3a")
+        text.replacing(/\n[0-9]+ slow(\n  [0-9.]+ m?s .*)+/, with: "").replacing(/[0-9.]+ m?s\b/, with: "0 ms").replacing(
+            /seed [0-9a-f]{4,}/, with: "seed 7f3a")
     }
 
     private func cache(_ folder: TestFolder) -> [String: String] { ["XDG_CACHE_HOME": folder.path + "/cache"] }
@@ -27,20 +28,21 @@ import Testing
     @Test func `a run shows failures and how to run them again`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--seed", "7f3a", "--order", "file", environment: cache(folder))
-        #expect(shown(result.output) == """
-            FAIL  scenarios/books_scenario.lua:5  a book is lost   (0 ms, seed 7f3a)
-              at        scenarios/books_scenario.lua:7
-              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
-                t.db:fetch_value("SELECT COUNT(*) FROM book") is 0
-              last SQL  scenarios/books_scenario.lua:7   SELECT COUNT(*) FROM book
-                        1 row
-                        plan SCAN book
-              output    looking
-              rerun     perilune test scenarios/books_scenario.lua:5 --seed 7f3a
+        #expect(
+            shown(result.output) == """
+                FAIL  scenarios/books_scenario.lua:5  a book is lost   (0 ms, seed 7f3a)
+                  at        scenarios/books_scenario.lua:7
+                  check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+                    t.db:fetch_value("SELECT COUNT(*) FROM book") is 0
+                  last SQL  scenarios/books_scenario.lua:7   SELECT COUNT(*) FROM book
+                            1 row
+                            plan SCAN book
+                  output    looking
+                  rerun     perilune test scenarios/books_scenario.lua:5 --seed 7f3a
 
-            1 passed, 1 failed, 0 skipped
+                1 passed, 1 failed, 0 skipped
 
-            """)
+                """)
         #expect(result.status == 1)
         #expect(result.errors == "")
     }
@@ -48,21 +50,23 @@ import Testing
     @Test func `colors in a failure are not escaped`() throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.perilune("test", "--color", "always", environment: cache(folder))
-        #expect(result.output.contains("\u{1B}[36mscenarios/books_scenario.lua:7   \u{1B}[0mSELECT COUNT(*) FROM book"), "\(result.output)")
+        #expect(
+            result.output.contains("\u{1B}[36mscenarios/books_scenario.lua:7   \u{1B}[0mSELECT COUNT(*) FROM book"),
+            "\(result.output)")
         #expect(!result.output.contains("\\u{1b}"), "\(result.output)")
     }
 
     @Test func `columns of failing rows are aligned after wide characters`() throws {
         let folder = try TestFolder([
             "scenarios/wide_scenario.lua": """
-                scenario("wide", function(t)
-                  expect(t.db:fetch_all("SELECT '日本語' AS name, 1 AS n UNION ALL SELECT 'abcdef', 2")):rows[[
-                    | name   | n |
-                    | 日本語 | 1 |
-                    | abcdef | 3 |
-                  ]]
-                end)
-                """
+            scenario("wide", function(t)
+              expect(t.db:fetch_all("SELECT '日本語' AS name, 1 AS n UNION ALL SELECT 'abcdef', 2")):rows[[
+                | name   | n |
+                | 日本語 | 1 |
+                | abcdef | 3 |
+              ]]
+            end)
+            """
         ])
         let result = try folder.perilune("test", environment: cache(folder))
         #expect(result.output.contains("日本語  1\n") && result.output.contains("abcdef  2"), "\(result.output)")
@@ -98,15 +102,17 @@ import Testing
 
     @Test func `scenarios are listed as text and as JSON`() throws {
         let folder = try TestFolder(Self.files)
-        #expect(try folder.perilune("test", "--list").output == """
-            scenarios/books_scenario.lua:1  a book is kept
-            scenarios/books_scenario.lua:5  a book is lost
+        #expect(
+            try folder.perilune("test", "--list").output == """
+                scenarios/books_scenario.lua:1  a book is kept
+                scenarios/books_scenario.lua:5  a book is lost
 
-            """)
-        #expect(try folder.perilune("test", "--list", "--json", "--tag", "books").output == """
-            {"id":"scenarios/books_scenario.lua > a book is kept","name":"a book is kept","file":"scenarios/books_scenario.lua","line":1,"tags":["books"]}
+                """)
+        #expect(
+            try folder.perilune("test", "--list", "--json", "--tag", "books").output == """
+                {"id":"scenarios/books_scenario.lua > a book is kept","name":"a book is kept","file":"scenarios/books_scenario.lua","line":1,"tags":["books"]}
 
-            """)
+                """)
     }
 
     @Test func `several reports can be written at once, to files and to standard output`() throws {
@@ -135,12 +141,13 @@ import Testing
 
     @Test func `coverage includes migrations and modules that templates use`() throws {
         let folder = try TestFolder([
-            "migrations/1_book.lua": "return {\n  up = function(db)\n    db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')\n  end,\n}\n",
+            "migrations/1_book.lua":
+                "return {\n  up = function(db)\n    db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')\n  end,\n}\n",
             "seeds.lua": "return function(db)\n  db:execute('INSERT INTO book (id) VALUES (7)')\nend\n",
             "scenarios/support.lua": "template('seven', function(db) require('seeds')(db) end)",
             "scenarios/a_scenario.lua": """
-                scenario('adds', { template = 'seven' }, function(t) check(t.db:fetch_value('SELECT id FROM book') == 7) end)
-                """,
+            scenario('adds', { template = 'seven' }, function(t) check(t.db:fetch_value('SELECT id FROM book') == 7) end)
+            """,
         ])
         let result = try folder.perilune("test", "--coverage", "lcov:out.info", environment: cache(folder))
         #expect(result.status == 0, "\(result.output)")
@@ -149,7 +156,9 @@ import Testing
         #expect(text.contains(/seeds.lua\n(DA:.*\n)*DA:2,[1-9]/), "\(text)")
     }
 
-    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `the number of jobs is accepted in every form`(_ option: String) throws {
+    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `the number of jobs is accepted in every form`(
+        _ option: String
+    ) throws {
         let folder = try TestFolder(Self.files)
         let result = try folder.shell("XDG_CACHE_HOME=cache $PERILUNE test --verbose --filter kept \(option)")
         #expect(result.status == 0, "\(result.errors)")
@@ -161,10 +170,14 @@ import Testing
             "scenarios/sub/a_scenario.lua": "scenario('s', function(t) print(math.random(1000000)) check(true) end)",
             "migrations/1_a.sql": "CREATE TABLE a (x)",
         ])
-        let runs = [".|scenarios", ".|.", ".|\(folder.path)/scenarios", "scenarios|.", "scenarios|sub", "scenarios/sub|a_scenario.lua", "scenarios/sub|../sub"]
+        let runs = [
+            ".|scenarios", ".|.", ".|\(folder.path)/scenarios", "scenarios|.", "scenarios|sub", "scenarios/sub|a_scenario.lua",
+            "scenarios/sub|../sub",
+        ]
         let outputs = try runs.map { run in
             let (place, path) = (run.split(separator: "|")[0], run.split(separator: "|")[1])
-            let result = try folder.shell("export XDG_CACHE_HOME=$PWD/cache; cd \(place) && $PERILUNE test --verbose --seed 7f3a \(path)")
+            let result = try folder.shell(
+                "export XDG_CACHE_HOME=$PWD/cache; cd \(place) && $PERILUNE test --verbose --seed 7f3a \(path)")
             #expect(result.status == 0, "\(run): \(result.output)\(result.errors)")
             return result.output.split(separator: "\n").first { $0.contains("output") }.map(String.init)
         }
@@ -172,10 +185,14 @@ import Testing
     }
 
     @Test func `snapshots are reviewed one by one`() throws {
-        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"])
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"
+        ])
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let rejected = try folder.perilune("test", "--review", input: "r\n")
-        #expect(rejected.output.contains("1 of 1  scenarios/__snapshots__/a/shot.snap\n+ -- string, no newline at the end\n+ new text\n"))
+        #expect(
+            rejected.output.contains(
+                "1 of 1  scenarios/__snapshots__/a/shot.snap\n+ -- string, no newline at the end\n+ new text\n"))
         #expect(rejected.output.hasSuffix("0 accepted, 1 rejected, 0 left\n"))
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let accepted = try folder.perilune("test", "--review", input: "what\na\n")
@@ -202,13 +219,14 @@ import Testing
     @Test func `Ctrl-C ends the run and finishes the reports`() throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("first", function(t) end)
-                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
-                scenario("never begun", function(t) end)
-                """
+            scenario("first", function(t) end)
+            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("never begun", function(t) end)
+            """
         ])
         let process = try CommandProcess(
-            TestFolder.binary, ["test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml"], in: folder,
+            TestFolder.binary, ["test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml"],
+            in: folder,
             environment: cache(folder), isOutputRead: true)
         while try !process.readLine().contains("endless") {}
         process.interrupt()
@@ -223,13 +241,16 @@ import Testing
     @Test func `a termination signal is handled like Ctrl-C`() throws {
         let folder = try TestFolder([
             "scenarios/a_scenario.lua": """
-                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
-                scenario("never begun", function(t) end)
-                """
+            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("never begun", function(t) end)
+            """
         ])
         let process = try CommandProcess(
             TestFolder.binary,
-            ["test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml", "--report", "tap:out.tap"],
+            [
+                "test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml", "--report",
+                "tap:out.tap",
+            ],
             in: folder, environment: cache(folder), isOutputRead: true)
         while try !process.readLine().contains("endless") {}
         kill(process.id, SIGTERM)
@@ -266,7 +287,8 @@ import Testing
     @Test func `the watch runs again when a file changes`() throws {
         let folder = try TestFolder(Self.files)
         let process = try CommandProcess(
-            TestFolder.binary, ["test", "--watch", "--report", "jsonl"], in: folder, environment: cache(folder), isOutputRead: true)
+            TestFolder.binary, ["test", "--watch", "--report", "jsonl"], in: folder, environment: cache(folder),
+            isOutputRead: true)
         while try !process.readLine().contains(#""failed":1"#) {}
         // The watch begins before the first run.
         try folder.write("scenario('mended', function(t) end)", to: "scenarios/books_scenario.lua")
@@ -280,7 +302,9 @@ import Testing
     }
 
     @Test func `in CI, snapshots are not written and "only" is an error`() throws {
-        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario.only('s', function(t) expect('x'):snapshot('shot') end)"])
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario.only('s', function(t) expect('x'):snapshot('shot') end)"
+        ])
         let result = try folder.perilune("test", environment: cache(folder).merging(["CI": "true"]) { $1 })
         #expect(result.status == 1)
         #expect(result.output.contains("scenario.only was left in"))

@@ -6,16 +6,16 @@ import Testing
 @Suite(.startsPrograms) struct TestTerminalTests {
     private static let endless = [
         "scenarios/a_scenario.lua": """
-            scenario("of a title that is wider than the window of its reader", { timeout = "15m" }, function(t)
-              while true do end
-            end)
-            """
+        scenario("of a title that is wider than the window of its reader", { timeout = "15m" }, function(t)
+          while true do end
+        end)
+        """
     ]
     private static let failing = [
         "scenarios/a_scenario.lua": """
-            scenario("good", function(t) end)
-            scenario("bad \\27[31m\\n title", function(t) print("\\27[2J\\r") error("\\27[1mno\\nand no") end)
-            """
+        scenario("good", function(t) end)
+        scenario("bad \\27[31m\\n title", function(t) print("\\27[2J\\r") error("\\27[1mno\\nand no") end)
+        """
     ]
 
     @Test func `the key t and the signal USR1 show the running scenarios`() throws {
@@ -71,7 +71,8 @@ import Testing
 
     @Test func `control characters in titles and output are escaped`() throws {
         let folder = try TestFolder(Self.failing)
-        let result = try folder.perilune("test", "--report", "pretty", "--report", "tap:out.tap", "--report", "junit:out.xml", "--verbose")
+        let result = try folder.perilune(
+            "test", "--report", "pretty", "--report", "tap:out.tap", "--report", "junit:out.xml", "--verbose")
         #expect(result.status == 1)
         let tap = try String(contentsOfFile: folder.path + "/out.tap", encoding: .utf8)
         let xml = try String(contentsOfFile: folder.path + "/out.xml", encoding: .utf8)

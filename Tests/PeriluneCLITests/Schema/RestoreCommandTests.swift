@@ -12,8 +12,11 @@ import Testing
         let queue = try DatabaseQueue(path: path)
         defer { try? queue.close() }
         return try queue.read { db in
-            let schema = try String.fetchAll(db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
-            let tables = try Row.fetchAll(db, sql: "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name")
+            let schema = try String.fetchAll(
+                db, sql: "SELECT type || name || ifnull(sql, '') FROM sqlite_schema ORDER BY type, name")
+            let tables = try Row.fetchAll(
+                db,
+                sql: "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'shadow') ORDER BY name")
             let rows = try tables.flatMap { table -> [String] in
                 let name: String = table["name"]
                 // Full-text indexes are rebuilt from the rows of their tables.
@@ -21,13 +24,19 @@ import Testing
                 let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [name])
                 let values = columns.map { column in
                     let quoted = "\"" + column.replacing("\"", with: "\"\"") + "\""
-                    return "typeof(\(quoted)) || CASE typeof(\(quoted)) WHEN 'real' THEN printf('%!.25g', \(quoted)) ELSE ifnull(hex(\(quoted)), '') END"
+                    return
+                        "typeof(\(quoted)) || CASE typeof(\(quoted)) WHEN 'real' THEN printf('%!.25g', \(quoted)) ELSE ifnull(hex(\(quoted)), '') END"
                 }
                 let key = table["wr"] == 1 ? "''" : "rowid"
-                return try String.fetchAll(db, sql: "SELECT \(key) || ':' || \(values.joined(separator: " || ',' || ")) FROM \"\(name.replacing("\"", with: "\"\""))\" ORDER BY 1")
-                    .map { "\(name): \($0)" }
+                return try String.fetchAll(
+                    db,
+                    sql:
+                        "SELECT \(key) || ':' || \(values.joined(separator: " || ',' || ")) FROM \"\(name.replacing("\"", with: "\"\""))\" ORDER BY 1"
+                )
+                .map { "\(name): \($0)" }
             }
-            return schema + rows + (try ["application_id", "user_version"].map { "\(try Int.fetchOne(db, sql: "PRAGMA \($0)") ?? 0)" })
+            return schema + rows
+                + (try ["application_id", "user_version"].map { "\(try Int.fetchOne(db, sql: "PRAGMA \($0)") ?? 0)" })
         }
     }
 
@@ -62,7 +71,8 @@ import Testing
         let folder = try TestFolder()
         try made(Self.everything, in: folder)
         let lines = [
-            "$PERILUNE dump --database a.sqlite > d.sql && $PERILUNE restore d.sql --database b.sqlite", "$PERILUNE dump --database a.sqlite | $PERILUNE restore --database c.sqlite",
+            "$PERILUNE dump --database a.sqlite > d.sql && $PERILUNE restore d.sql --database b.sqlite",
+            "$PERILUNE dump --database a.sqlite | $PERILUNE restore --database c.sqlite",
             "sqlite3 a.sqlite .dump | $PERILUNE restore - --database e.sqlite", "sqlite3 f.sqlite < d.sql",
         ]
         for line in lines {
@@ -73,7 +83,9 @@ import Testing
         #expect(before.count > 40)
         for name in ["b", "c", "f"] { #expect(try contents("\(folder.path)/\(name).sqlite") == before, "\(name)") }
         // The shell writes neither statistics nor versions, and quotes names in its own way.
-        let found = try folder.shell("$PERILUNE query --database e.sqlite \"SELECT (SELECT count(*) FROM bare('find')) || (SELECT group_concat(what) FROM log) AS a\"")
+        let found = try folder.shell(
+            "$PERILUNE query --database e.sqlite \"SELECT (SELECT count(*) FROM bare('find')) || (SELECT group_concat(what) FROM log) AS a\""
+        )
         #expect(found.output == "{\"a\":\"1old,new 3\"}\n", "\(found.errors)")
     }
 
@@ -81,7 +93,8 @@ import Testing
         let folder = try TestFolder()
         try made(Self.everything, in: folder)
         for restore in ["$PERILUNE restore - --database b.sqlite", "sqlite3 c.sqlite"] {
-            let line = "$PERILUNE dump --schema-only --database a.sqlite | \(restore) && $PERILUNE dump --data-only --database a.sqlite | \(restore)"
+            let line =
+                "$PERILUNE dump --schema-only --database a.sqlite | \(restore) && $PERILUNE dump --data-only --database a.sqlite | \(restore)"
             let result = try folder.shell(line)
             #expect(result.status == 0 || restore.hasPrefix("sqlite3"), "\(result.errors)")
         }
@@ -92,8 +105,12 @@ import Testing
 
     @Test func `a dump keeps the encoding of the database, with NULs and line ends`() throws {
         let folder = try TestFolder()
-        try made("PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a); INSERT INTO t VALUES ('é\\r\\0' || char(0) || char(13, 10)), ('b' || char(0)), ('c')", in: folder)
-        let result = try folder.shell("$PERILUNE dump --database a.sqlite > d.sql && $PERILUNE restore d.sql --database b.sqlite && sqlite3 c.sqlite < d.sql")
+        try made(
+            "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (a); INSERT INTO t VALUES ('é\\r\\0' || char(0) || char(13, 10)), ('b' || char(0)), ('c')",
+            in: folder)
+        let result = try folder.shell(
+            "$PERILUNE dump --database a.sqlite > d.sql && $PERILUNE restore d.sql --database b.sqlite && sqlite3 c.sqlite < d.sql"
+        )
         #expect(try result.status == 0 && folder.read("d.sql").hasPrefix("PRAGMA encoding='UTF-16le';\n"), "\(result.errors)")
         let before = try contents(folder.path + "/a.sqlite")
         for name in ["b", "c"] { #expect(try contents("\(folder.path)/\(name).sqlite") == before, "\(name)") }
@@ -106,14 +123,17 @@ import Testing
             CREATE VIEW v AS SELECT "lit" AS x FROM t; CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT "z"; END; INSERT INTO t (a) VALUES ('yes');
             """
         try folder.write(schema, to: "a.sql")
-        let result = try folder.shell("sqlite3 a.sqlite < a.sql && $PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite")
+        let result = try folder.shell(
+            "sqlite3 a.sqlite < a.sql && $PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite")
         #expect(result.status == 0, "\(result.errors)")
         #expect(try folder.shell("sqlite3 b.sqlite .dump").output == folder.shell("sqlite3 a.sqlite .dump").output)
     }
 
     @Test func `an empty or incomplete dump is refused`() throws {
         let folder = try TestFolder()
-        for (dump, message) in [("", "no statements"), ("-- nothing\n", "no statements"), ("BEGIN;\nCREATE TABLE t (a);\n", "ends without COMMIT")] {
+        for (dump, message) in [
+            ("", "no statements"), ("-- nothing\n", "no statements"), ("BEGIN;\nCREATE TABLE t (a);\n", "ends without COMMIT"),
+        ] {
             let result = try folder.perilune("restore", "--database", "x.sqlite", input: dump)
             #expect(result.status == 65 && result.errors.contains(message) && !folder.exists("x.sqlite"), "\(result.errors)")
         }
@@ -122,7 +142,10 @@ import Testing
     }
 
     @Test func `a dump that fails changes nothing, and its line is reported`() throws {
-        let folder = try TestFolder(["bad.sql": "BEGIN;\nCREATE TABLE t (a);\nINSERT INTO t VALUES (1);\n\nINSERT INTO u VALUES (1);\nCOMMIT;\n", "end.sql": "BEGIN;\nCREATE TABLE t (a);\nROLLBACK; -- due to errors\n"])
+        let folder = try TestFolder([
+            "bad.sql": "BEGIN;\nCREATE TABLE t (a);\nINSERT INTO t VALUES (1);\n\nINSERT INTO u VALUES (1);\nCOMMIT;\n",
+            "end.sql": "BEGIN;\nCREATE TABLE t (a);\nROLLBACK; -- due to errors\n",
+        ])
         var result = try folder.perilune("restore", "bad.sql", "--database", "x.sqlite")
         #expect(result.status == 1 && result.errors.contains("bad.sql:5: no such table: u"), "\(result.errors)")
         #expect(!folder.exists("x.sqlite"))
@@ -131,23 +154,29 @@ import Testing
         try made("CREATE TABLE t (a); INSERT INTO t VALUES (7)", in: folder)
         _ = try folder.shell("$PERILUNE dump --database a.sqlite --output d.sql")
         result = try folder.perilune("restore", "d.sql", "--database", "a.sqlite")
-        #expect(result.status == 1 && result.errors.contains("already exists") && result.errors.contains("restored into an empty one"), "\(result.errors)")
+        #expect(
+            result.status == 1 && result.errors.contains("already exists")
+                && result.errors.contains("restored into an empty one"), "\(result.errors)")
         #expect(try folder.perilune("restore", "none.sql", "--database", "x.sqlite").status == 74)
         #expect(try folder.perilune("restore", "--database", "x.sqlite", input: "SELECT 1;").status == 0)
     }
 
     @Test func `rows that violate constraints are restored, and dumps of damaged files are refused`() throws {
         let folder = try TestFolder()
-        try made("CREATE TABLE k (v INTEGER CHECK (v > 0), r REFERENCES k); PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; INSERT INTO k VALUES (-1, 9)", in: folder)
+        try made(
+            "CREATE TABLE k (v INTEGER CHECK (v > 0), r REFERENCES k); PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF; INSERT INTO k VALUES (-1, 9)",
+            in: folder)
         #expect(try folder.shell("$PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite").status == 0)
         #expect(try contents(folder.path + "/b.sqlite") == contents(folder.path + "/a.sqlite"))
-        try folder.write("BEGIN;\nCREATE TABLE t (a);\n/**** ERROR: (11) ****/\n-- more\nROLLBACK; -- due to errors\n", to: "d.sql")
+        try folder.write(
+            "BEGIN;\nCREATE TABLE t (a);\n/**** ERROR: (11) ****/\n-- more\nROLLBACK; -- due to errors\n", to: "d.sql")
         let damaged = try folder.perilune("restore", "d.sql", "--database", "x.sqlite")
         #expect(damaged.status == 65 && damaged.errors.contains("replace ROLLBACK by COMMIT"), "\(damaged.errors)")
     }
 
     @Test func `commands that do not accept a dump suggest the one that does`() throws {
-        let folder = try TestFolder(["m/0001.sql": "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t (a);\nCOMMIT;\n"])
+        let folder = try TestFolder(["m/0001.sql": "PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\nCREATE TABLE t (a);\nCOMMIT;\n"]
+        )
         let migration = try folder.perilune("migrate", "m", "--database", "x.sqlite")
         #expect(migration.status != 0 && migration.errors.contains("perilune restore FILE"), "\(migration.errors)")
         try made("CREATE TABLE t (a)", in: folder)
@@ -169,28 +198,46 @@ import Testing
             UPDATE sqlite_schema SET sql = 'CREATE TABLE c (a TEXT COLLATE german, b, PRIMARY KEY (a)) WITHOUT ROWID' WHERE name = 'c';
             """, in: folder)
         let dump = try folder.perilune("dump", "--database", "a.sqlite")
-        #expect(dump.status == 0 && dump.output.contains("INSERT INTO \"c\"") && dump.output.contains("CREATE VIEW bad AS"), "\(dump.errors)")
-        for message in ["the view bad cannot be used: no such table: main.gone", "the view worse cannot be used: no such column: nonsense", "the virtual table v cannot be used: no such module: vec0"] {
+        #expect(
+            dump.status == 0 && dump.output.contains("INSERT INTO \"c\"") && dump.output.contains("CREATE VIEW bad AS"),
+            "\(dump.errors)")
+        for message in [
+            "the view bad cannot be used: no such table: main.gone", "the view worse cannot be used: no such column: nonsense",
+            "the virtual table v cannot be used: no such module: vec0",
+        ] {
             #expect(dump.errors.contains(message), "\(dump.errors)")
         }
         for format in ["sql", "lua", "json", "diagram"] {
             let schema = try folder.perilune("schema", "--format", format, "--database", "a.sqlite")
             #expect(schema.status == 0 && schema.output.contains("c"), "\(format): \(schema.errors)")
-            #expect(schema.errors.contains("the view bad cannot be used") && (format == "diagram" || schema.output.contains("CREATE VIRTUAL TABLE v")), "\(schema.errors)")
+            #expect(
+                schema.errors.contains("the view bad cannot be used")
+                    && (format == "diagram" || schema.output.contains("CREATE VIRTUAL TABLE v")), "\(schema.errors)")
         }
         let doctor = try folder.perilune("doctor", "--database", "a.sqlite")
-        #expect(doctor.status == 1 && doctor.output.contains("the view bad cannot be used: no such table: main.gone") && doctor.output.contains("DROP VIEW \"bad\""), "\(doctor.output)\(doctor.errors)")
-        #expect(doctor.output.contains("no such module: vec0") && doctor.output.contains("collation german") && doctor.output.contains("every foreign key has an index"))
+        #expect(
+            doctor.status == 1 && doctor.output.contains("the view bad cannot be used: no such table: main.gone")
+                && doctor.output.contains("DROP VIEW \"bad\""), "\(doctor.output)\(doctor.errors)")
+        #expect(
+            doctor.output.contains("no such module: vec0") && doctor.output.contains("collation german")
+                && doctor.output.contains("every foreign key has an index"))
         let types = try folder.perilune("types", ".types", "--database", "a.sqlite")
         #expect(types.status == 0 && types.errors.contains("left out: the view bad cannot be used"), "\(types.errors)")
         let text = try folder.read(".types/schema.d.lua")
-        #expect(text.contains("perilune.record.t:") && text.contains("perilune.record.c:") && !text.contains("perilune.record.bad"), "\(text)")
+        #expect(
+            text.contains("perilune.record.t:") && text.contains("perilune.record.c:") && !text.contains("perilune.record.bad"),
+            "\(text)")
         let console = try folder.perilune("console", "a.sqlite", input: ":schema\n:models\nT:fetch_count()\n.tables\n")
-        #expect(console.status == 0 && console.output.contains("cannot be used: no such table: main.gone") && console.output.contains("v_chunks"), "\(console.output)\(console.errors)")
+        #expect(
+            console.status == 0 && console.output.contains("cannot be used: no such table: main.gone")
+                && console.output.contains("v_chunks"), "\(console.output)\(console.errors)")
         // The lines that need the missing collation are removed before the restore.
-        let restored = try folder.shell("$PERILUNE dump --database a.sqlite | grep -v german | grep -v '\"c\"' | $PERILUNE restore --database b.sqlite")
+        let restored = try folder.shell(
+            "$PERILUNE dump --database a.sqlite | grep -v german | grep -v '\"c\"' | $PERILUNE restore --database b.sqlite")
         #expect(restored.status == 0, "\(restored.errors)")
-        #expect(try folder.shell("$PERILUNE query --database b.sqlite \"SELECT count(*) AS n FROM sqlite_schema WHERE name = 'v'\"").output == "{\"n\":1}\n")
+        #expect(
+            try folder.shell("$PERILUNE query --database b.sqlite \"SELECT count(*) AS n FROM sqlite_schema WHERE name = 'v'\"")
+                .output == "{\"n\":1}\n")
     }
 
     @Test func `databases with any rows are restored exactly`() throws {
@@ -203,7 +250,9 @@ import Testing
             try queue.writeWithoutTransaction { db in
                 let types = ["", "INTEGER", "TEXT", "REAL", "NUMERIC", "BLOB", "BOOLEAN", "DATE"]
                 for table in 0..<4 {
-                    let columns = (0...Int.random(in: 0...4, using: &random)).map { "c\($0) \(types.randomElement(using: &random)!)" }
+                    let columns = (0...Int.random(in: 0...4, using: &random)).map {
+                        "c\($0) \(types.randomElement(using: &random)!)"
+                    }
                     try db.execute(sql: "CREATE TABLE t\(table) (\(columns.joined(separator: ", ")))")
                     for _ in 0..<150 {
                         let values = columns.map { _ in Self.value(&random) }
@@ -214,7 +263,8 @@ import Testing
                 }
             }
             try queue.close()
-            let result = try folder.shell("rm -f b.sqlite; $PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite")
+            let result = try folder.shell(
+                "rm -f b.sqlite; $PERILUNE dump --database a.sqlite | $PERILUNE restore --database b.sqlite")
             #expect(result.status == 0, "\(result.errors)")
             #expect(try contents(folder.path + "/b.sqlite") == contents(path))
         }
@@ -226,9 +276,18 @@ import Testing
         case 1: Int64.random(in: .min ... .max, using: &random).databaseValue
         case 2: Int64.random(in: -9...9, using: &random).databaseValue
         case 3: Double(bitPattern: .random(in: 0...UInt64.max, using: &random)).databaseValue
-        case 4: Double("\(Int.random(in: -999_999_999_999...999_999_999_999, using: &random))e\(Int.random(in: -12...3, using: &random))")!.databaseValue
-        case 5: Data((0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }).databaseValue
-        default: String(decoding: (0..<Int.random(in: 0...9, using: &random)).map { _ in "a'\"\\\r\n;-ü0".utf8.randomElement(using: &random)! }, as: UTF8.self).databaseValue
+        case 4:
+            Double(
+                "\(Int.random(in: -999_999_999_999...999_999_999_999, using: &random))e\(Int.random(in: -12...3, using: &random))"
+            )!.databaseValue
+        case 5:
+            Data((0..<Int.random(in: 0...9, using: &random)).map { _ in UInt8.random(in: 0...255, using: &random) }).databaseValue
+        default:
+            String(
+                decoding: (0..<Int.random(in: 0...9, using: &random)).map { _ in
+                    "a'\"\\\r\n;-ü0".utf8.randomElement(using: &random)!
+                }, as: UTF8.self
+            ).databaseValue
         }
     }
 }

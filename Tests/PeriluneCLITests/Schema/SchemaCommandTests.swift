@@ -25,26 +25,37 @@ import Testing
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--output", "out.sql")
         try #require(result.status == 0, "\(result.errors)")
-        let again = try folder.shell("\"$PERILUNE\" run --database y.sqlite -e 'db:execute(io.open(\"out.sql\"):read(\"a\"))' && \"$PERILUNE\" schema --database y.sqlite")
-        #expect(again.output == (try folder.perilune("schema", "--database", "x.sqlite").output) && again.status == 0, "\(again.errors)")
-        #expect(again.output.contains("CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;\n"))
+        let again = try folder.shell(
+            "\"$PERILUNE\" run --database y.sqlite -e 'db:execute(io.open(\"out.sql\"):read(\"a\"))' && \"$PERILUNE\" schema --database y.sqlite"
+        )
+        #expect(
+            again.output == (try folder.perilune("schema", "--database", "x.sqlite").output) && again.status == 0,
+            "\(again.errors)")
+        #expect(
+            again.output.contains("CREATE TRIGGER keep BEFORE DELETE ON author BEGIN SELECT raise(ABORT, 'no; never'); END;\n"))
     }
 
     @Test func `the Lua migration uses the table builder if possible`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune("schema", "--database", "x.sqlite", "--format", "lua")
         try #require(result.status == 0, "\(result.errors)")
-        #expect(result.output.contains("db:create_table(\"author\", function(t)\n    t:auto_incremented_primary_key(\"id\")"), "\(result.output)")
+        #expect(
+            result.output.contains("db:create_table(\"author\", function(t)\n    t:auto_incremented_primary_key(\"id\")"),
+            "\(result.output)")
         #expect(result.output.contains("db:create_table(\"tag\", { without_rowid = true }, function(t)"), "\(result.output)")
         // The schema contains a CHECK only as text.
         #expect(result.output.contains("db:execute([[\nCREATE TABLE book"), "\(result.output)")
         try folder.write(result.output, to: "migrations/0001_start.lua")
         let migrated = try folder.perilune("migrate", "--database", "y.sqlite")
         try #require(migrated.status == 0, "\(migrated.errors)")
-        let columns = "SELECT m.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE 'grdb%' AND m.name NOT LIKE 'perilune%' ORDER BY 1, c.cid"
-        let keys = "SELECT m.name, k.\"table\", k.\"from\", coalesce(k.\"to\", 'id'), k.on_delete FROM sqlite_schema m, pragma_foreign_key_list(m.name) k WHERE m.type = 'table' ORDER BY 1, 2"
+        let columns =
+            "SELECT m.name, c.name, c.type, c.\"notnull\", c.dflt_value, c.pk FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.name NOT LIKE 'sqlite%' AND m.name NOT LIKE 'grdb%' AND m.name NOT LIKE 'perilune%' ORDER BY 1, c.cid"
+        let keys =
+            "SELECT m.name, k.\"table\", k.\"from\", coalesce(k.\"to\", 'id'), k.on_delete FROM sqlite_schema m, pragma_foreign_key_list(m.name) k WHERE m.type = 'table' ORDER BY 1, 2"
         for sql in [columns, keys] {
-            let (left, right) = try (folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql))
+            let (left, right) = try (
+                folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql)
+            )
             #expect(left.output.lowercased() == right.output.lowercased() && !left.output.isEmpty)
         }
     }
@@ -53,8 +64,12 @@ import Testing
         let folder = try TestFolder(["m/1.sql": "CREATE TABLE t (a);"])
         try #require(try folder.perilune("migrate", "m", "--database", "x.sqlite").status == 0)
         #expect(try folder.perilune("schema", "--database", "x.sqlite").output.contains("grdb_migrations"))
-        #expect(try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output == "erDiagram\n    t {\n        ANY a\n    }\n")
-        #expect(try folder.perilune("schema", "grdb_migrations", "--database", "x.sqlite", "--format", "lua").output.contains("grdb_migrations"))
+        #expect(
+            try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output
+                == "erDiagram\n    t {\n        ANY a\n    }\n")
+        #expect(
+            try folder.perilune("schema", "grdb_migrations", "--database", "x.sqlite", "--format", "lua").output.contains(
+                "grdb_migrations"))
         try folder.write(folder.perilune("schema", "--database", "x.sqlite", "--format", "lua").output, to: "n/0001_start.lua")
         let migrated = try folder.perilune("migrate", "n", "--database", "y.sqlite")
         #expect(migrated.status == 0, "\(migrated.errors)")
@@ -63,9 +78,15 @@ import Testing
     @Test func `output does not overwrite a database, and its file name may be one letter`() throws {
         let folder = try makeFolder()
         for command in [["query", "SELECT 1 AS x"], ["schema"], ["dump"]] {
-            let result = try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "x.sqlite"], in: folder).wait()
-            #expect(result.status == 74 && result.errors.contains("refusing to overwrite x.sqlite: it is a database"), "\(result.errors)")
-            #expect(try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "o"], in: folder).wait().status == 0)
+            let result = try CommandProcess(
+                TestFolder.binary, command + ["--database", "x.sqlite", "--output", "x.sqlite"], in: folder
+            ).wait()
+            #expect(
+                result.status == 74 && result.errors.contains("refusing to overwrite x.sqlite: it is a database"),
+                "\(result.errors)")
+            #expect(
+                try CommandProcess(TestFolder.binary, command + ["--database", "x.sqlite", "--output", "o"], in: folder).wait()
+                    .status == 0)
         }
         #expect(try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM author").status == 0)
     }
@@ -74,7 +95,10 @@ import Testing
         let folder = try makeFolder()
         let json = try folder.perilune("schema", "book", "--database", "x.sqlite", "--format", "json").output
         #expect(json.hasPrefix("{\"tables\":[{\"name\":\"book\",\"type\":\"table\","), "\(json)")
-        #expect(json.contains("\"foreign_keys\":[{\"columns\":[\"author_id\"],\"table\":\"author\",\"referenced_columns\":[\"id\"],\"on_update\":\"no action\",\"on_delete\":\"cascade\"}]"))
+        #expect(
+            json.contains(
+                "\"foreign_keys\":[{\"columns\":[\"author_id\"],\"table\":\"author\",\"referenced_columns\":[\"id\"],\"on_update\":\"no action\",\"on_delete\":\"cascade\"}]"
+            ))
         let diagram = try folder.perilune("schema", "--database", "x.sqlite", "--format", "diagram").output
         #expect(diagram.hasPrefix("erDiagram\n    author {\n        INTEGER id PK\n"), "\(diagram)")
         #expect(diagram.contains("    author ||--o{ book : \"author_id\"\n"), "\(diagram)")
@@ -89,8 +113,12 @@ import Testing
     @Test func `the environment variable names the database, and the option overrides it`() throws {
         let folder = try makeFolder()
         let variable = ["PERILUNE_DATABASE": "x.sqlite"]
-        #expect(try folder.perilune("query", "--format", "csv", "SELECT count(*) AS n FROM book", environment: variable).output == "n\r\n0\r\n")
-        #expect(try folder.perilune("query", "--database", ":memory:", "SELECT count(*) FROM book", environment: variable).status == 1)
+        #expect(
+            try folder.perilune("query", "--format", "csv", "SELECT count(*) AS n FROM book", environment: variable).output
+                == "n\r\n0\r\n")
+        #expect(
+            try folder.perilune("query", "--database", ":memory:", "SELECT count(*) FROM book", environment: variable).status == 1
+        )
         #expect(try folder.perilune("schema").errors.contains("PERILUNE_DATABASE"))
     }
 
@@ -108,18 +136,26 @@ import Testing
               INSERT INTO text (body) VALUES ('whales and ships')]]
             """)
         try #require(filled.status == 0, "\(filled.errors)")
-        let again = try folder.shell("\"$PERILUNE\" dump --database x.sqlite --output d.sql && \"$PERILUNE\" run --database y.sqlite -e 'local text = io.open(\"d.sql\"):read(\"a\") db:execute((text:gsub(\"PRAGMA foreign_keys=OFF;\\nBEGIN TRANSACTION;\", \"\"):gsub(\"COMMIT;\", \"\")))'")
+        let again = try folder.shell(
+            "\"$PERILUNE\" dump --database x.sqlite --output d.sql && \"$PERILUNE\" run --database y.sqlite -e 'local text = io.open(\"d.sql\"):read(\"a\") db:execute((text:gsub(\"PRAGMA foreign_keys=OFF;\\nBEGIN TRANSACTION;\", \"\"):gsub(\"COMMIT;\", \"\")))'"
+        )
         try #require(again.status == 0, "\(again.errors)")
         for sql in [
-            "SELECT * FROM author", "SELECT * FROM book", "SELECT * FROM tag", "SELECT rowid, * FROM odd", "SELECT rowid, * FROM text",
+            "SELECT * FROM author", "SELECT * FROM book", "SELECT * FROM tag", "SELECT rowid, * FROM odd",
+            "SELECT rowid, * FROM text",
             "SELECT * FROM sqlite_sequence", "SELECT count(*) FROM text WHERE text MATCH 'ships'",
             "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite%' ORDER BY name",
         ] {
-            let (left, right) = try (folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql))
-            #expect(left.output == right.output && left.status == 0 && !left.output.isEmpty, "\(sql)\n\(left.output)\(right.output)")
+            let (left, right) = try (
+                folder.perilune("query", "--database", "x.sqlite", sql), folder.perilune("query", "--database", "y.sqlite", sql)
+            )
+            #expect(
+                left.output == right.output && left.status == 0 && !left.output.isEmpty, "\(sql)\n\(left.output)\(right.output)")
         }
         let data = try folder.perilune("dump", "author", "--data-only", "--database", "x.sqlite").output
-        #expect(data.contains("INSERT INTO \"author\" (\"id\", \"name\", \"born\") VALUES (1,'O''Neill','never');\n") && !data.contains("CREATE TABLE"), "\(data)")
+        #expect(
+            data.contains("INSERT INTO \"author\" (\"id\", \"name\", \"born\") VALUES (1,'O''Neill','never');\n")
+                && !data.contains("CREATE TABLE"), "\(data)")
     }
 
     @Test func `a dump keeps carriage returns, contentless indexes, settings and counters`() throws {
@@ -143,13 +179,18 @@ import Testing
         try DatabaseQueue(path: folder.path + "/y.sqlite").writeWithoutTransaction { db in try db.execute(sql: text) }
         for sql in [
             "SELECT hex(a) FROM t", "SELECT rowid FROM own WHERE own MATCH 'whales'", "SELECT v FROM own_config WHERE k = 'rank'",
-            "SELECT rowid FROM five WHERE five MATCH 'ships'", "SELECT rowid FROM four WHERE four MATCH 'harpoons'", "PRAGMA application_id",
-            "PRAGMA user_version", "SELECT tbl, idx, stat FROM sqlite_stat1 WHERE tbl = 't'", "SELECT name FROM sqlite_schema ORDER BY name",
+            "SELECT rowid FROM five WHERE five MATCH 'ships'", "SELECT rowid FROM four WHERE four MATCH 'harpoons'",
+            "PRAGMA application_id",
+            "PRAGMA user_version", "SELECT tbl, idx, stat FROM sqlite_stat1 WHERE tbl = 't'",
+            "SELECT name FROM sqlite_schema ORDER BY name",
         ] {
             let (left, right) = try (
-                folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql), folder.perilune("query", "--database", "y.sqlite", "--format", "jsonl", sql)
+                folder.perilune("query", "--database", "x.sqlite", "--format", "jsonl", sql),
+                folder.perilune("query", "--database", "y.sqlite", "--format", "jsonl", sql)
             )
-            #expect(left.output == right.output && left.status == 0 && !left.output.isEmpty, "\(sql)\n\(left.output)\(right.output)\(right.errors)")
+            #expect(
+                left.output == right.output && left.status == 0 && !left.output.isEmpty,
+                "\(sql)\n\(left.output)\(right.output)\(right.errors)")
         }
     }
 
@@ -169,7 +210,8 @@ import Testing
         bytes.replaceSubrange(page..<page + 500, with: Data(repeating: 0xFF, count: 500))
         try bytes.write(to: file)
         let dump = try folder.perilune("dump", "--database", "x.sqlite", "--output", "d.sql")
-        #expect(dump.status == 65 && dump.errors.contains("some rows of p cannot be read, the others were written"), "\(dump.errors)")
+        #expect(
+            dump.status == 65 && dump.errors.contains("some rows of p cannot be read, the others were written"), "\(dump.errors)")
         let text = try String(contentsOfFile: folder.path + "/d.sql", encoding: .utf8)
         let lines = text.split(separator: "\n")
         let count = lines.count { $0.hasPrefix("INSERT INTO \"p\"") }
@@ -182,11 +224,16 @@ import Testing
         let sql = "SELECT 1 AS a, 'x<y' AS b, NULL AS c UNION ALL SELECT 2.5, 'it''s', x'00'"
         func output(_ format: String) throws -> String { try folder.perilune("query", "--format", format, sql).output }
         #expect(try output("tsv") == "a\tb\tc\n1\tx<y\t\n2.5\tit's\tx'00'\n")
-        #expect(try output("insert") == "INSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (1, 'x<y', NULL);\nINSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (2.5, 'it''s', x'00');\n")
+        #expect(
+            try output("insert")
+                == "INSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (1, 'x<y', NULL);\nINSERT INTO \"result\" (\"a\", \"b\", \"c\") VALUES (2.5, 'it''s', x'00');\n"
+        )
         #expect(try output("html").contains("<tr><td align=\"right\">1</td><td>x&lt;y</td><td></td></tr>"))
         #expect(try folder.perilune("query", "--output", "a.html", sql).status == 0)
         let page = try folder.read("a.html")
-        #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("<meta charset=\"utf-8\">") && page.contains("<title>a</title>"), "\(page)")
+        #expect(
+            page.hasPrefix("<!DOCTYPE html>") && page.contains("<meta charset=\"utf-8\">") && page.contains("<title>a</title>"),
+            "\(page)")
         #expect(page.contains("<td class=\"null\">NULL</td>") && page.hasSuffix("</table>\n</body>\n</html>\n"))
         #expect(try output("box") == output("table"))
         let written = try folder.perilune("query", "--output", "out.csv", sql)

@@ -23,7 +23,8 @@ import Testing
     }
 
     @Test func `settings in every notation are read with their lines`() throws {
-        let file = try Self.read("""
+        let file = try Self.read(
+            """
             # the shop
             database = "shop.sqlite"
             limits = { timeout = 1.5, memory = "64M" }
@@ -36,31 +37,34 @@ import Testing
         #expect(file.entries[.memory] == .init(values: ["64M"], line: 3))
         #expect(file.entries[.migrations] == .init(values: ["db/migrations"], line: 6))
         #expect(try Self.read("folders.scenarios = \"x\"").entries[.scenarios] == .init(values: ["x"], line: 1))
-        #expect(try Self.read("\nextensions = [\n  \"a.so\",\n  'b.so',\n]").entries[.extensions] == .init(values: ["a.so", "b.so"], line: 2))
+        #expect(
+            try Self.read("\nextensions = [\n  \"a.so\",\n  'b.so',\n]").entries[.extensions]
+                == .init(values: ["a.so", "b.so"], line: 2))
         #expect(try Self.read("").entries.isEmpty)
     }
 
-    @Test(arguments: [
-        ("a = 1\n", "unknown setting `a`", 1, "available: database, context"),
-        ("\ndatabse = \"x\"", "unknown setting `databse`", 2, "did you mean `database`?"),
-        ("[limits]\ntimout = \"1s\"", "unknown setting `limits.timout`", 2, "did you mean `limits.timeout`?"),
-        ("\n[limit]\ntimeout = \"1s\"", "unknown setting `limit`", 2, "available: "),
-        ("migrations = \"m\"", "unknown setting `migrations`", 1, "did you mean `folders.migrations`?"),
-        ("database = 1", "`database`: expected a string, got a number", 1, nil),
-        ("folders = \"x\"", "unknown setting `folders`", 1, "available: "),
-        ("[limits]\n\ntimeout = \"soon\"", "`limits.timeout`: expected a time such as 1.5, 500ms, 2s or 1m", 3, nil),
-        ("context = \"prod\"", "`context`: expected live, test, preview, got prod", 1, nil),
-        ("extensions = \"a.so\"", "`extensions`: expected a list of strings, got a string", 1, nil),
-        ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
-        ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
-        ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
-        ("journal_mode = \"off\"", "`journal_mode`: expected wal, delete, got off", 1, nil),
-        ("synchronous = 1", "`synchronous`: expected a string, got a number", 1, nil),
-        ("double_quoted_strings = 1", "`double_quoted_strings`: expected true or false, got a number", 1, nil),
-        ("double_quoted_strings = \"no\"", "`double_quoted_strings`: expected true or false, got no", 1, nil),
-        ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
-        ("[folders\n", "the file is not TOML: ", 1, nil),
-    ] as [(String, String, Int, String?)])
+    @Test(
+        arguments: [
+            ("a = 1\n", "unknown setting `a`", 1, "available: database, context"),
+            ("\ndatabse = \"x\"", "unknown setting `databse`", 2, "did you mean `database`?"),
+            ("[limits]\ntimout = \"1s\"", "unknown setting `limits.timout`", 2, "did you mean `limits.timeout`?"),
+            ("\n[limit]\ntimeout = \"1s\"", "unknown setting `limit`", 2, "available: "),
+            ("migrations = \"m\"", "unknown setting `migrations`", 1, "did you mean `folders.migrations`?"),
+            ("database = 1", "`database`: expected a string, got a number", 1, nil),
+            ("folders = \"x\"", "unknown setting `folders`", 1, "available: "),
+            ("[limits]\n\ntimeout = \"soon\"", "`limits.timeout`: expected a time such as 1.5, 500ms, 2s or 1m", 3, nil),
+            ("context = \"prod\"", "`context`: expected live, test, preview, got prod", 1, nil),
+            ("extensions = \"a.so\"", "`extensions`: expected a list of strings, got a string", 1, nil),
+            ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
+            ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
+            ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
+            ("journal_mode = \"off\"", "`journal_mode`: expected wal, delete, got off", 1, nil),
+            ("synchronous = 1", "`synchronous`: expected a string, got a number", 1, nil),
+            ("double_quoted_strings = 1", "`double_quoted_strings`: expected true or false, got a number", 1, nil),
+            ("double_quoted_strings = \"no\"", "`double_quoted_strings`: expected true or false, got no", 1, nil),
+            ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
+            ("[folders\n", "the file is not TOML: ", 1, nil),
+        ] as [(String, String, Int, String?)])
     func `a mistake is reported with its line and a suggestion`(text: String, message: String, line: Int, help: String?) throws {
         let failure = try #require(Self.failure(text))
         #expect(failure.message.hasPrefix(message), "\(failure)")
@@ -74,10 +78,13 @@ import Testing
             let words = ["run", "-v", "-e", ""] + arguments
             return try CommandProcess(TestFolder.binary, words, in: folder, environment: environment).wait().errors
         }
-        #expect(try note().hasPrefix("database: file.sqlite (perilune.toml:2)\nlimits.timeout: 20s (perilune.toml:4)\ncreated the database"))
+        #expect(
+            try note().hasPrefix(
+                "database: file.sqlite (perilune.toml:2)\nlimits.timeout: 20s (perilune.toml:4)\ncreated the database"))
         let variable = ["PERILUNE_DATABASE": "variable.sqlite"]
         #expect(try note(environment: variable).hasPrefix("database: variable.sqlite (PERILUNE_DATABASE)\n"))
-        #expect(try note("--database", "option.sqlite", environment: variable).hasPrefix("database: option.sqlite (--database)\n"))
+        #expect(
+            try note("--database", "option.sqlite", environment: variable).hasPrefix("database: option.sqlite (--database)\n"))
         #expect(try note("--database", ":memory:").hasPrefix("database: private, in memory (--database)\n"))
         #expect(folder.exists("file.sqlite") && folder.exists("variable.sqlite") && folder.exists("option.sqlite"))
     }
@@ -85,11 +92,11 @@ import Testing
     @Test func `the file is found from subfolders, and its paths are relative to it`() throws {
         let folder = try TestFolder([
             "perilune.toml": """
-                database = "data/shop.sqlite"
-                [folders]
-                migrations = "db"
-                scenarios = "specs"
-                """,
+            database = "data/shop.sqlite"
+            [folders]
+            migrations = "db"
+            scenarios = "specs"
+            """,
             "db/1_start.sql": "CREATE TABLE t (a)", "deep/er/x.lua": "", "data/.keep": "",
             "specs/t_scenario.lua": "scenario('t is there', function(t) check(#t.db:fetch_all('SELECT * FROM t') == 0) end)",
         ])
@@ -107,7 +114,8 @@ import Testing
         let endless = try folder.perilune("run", "-e", "while true do end")
         #expect(endless.status == 5, "\(endless.errors)")
         let live = try folder.perilune("migrate", "--database", "x.sqlite")
-        #expect(live.status == 64 && live.errors.contains("not allowed in a test context (set by perilune.toml:1)"), "\(live.errors)")
+        #expect(
+            live.status == 64 && live.errors.contains("not allowed in a test context (set by perilune.toml:1)"), "\(live.errors)")
         #expect(try folder.perilune("run", "--context", "live", "--timeout", "20s", "-e", "print(1)").output == "1\n")
     }
 
@@ -115,13 +123,14 @@ import Testing
         let folder = try TestFolder(["perilune.toml": "databse = 'x'"])
         let run = try folder.perilune("run", "-e", "print(1)")
         #expect(run.status == 78 && run.output == "", "\(run.output)")
-        #expect(run.errors == """
-            error: unknown setting `databse`
-              at perilune.toml:1
-              1 | databse = 'x'
-              help  did you mean `database`?
+        #expect(
+            run.errors == """
+                error: unknown setting `databse`
+                  at perilune.toml:1
+                  1 | databse = 'x'
+                  help  did you mean `database`?
 
-            """, "\(run.errors)")
+                """, "\(run.errors)")
         #expect(try folder.perilune("version").status == 0)
         #expect(try folder.perilune("help", "run").status == 0)
         #expect(try folder.perilune("settings").status == 78)
@@ -141,7 +150,10 @@ import Testing
             CREATE TABLE mob (id INTEGER PRIMARY KEY, at INT); INSERT INTO mob VALUES (1, 0);
             CREATE TRIGGER up AFTER INSERT ON mob BEGIN UPDATE mob SET at = printf("%d", 7) WHERE id = new.id; END
             """
-        #expect(try folder.perilune("run", "--database", "d.sqlite", "-e", "db:execute[[\(sql)]] db:execute 'INSERT INTO mob VALUES (2, 0)'").status == 0)
+        #expect(
+            try folder.perilune(
+                "run", "--database", "d.sqlite", "-e", "db:execute[[\(sql)]] db:execute 'INSERT INTO mob VALUES (2, 0)'"
+            ).status == 0)
         try folder.write("double_quoted_strings = false", to: "perilune.toml")
         let refused = try folder.perilune("run", "--database", "d.sqlite", "-e", "db:execute 'INSERT INTO mob VALUES (3, 0)'")
         #expect(refused.status == 1)
@@ -151,22 +163,23 @@ import Testing
     @Test func `all settings are listed with their sources`() throws {
         let folder = try TestFolder(["perilune.toml": "[folders]\ntypes = 't'"])
         let listed = try folder.perilune("settings", "--format", "tsv", environment: ["PERILUNE_CONTEXT": "preview"]).output
-        #expect(listed == """
-            setting\tvalue\tsource
-            database\t\t
-            context\tpreview\tPERILUNE_CONTEXT
-            extensions\t\t
-            double_quoted_strings\ttrue\tdefault
-            journal_mode\t\t
-            synchronous\t\t
-            folders.migrations\tmigrations\tdefault
-            folders.scenarios\tscenarios\tdefault
-            folders.types\tt\tperilune.toml:2
-            limits.timeout\t\t
-            limits.memory\t\t
-            limits.output\t\t
-            limits.disk\t\t
+        #expect(
+            listed == """
+                setting\tvalue\tsource
+                database\t\t
+                context\tpreview\tPERILUNE_CONTEXT
+                extensions\t\t
+                double_quoted_strings\ttrue\tdefault
+                journal_mode\t\t
+                synchronous\t\t
+                folders.migrations\tmigrations\tdefault
+                folders.scenarios\tscenarios\tdefault
+                folders.types\tt\tperilune.toml:2
+                limits.timeout\t\t
+                limits.memory\t\t
+                limits.output\t\t
+                limits.disk\t\t
 
-            """, "\(listed)")
+                """, "\(listed)")
     }
 }

@@ -44,7 +44,9 @@ import Testing
         process.send("TERM")
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(result.errors.contains("module 'late' not found") && result.errors.contains("a.lua failed with status 1 after "), "\(result.errors)")
+        #expect(
+            result.errors.contains("module 'late' not found") && result.errors.contains("a.lua failed with status 1 after "),
+            "\(result.errors)")
     }
 
     @Test func `a run in progress is ended when a file changes and when the watch ends`() throws {
@@ -67,12 +69,19 @@ import Testing
     }
 
     @Test func `options and arguments of a run are passed on`() throws {
-        #expect(WatchSession.arguments(of: ["watch", "a.lua", "--database", "d", "x"]) == ["run", "--database", "d", "--", "a.lua", "x"])
-        #expect(WatchSession.arguments(of: ["run", "a.lua", "--watch", "x", "--watch"]) == ["run", "--", "a.lua", "x", "--watch"])
+        #expect(
+            WatchSession.arguments(of: ["watch", "a.lua", "--database", "d", "x"]) == [
+                "run", "--database", "d", "--", "a.lua", "x",
+            ])
+        #expect(
+            WatchSession.arguments(of: ["run", "a.lua", "--watch", "x", "--watch"]) == ["run", "--", "a.lua", "x", "--watch"])
         let folder = try TestFolder()
         #expect(try folder.perilune("watch").errors.contains("expected a FILE"))
         #expect(try folder.perilune("run", "--watch", "-").errors.contains("expected a FILE to watch, got -"))
-        for (option, message) in [("-", "expected a FILE to watch, got -\nUsage: perilune watch"), ("--previw", "Did you mean '--preview'?\nUsage: perilune watch")] {
+        for (option, message) in [
+            ("-", "expected a FILE to watch, got -\nUsage: perilune watch"),
+            ("--previw", "Did you mean '--preview'?\nUsage: perilune watch"),
+        ] {
             let errors = try folder.perilune("watch", option, "x.lua").errors
             #expect(errors.contains(message), "\(errors)")
         }

@@ -180,7 +180,10 @@ private final class Dog: Animal {
         var encoder = LuaEncoder(state: state)
         encoder.arrayMetatable = try state.evaluate("return {__name = 'list'}")
         let value = try encoder.encode(["a": [Int](), "b": [1]])
-        #expect(try state.load("local v = ... return getmetatable(v.a).__name .. getmetatable(v.b).__name .. tostring(getmetatable(v))")
+        #expect(
+            try state.load(
+                "local v = ... return getmetatable(v.a).__name .. getmetatable(v.b).__name .. tostring(getmetatable(v))"
+            )
             .call([value]) == ["listlistnil"])
     }
 
@@ -230,15 +233,17 @@ private final class Dog: Animal {
         let result = try function.call(decoding: Order.self, order, 5)
         #expect(result.id == 6)
         #expect(result.notes == ["seen": "yes"])
-        #expect(#expect(throws: LuaError.self) { try function.call(decoding: Int.self, order, 5) }?.message
-            == "expected an integer, got a table")
+        #expect(
+            #expect(throws: LuaError.self) { try function.call(decoding: Int.self, order, 5) }?.message
+                == "expected an integer, got a table")
     }
 
     @Test func `a Swift function decodes its arguments and reports the argument that does not fit`() throws {
         try state.define("book") { [.integer(try $0.decode(1, as: Order.self).id)] }
         #expect(try state.evaluate("return book({id = 4, state = 'open', lines = {}, notes = {}})") == 4)
-        #expect(try failure(of: "book({id = 4, state = 'open', lines = {{name = 5}}, notes = {}})", in: state).message
-            == "book: argument 1: lines[1].name: expected a string, got the integer 5")
+        #expect(
+            try failure(of: "book({id = 4, state = 'open', lines = {{name = 5}}, notes = {}})", in: state).message
+                == "book: argument 1: lines[1].name: expected a string, got the integer 5")
     }
 
     // MARK: - What does not fit
@@ -264,8 +269,9 @@ private final class Dog: Animal {
             #expect(message(UInt64.self, number) != nil)
         }
         #expect(throws: LuaError.self) { try state.encode(["n": UInt64.max]) }
-        #expect(#expect(throws: LuaError.self) { try state.encode(["n": [UInt64.max]]) }?.message
-            == "n[1]: 18446744073709551615 is out of range for an integer in Lua")
+        #expect(
+            #expect(throws: LuaError.self) { try state.encode(["n": [UInt64.max]]) }?.message
+                == "n[1]: 18446744073709551615 is out of range for an integer in Lua")
     }
 
     @Test func `a list has no holes and no other keys`() {
@@ -273,8 +279,9 @@ private final class Dog: Animal {
         #expect(message([Int].self, "{1, n = 1}") == "expected a list, got a table with the key `n`")
         #expect(message([Int].self, "{[1 << 62] = 1}") != nil)
         #expect(message([Int].self, "{[-1] = 1}") != nil)
-        #expect(#expect(throws: LuaError.self) { try state.encode([1, nil, 3]) }?.message
-            == "[2]: nil cannot be an element of a list in Lua")
+        #expect(
+            #expect(throws: LuaError.self) { try state.encode([1, nil, 3]) }?.message
+                == "[2]: nil cannot be an element of a list in Lua")
     }
 
     @Test func `a table that contains itself ends with an error`() throws {
@@ -289,7 +296,8 @@ private final class Dog: Animal {
     @Test func `objects with circular references end with an error`() throws {
         let box = Box(1)
         box.inner = box
-        #expect(#expect(throws: LuaError.self) { try state.encode(box) }?.message.contains("nested deeper than 100 levels") == true)
+        #expect(
+            #expect(throws: LuaError.self) { try state.encode(box) }?.message.contains("nested deeper than 100 levels") == true)
         box.inner = nil
         let top = state.memoryInBytes
         for _ in 0..<100 { _ = try? state.encode(UInt64.max) }
@@ -312,7 +320,9 @@ private final class Dog: Animal {
                 try single.encode(2)
             }
         }
-        struct Nothing: Codable { init() {}; init(from decoder: any Decoder) throws {}; func encode(to encoder: any Encoder) throws {} }
+        struct Nothing: Codable {
+            init() {}; init(from decoder: any Decoder) throws {}; func encode(to encoder: any Encoder) throws {}
+        }
         #expect(throws: LuaError.self) { try state.encode(Both()) }
         #expect(throws: LuaError.self) { try state.encode(Twice()) }
         #expect(try state.encode(Nothing()) == .nil)

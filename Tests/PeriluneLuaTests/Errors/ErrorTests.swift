@@ -31,7 +31,8 @@ import Testing
 
     @Test func `an error has a traceback with functions, files and lines`() throws {
         let error = try failure(
-            of: "local function inner()\n  error('broken')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()\nreturn 1",
+            of:
+                "local function inner()\n  error('broken')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()\nreturn 1",
             in: state)
         let traceback = try #require(error.traceback)
         #expect(traceback.contains("test.lua:2: in upvalue 'inner'"))
@@ -60,9 +61,11 @@ import Testing
         #expect(error.traceback?.contains("test.lua:2") == true)
     }
 
-    @Test(arguments: ["error()", "error(nil)", "error(false)", "error(12)", "error(1.5)", "error(print)",
+    @Test(arguments: [
+        "error()", "error(nil)", "error(false)", "error(12)", "error(1.5)", "error(print)",
         "error(coroutine.create(print))", "error(setmetatable({}, {__tostring = function() error('again') end}))",
-        "error(setmetatable({}, {__index = function() error('again') end}))", "error('\\0\\255')", "error('')"])
+        "error(setmetatable({}, {__index = function() error('again') end}))", "error('\\0\\255')", "error('')",
+    ])
     func `any raised value arrives as an error and can be raised again`(source: String) throws {
         let error = try failure(of: source, in: state)
         #expect(error.code == .runtime)
@@ -166,7 +169,8 @@ import Testing
 
     @Test func `the traceback of a coroutine continues in its resumer`() throws {
         let error = try failure(
-            of: "local inner = coroutine.wrap(function()\n fail(1)\nend)\nlocal outer = coroutine.wrap(function()\n inner()\n return 1\nend)\nouter()\nreturn 1",
+            of:
+                "local inner = coroutine.wrap(function()\n fail(1)\nend)\nlocal outer = coroutine.wrap(function()\n inner()\n return 1\nend)\nouter()\nreturn 1",
             in: state)
         for line in [2, 5, 8] { #expect(error.traceback?.contains("test.lua:\(line)") == true) }
         #expect(error.line == 2)
@@ -197,10 +201,12 @@ import Testing
     @Test func `error objects are read-only`() throws {
         #expect(try state.evaluate("local _, e = pcall(fail) return getmetatable(e)") == false)
         #expect(try state.evaluate("local _, e = pcall(fail) return (pcall(function() e.kind = 'x' end))") == false)
-        #expect(try state.evaluate(
-            "local _, e = pcall(fail) local n = 0 for k in pairs(e) do n = n + 1 end return n") == 4)
-        #expect(try state.evaluate(
-            "local _, e = pcall(fail) local _, t = pairs(e) t.kind = 'x' return e.kind") == "host")
+        #expect(
+            try state.evaluate(
+                "local _, e = pcall(fail) local n = 0 for k in pairs(e) do n = n + 1 end return n") == 4)
+        #expect(
+            try state.evaluate(
+                "local _, e = pcall(fail) local _, t = pairs(e) t.kind = 'x' return e.kind") == "host")
     }
 
     @Test func `the iterator of an error object accepts only tables`() throws {
@@ -211,8 +217,9 @@ import Testing
     }
 
     @Test func `an error in a finalizer is a warning`() throws {
-        #expect(try state.evaluate(
-            "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
+        #expect(
+            try state.evaluate(
+                "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
     }
 
     @Test func `a Swift error in a finalizer does no harm`() throws {
@@ -245,7 +252,8 @@ import Testing
         guard case .table(let raised)? = try state.run("raised = {} return raised").first else { throw HostError() }
         let error = try failure(of: "error(raised)", in: state)
         #expect(state.errorValue(of: error) == .table(raised))
-        let kind: String = try state.load("local e = ... return e.kind .. ' ' .. e.message")(state.errorValue(of: HostError(number: 3)))
+        let kind: String = try state.load("local e = ... return e.kind .. ' ' .. e.message")(
+            state.errorValue(of: HostError(number: 3)))
         #expect(kind == "host HostError(number: 3)")
         state.close()
         #expect(state.errorValue(of: error) == .nil)

@@ -23,12 +23,17 @@ import Testing
                 threads.append(threadIdentity())
                 return []
             }
-            try state.globals.set("note_later", .function(state.makeAsyncFunction("note_later", Operation { _ in
-                threads.append(threadIdentity())
-                await Task.yield()
-                threads.append(threadIdentity())
-                return []
-            })))
+            try state.globals.set(
+                "note_later",
+                .function(
+                    state.makeAsyncFunction(
+                        "note_later",
+                        Operation { _ in
+                            threads.append(threadIdentity())
+                            await Task.yield()
+                            threads.append(threadIdentity())
+                            return []
+                        })))
             try await state.runAsync(source)
             return threads + [threadIdentity()]
         }
@@ -47,10 +52,15 @@ import Testing
     fileprivate static func makeState(limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(limits: limits)
         try state.globals.set("later", .function(state.makeAsyncFunction("later", Echo())))
-        try state.globals.set("fail_later", .function(state.makeAsyncFunction("fail_later", Operation { _ in
-            await Task.yield()
-            throw HostError(number: 8)
-        })))
+        try state.globals.set(
+            "fail_later",
+            .function(
+                state.makeAsyncFunction(
+                    "fail_later",
+                    Operation { _ in
+                        await Task.yield()
+                        throw HostError(number: 8)
+                    })))
         try state.define("call") { try $0.get(1, as: LuaFunction.self).call(Array($0.values.dropFirst())) }
         return state
     }
@@ -85,10 +95,12 @@ import Testing
         ("return coroutine.wrap(function() return later('deep') end)()", "deep"),
         ("return coroutine.wrap(function() return coroutine.wrap(function() return later('deeper') end)() end)()", "deeper"),
         ("local c = coroutine.create(later) return select(2, coroutine.resume(c, 'resumed'))", "resumed"),
-        ("""
-        local c = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(later(i)) end end)
-        return c() + c() + c()
-        """, "6"),
+        (
+            """
+            local c = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(later(i)) end end)
+            return c() + c() + c()
+            """, "6"
+        ),
         ("return select(2, pcall(later, 'protected'))", "protected"),
         ("return select(2, xpcall(later, error, 'handled'))", "handled"),
         ("return coroutine.wrap(function() return select(2, pcall(later, 'both')) end)()", "both"),
@@ -178,11 +190,16 @@ import Testing
         try await Host().run {
             let state = try LuaState(limits: limits)
             let (started, start) = AsyncStream<Void>.makeStream()
-            try state.globals.set("wait", .function(state.makeAsyncFunction("wait", Operation { _ in
-                start.yield()
-                try await suspendUntilCancelled()
-                return []
-            })))
+            try state.globals.set(
+                "wait",
+                .function(
+                    state.makeAsyncFunction(
+                        "wait",
+                        Operation { _ in
+                            start.yield()
+                            try await suspendUntilCancelled()
+                            return []
+                        })))
             nonisolated(unsafe) let running = state
             let task = Task { () -> LuaError? in
                 do {
@@ -319,12 +336,15 @@ import Testing
         let threads = Mutex([UInt]())
         try await host.run {
             let state = try LuaState()
-            try state.globals.set("work", .function(state.makeCodedAsyncFunction("work") { (suspends: Bool) async throws in
-                threads.withLock { $0.append(threadIdentity()) }
-                guard suspends else { return }
-                await Task.yield()
-                threads.withLock { $0.append(threadIdentity()) }
-            }))
+            try state.globals.set(
+                "work",
+                .function(
+                    state.makeCodedAsyncFunction("work") { (suspends: Bool) async throws in
+                        threads.withLock { $0.append(threadIdentity()) }
+                        guard suspends else { return }
+                        await Task.yield()
+                        threads.withLock { $0.append(threadIdentity()) }
+                    }))
             try await state.runAsync("work(false) work(true)")
         }
         let own = await host.currentThread()

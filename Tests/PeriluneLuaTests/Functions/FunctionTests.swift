@@ -94,8 +94,9 @@ import Testing
             return try function.call([arguments[2]])
         }
         #expect(try state.evaluate("return apply(function(x) return x * 2 end, 21)") == 42)
-        #expect(try state.evaluate(
-            "local function f(n) return n == 0 and 0 or 1 + apply(f, n - 1) end return f(20)") == 20)
+        #expect(
+            try state.evaluate(
+                "local function f(n) return n == 0 and 0 or 1 + apply(f, n - 1) end return f(20)") == 20)
     }
 
     @Test func `endless recursion through Swift ends with an error`() throws {
@@ -112,8 +113,9 @@ import Testing
         #expect(try state.evaluate("return (('abc'):gsub('%w', up))") == "ABC")
         #expect(try state.evaluate("return coroutine.wrap(function() return up('x') end)()") == "X")
         #expect(try state.evaluate("return setmetatable({}, {__index = function(_, k) return up(k) end}).key") == "KEY")
-        #expect(try state.evaluate(
-            "local r; do local c <close> = setmetatable({}, {__close = function() r = up('c') end}) end return r") == "C")
+        #expect(
+            try state.evaluate(
+                "local r; do local c <close> = setmetatable({}, {__close = function() r = up('c') end}) end return r") == "C")
     }
 
     @Test func `results from another state are refused`() throws {
@@ -142,7 +144,9 @@ import Testing
 
     @Test func `an error that a C function raises can be caught by the script`() throws {
         try state.globals.set("fail", .function(state.makeFunction(c: plua_raise_error)))
-        #expect(try state.evaluate("local _, e = pcall(fail, 'odd', 'it failed') return e.kind .. ': ' .. e.message") == "odd: it failed")
+        #expect(
+            try state.evaluate("local _, e = pcall(fail, 'odd', 'it failed') return e.kind .. ': ' .. e.message")
+                == "odd: it failed")
         let error = try failure(of: "fail('odd', 'it failed')", in: state)
         #expect(error.kind == "odd")
     }

@@ -30,8 +30,10 @@ import Testing
 
     @Test(arguments: [
         "type(io.open)", "type(os.getenv)", "type(dofile)", "type(loadfile)", "type(debug.getregistry)", "type(debug.sethook)",
-        "type(string.dump)", "type(require)", "type(package.loadlib)", "type(package.searchpath)", "type(package.preload) == 'table' and 'function'",
-        "type(getmetatable('').__index) == 'table' and 'function'", "package.loaded.os == os and package.loaded._G == _G and 'function'",
+        "type(string.dump)", "type(require)", "type(package.loadlib)", "type(package.searchpath)",
+        "type(package.preload) == 'table' and 'function'",
+        "type(getmetatable('').__index) == 'table' and 'function'",
+        "package.loaded.os == os and package.loaded._G == _G and 'function'",
     ])
     func `a trusted state has all Lua libraries`(expression: String) throws {
         #expect(try LuaState(libraries: .trusted).evaluate("return \(expression)") == "function")
@@ -52,8 +54,10 @@ import Testing
 
     @Test func `a trusted state has hooks`() throws {
         let state = try LuaState(libraries: .trusted)
-        #expect(try state.evaluate(
-            "local lines = 0 debug.sethook(function() lines = lines + 1 end, 'l')\nlocal x = 1\ndebug.sethook() return lines") == 2)
+        #expect(
+            try state.evaluate(
+                "local lines = 0 debug.sethook(function() lines = lines + 1 end, 'l')\nlocal x = 1\ndebug.sethook() return lines")
+                == 2)
     }
 
     @Test(arguments: [
@@ -90,7 +94,8 @@ import Testing
     func `load refuses bytecode in every mode`(source: String) throws {
         for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
             let state = try LuaState(libraries: [.sandboxed, .files], limits: limits)
-            #expect(try state.evaluate("local ok, f = pcall(function() return (\(source)) end) return not ok or f == nil") == true)
+            #expect(
+                try state.evaluate("local ok, f = pcall(function() return (\(source)) end) return not ok or f == nil") == true)
         }
     }
 
@@ -108,8 +113,9 @@ import Testing
             let state = try LuaState(limits: limits)
             #expect(try state.evaluate("return load('return ...')(5)") == 5)
             #expect(try state.evaluate("return load('return x', 'c', 't', {x = 6})()") == 6)
-            #expect(try state.evaluate(
-                "local parts, i = {'return ', '7'}, 0 return load(function() i = i + 1 return parts[i] end)()") == 7)
+            #expect(
+                try state.evaluate(
+                    "local parts, i = {'return ', '7'}, 0 return load(function() i = i + 1 return parts[i] end)()") == 7)
             #expect(try state.run("return load('x =')").first == .nil)
             #expect(try state.run("return load('x = = 1', '=named')")[1] == "named:1: unexpected symbol near '='")
             #expect(try state.evaluate("return load('return x', 'c', nil, nil) ~= nil") == true)

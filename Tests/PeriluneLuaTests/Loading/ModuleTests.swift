@@ -120,8 +120,9 @@ import Testing
 
     @Test func `require returns the module and its file, and looks in package.preload first`() throws {
         let state = try trusted(["shop": "runs = (runs or 0) + 1 return { ... }", "other": "return 1"])
-        #expect(try state.run("local shop, file = require 'shop' return shop[1], shop[2], file, runs, require('shop') == shop")
-            == ["shop", "shop.lua", "shop.lua", 1, true])
+        #expect(
+            try state.run("local shop, file = require 'shop' return shop[1], shop[2], file, runs, require('shop') == shop")
+                == ["shop", "shop.lua", "shop.lua", 1, true])
         #expect(try state.run("package.preload.other = function() return 2 end return (require 'other')") == [2])
     }
 
@@ -134,7 +135,10 @@ import Testing
     @Test func `a missing module gives Lua's own message with the searched places`() throws {
         let state = try trusted([:])
         let message = try state.run("package.path, package.cpath = './?.x', './?.y' return select(2, pcall(require, 'nowhere'))")
-        #expect(message == ["module 'nowhere' not found:\n\tno field package.preload['nowhere']\n\tno file './nowhere.x'\n\tno file './nowhere.y'"])
+        #expect(
+            message == [
+                "module 'nowhere' not found:\n\tno field package.preload['nowhere']\n\tno file './nowhere.x'\n\tno file './nowhere.y'"
+            ])
     }
 
     @Test func `cyclic modules are an error that shows the cycle, alongside Lua's own require`() throws {

@@ -145,7 +145,9 @@ import Testing
         end
         """
 
-    @Test(arguments: [false, true]) func `ten thousand random tables iterate in order, and survive changes`(isLimited: Bool) throws {
+    @Test(arguments: [false, true]) func `ten thousand random tables iterate in order, and survive changes`(isLimited: Bool)
+        throws
+    {
         let state = try Self.state(limited: isLimited)
         try state.run(Self.oracle)
         try state.run(Self.randomTables.replacing("ROUNDS", with: isLimited ? "2000" : "10000"))
@@ -153,7 +155,8 @@ import Testing
 
     @Test func `userdata keys with any number of user values iterate in creation order`() throws {
         let state = try Self.state()
-        try state.run("""
+        try state.run(
+            """
             local t, files = {}, {}
             for i = 1, 30 do files[i] = io.tmpfile() end
             for i = 30, 1, -1 do t[files[i]] = i end
@@ -165,7 +168,8 @@ import Testing
 
     @Test func `the function returned by pairs works for any table and key, like next`() throws {
         let state = try Self.state()
-        try state.run("""
+        try state.run(
+            """
             local a, b = { x = 1, y = 2, z = 3 }, { p = 1, q = 2 }
             local f, s, c = pairs(a)
             assert(f(b, nil) == "p" and f(b, "p") == "q" and f(b, "q") == nil)
@@ -185,7 +189,8 @@ import Testing
 
     @Test func `nested loops over one table, and loops that remove many keys, visit each key once`() throws {
         let state = try Self.state(limited: true)
-        try state.run("""
+        try state.run(
+            """
             local t = {}
             for i = 1, 50 do t["k" .. i] = i end
             local count = 0
@@ -215,7 +220,9 @@ import Testing
             return try state.evaluate(script, as: String.self)
         }
         #expect(Set(texts).count == 1, "\(texts)")
-        #expect(texts[0].contains("table: 0x000000000001") && texts[0].contains("table: 0x000000000002") && texts[0].contains("thing: 0x"))
+        #expect(
+            texts[0].contains("table: 0x000000000001") && texts[0].contains("table: 0x000000000002")
+                && texts[0].contains("thing: 0x"))
         let live = try LuaState(libraries: .trusted)
         #expect(try live.evaluate("return tostring({}) ~= tostring({})") == true)
     }
@@ -235,7 +242,8 @@ import Testing
 
     @Test func `Swift reads the pairs of a table in the same order as scripts`() throws {
         let state = try Self.state()
-        try state.run("""
+        try state.run(
+            """
             t = { 3, 2, 1, b = 1, a = 2, [true] = 3, [false] = 4, [-1] = 5, [1.5] = 6, [2^63] = 7, [math.maxinteger] = 8, ["\\xff"] = 9, [""] = 10 }
             order = {}
             for _, value in pairs(t) do order[#order + 1] = value end
@@ -248,7 +256,8 @@ import Testing
     @Test func `creating objects without memory ends in an error`() throws {
         let state = try LuaState(libraries: .trusted, limits: LuaLimits(memoryInBytes: 4 << 20), isDeterministic: true)
         let error = #expect(throws: LuaError.self) {
-            try state.run("local t = {} for i = 1, 1e9 do t['k' .. i] = {} if i % 5000 == 0 then for k in pairs(t) do break end end end")
+            try state.run(
+                "local t = {} for i = 1, 1e9 do t['k' .. i] = {} if i % 5000 == 0 then for k in pairs(t) do break end end end")
         }
         #expect(error?.code == .memory)
     }

@@ -31,7 +31,9 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
-    @Test(.unless(.thread, "it holds signals back until the thread blocks, which a script that spins does not"), arguments: spinning)
+    @Test(
+        .unless(.thread, "it holds signals back until the thread blocks, which a script that spins does not"), arguments: spinning
+    )
     func `another thread ends a run without a hook that listens for a signal`(source: String) throws {
         let thread = LuaThread()
         try thread.run {
@@ -71,7 +73,9 @@ import Testing
 
     @Test func `a Swift function can cancel its own run`() throws {
         let state = try LuaState()
-        try state.define("cancel") { try $0.state.cancellation.cancel(); return [] }
+        try state.define("cancel") {
+            try $0.state.cancellation.cancel(); return []
+        }
         #expect(try failure(of: "cancel() while true do end", in: state).code == .cancelled)
         #expect(try failure(of: "pcall(cancel) while true do end", in: state).code == .cancelled)
         #expect(try state.evaluate("return 1") == 1)

@@ -157,7 +157,8 @@ import Testing
     @Test func `metamethods that Swift calls are limited`() throws {
         let state = try limited(LuaLimits(instructions: 100_000))
         let table: LuaTable = try state.evaluate(
-            "local function spin() while true do end end return setmetatable({}, {__index = spin, __newindex = spin, __len = spin})")
+            "local function spin() while true do end end return setmetatable({}, {__index = spin, __newindex = spin, __len = spin})"
+        )
         #expect(#expect(throws: LuaError.self) { try table.get("x") }?.code == .budget)
         #expect(#expect(throws: LuaError.self) { try table.set("x", 1) }?.code == .budget)
         #expect(#expect(throws: LuaError.self) { try table.count() }?.code == .budget)
@@ -217,7 +218,8 @@ import Testing
     @Test func `garbage does not count toward the limit`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
         #expect(try state.evaluate("local n = 0 for i = 1, 200000 do n = n + #(('x'):rep(500) .. i) end return n") > 0)
-        #expect(try state.evaluate("local n = 0 for i = 1, 200 do local s = ('x'):rep(1 << 20) n = n + #s end return n") == 200 << 20)
+        #expect(
+            try state.evaluate("local n = 0 for i = 1, 200 do local s = ('x'):rep(1 << 20) n = n + #s end return n") == 200 << 20)
     }
 
     /// Fills memory with blocks of increasing size, starting at 45 bytes, and keeps every n-th block.
@@ -297,8 +299,10 @@ import Testing
 
     @Test(arguments: [Int.min, -1, 0, 1, .max])
     func `extreme limits do no harm`(number: Int) throws {
-        for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
-            LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number))] {
+        for limits in [
+            LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
+            LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number)),
+        ] {
             guard let state = try? LuaState(limits: limits) else { continue }
             for source in ["local t = {} for i = 1, 10000 do t[i] = {} end", "return 1"] {
                 let result = Result { try state.run(source) }

@@ -5,14 +5,17 @@ import Testing
 @Suite struct FailingAllocatorTests {
     /// - Parameter prepare: Runs first, without failing allocations.
     private func failEveryAllocation(
-        limits: LuaLimits = .none, isDeterministic: Bool = false, prepare: (LuaState) throws -> Void = { _ in }, _ body: (LuaState) throws -> Void
+        limits: LuaLimits = .none, isDeterministic: Bool = false, prepare: (LuaState) throws -> Void = { _ in },
+        _ body: (LuaState) throws -> Void
     ) throws {
         weak var watched: Watched?
         for number in 0..<10_000 {
             let state = try LuaState(limits: limits, isDeterministic: isDeterministic)
             let object = Watched()
             watched = object
-            try state.define("fail") { [object] _ in _ = object; throw HostError() }
+            try state.define("fail") { [object] _ in
+                _ = object; throw HostError()
+            }
             try state.define("call") { try $0.get(1, as: LuaFunction.self).call(Array($0.values.dropFirst())) }
             try state.define("echo") { $0.values }
             try prepare(state)

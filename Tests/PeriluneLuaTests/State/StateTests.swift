@@ -29,7 +29,9 @@ import Testing
         // A failure in `loading` restarts the collector, too.
         #expect(throws: LuaError.self) { try state.loading { try state.run("error('stop')") } }
         #expect(try isCollected(100_000) == true)
-        #expect(throws: LuaError.self) { try state.loading { state.close() } ; try state.loading {} }
+        #expect(throws: LuaError.self) {
+            try state.loading { state.close() }; try state.loading {}
+        }
     }
 
     @Test func `a chunk with an environment sees only the environment`() throws {
@@ -42,7 +44,9 @@ import Testing
         #expect(try state.globals.get("y") == .nil)
     }
 
-    @Test(arguments: ["#!/usr/bin/env perilune\nreturn ...", "\u{FEFF}return ...", "\u{FEFF}#!x\nreturn ...", "# only\nreturn ..."])
+    @Test(arguments: [
+        "#!/usr/bin/env perilune\nreturn ...", "\u{FEFF}return ...", "\u{FEFF}#!x\nreturn ...", "# only\nreturn ...",
+    ])
     func `a leading line with a hash and a byte order mark are skipped`(source: String) throws {
         let state = try LuaState()
         #expect(try state.load(source).call([1]) == [1])

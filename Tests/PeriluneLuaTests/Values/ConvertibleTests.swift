@@ -56,16 +56,18 @@ import Testing
         let table = try ["a", "b"].toLua(in: state)
         #expect(try state.load("local t = ...; return t[1] .. t[2] .. #t")(table) == "ab2")
         #expect(try state.evaluate("return {1, 2, 3}") == [1, 2, 3])
-        #expect(message { _ = try self.state.evaluate("return {1, 'x'}", as: [Int].self) }
-            == "element 2: expected an integer, got the string \"x\"")
+        #expect(
+            message { _ = try self.state.evaluate("return {1, 'x'}", as: [Int].self) }
+                == "element 2: expected an integer, got the string \"x\"")
     }
 
     @Test func `dictionaries become tables with string keys`() throws {
         let table = try ["a": 1, "b": 2].toLua(in: state)
         #expect(try state.load("local t = ...; return t.a + t.b")(table) == 3)
         #expect(try state.evaluate("return {x = 1.5}") == ["x": 1.5])
-        #expect(message { _ = try self.state.evaluate("return {x = 'y'}", as: [String: Int].self) }
-            == "field x: expected an integer, got the string \"y\"")
+        #expect(
+            message { _ = try self.state.evaluate("return {x = 'y'}", as: [String: Int].self) }
+                == "field x: expected an integer, got the string \"y\"")
         #expect(throws: LuaError.self) { try self.state.evaluate("return {1}", as: [String: Int].self) }
     }
 }

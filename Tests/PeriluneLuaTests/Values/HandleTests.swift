@@ -43,7 +43,10 @@ import Testing
             { _ = try table.count() }, { _ = try table.pairs() }, { _ = try table.array() }, { _ = try table.metatable() },
             { try table.setMetatable(nil) }, { try function.call([]) }, { let _: Int = try function() },
             { _ = try type.make(2) }, { _ = try type.value(of: userdata) }, { try state.run("return 1") },
-            { _ = try state.globals }, { _ = try state.makeTable() }, { _ = try state.encode(1 as Int?) ; _ = try state.encode([1]) },
+            { _ = try state.globals }, { _ = try state.makeTable() },
+            {
+                _ = try state.encode(1 as Int?); _ = try state.encode([1])
+            },
             { _ = try function.call(decoding: Int.self) }, { _ = try state.makeFunction("f") { _ in [] } },
             { try type.method("m") { _, _ in [] } }, { try type.property("p") { _ in nil } },
         ]
@@ -125,7 +128,9 @@ import Testing
         do {
             let (first, second) = (Watched(), Watched())
             (inFunction, inUserdata) = (first, second)
-            try state.define("f") { [first] _ in _ = first; return [] }
+            try state.define("f") { [first] _ in
+                _ = first; return []
+            }
             try state.globals.set("u", .userdata(type.make(second)))
         }
         #expect(inFunction != nil && inUserdata != nil)
@@ -144,7 +149,9 @@ import Testing
             let watched = Watched()
             object = watched
             let type: LuaUserdataType<Watched> = try state.makeUserdataType("watched")
-            try type.method("self") { [watched] _, arguments in _ = watched; return [arguments[0 + 1]] }
+            try type.method("self") { [watched] _, arguments in
+                _ = watched; return [arguments[0 + 1]]
+            }
             let table = try state.makeTable()
             // A cycle through Lua: the function retains the table, and the table retains the function.
             try table.setFunction("f") { _ in [.table(table), .userdata(try type.make(watched))] }

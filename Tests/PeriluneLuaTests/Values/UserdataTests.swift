@@ -59,16 +59,19 @@ private final class Counter {
     }
 
     @Test func `arguments that do not fit are reported with the method's name`() throws {
-        #expect(try failure(of: "c:add('x')", in: state).message
-            == "counter:add: argument 1: expected an integer, got the string \"x\"")
+        #expect(
+            try failure(of: "c:add('x')", in: state).message
+                == "counter:add: argument 1: expected an integer, got the string \"x\"")
         #expect(try failure(of: "c:add()", in: state).message == "counter:add: argument 1: expected an integer, got nil")
     }
 
     @Test func `a wrong self is an error`() throws {
         let other: LuaUserdataType<String> = try state.makeUserdataType("label")
         try state.globals.set("label", .userdata(other.make("x")))
-        for value in ["nil", "5", "'text'", "{}", "label", "print", "coroutine.create(print)",
-            "setmetatable({}, {__name = 'counter', __index = c})"] {
+        for value in [
+            "nil", "5", "'text'", "{}", "label", "print", "coroutine.create(print)",
+            "setmetatable({}, {__name = 'counter', __index = c})",
+        ] {
             #expect(try failure(of: "c.add(\(value), 1)", in: state).message.hasPrefix("counter:add: expected counter, got"))
         }
         #expect(try failure(of: "c.add()", in: state).message == "counter:add: expected counter, got no value")
@@ -103,8 +106,9 @@ private final class Counter {
 
     @Test func `values can be used in coroutines`() throws {
         #expect(try state.evaluate("return coroutine.wrap(function() coroutine.yield() return c:add(1) end)() or c.value") == 5)
-        #expect(try state.evaluate(
-            "local f = coroutine.wrap(function() c:add(1) coroutine.yield() c:add(1) end) f() f() return c.value") == 7)
+        #expect(
+            try state.evaluate(
+                "local f = coroutine.wrap(function() c:add(1) coroutine.yield() c:add(1) end) f() f() return c.value") == 7)
     }
 
     @Test func `a type works after Swift has released it`() throws {
@@ -151,10 +155,13 @@ private final class Counter {
     @Test func `a scoped value becomes unusable at the end of its scope, wherever it is stored`() throws {
         try state.withScope { scope in
             try state.globals.set("s", .userdata(type.make(Counter(1), in: scope)))
-            #expect(try state.evaluate(
-                "kept = {s}; add = s.add; co = coroutine.wrap(function() coroutine.yield() return s:add(1) end) co() return s:add(1)") == 2)
+            #expect(
+                try state.evaluate(
+                    "kept = {s}; add = s.add; co = coroutine.wrap(function() coroutine.yield() return s:add(1) end) co() return s:add(1)"
+                ) == 2)
         }
-        for source in ["s:add(1)", "kept[1]:add(1)", "add(s, 1)", "return s.value", "s.name = 'x'", "co()", "return tostring(s)"] {
+        for source in ["s:add(1)", "kept[1]:add(1)", "add(s, 1)", "return s.value", "s.name = 'x'", "co()", "return tostring(s)"]
+        {
             let error = try failure(of: source, in: state)
             #expect(error.kind == "dead_handle", "\(source): \(error)")
             #expect(error.message.contains("used after its scope has ended"))

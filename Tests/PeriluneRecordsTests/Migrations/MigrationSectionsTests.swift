@@ -4,10 +4,15 @@ import Testing
 
 @Suite struct MigrationSectionsTests {
     private func sections(_ text: String) -> (up: String, down: String?)? {
-        MigrationSections(Array(text.utf8)).map { (String(decoding: $0.up, as: UTF8.self), $0.down.map { String(decoding: $0, as: UTF8.self) }) }
+        MigrationSections(Array(text.utf8)).map {
+            (String(decoding: $0.up, as: UTF8.self), $0.down.map { String(decoding: $0, as: UTF8.self) })
+        }
     }
 
-    @Test(arguments: [("-- migrate:up", "-- migrate:down"), ("-- +goose Up", "-- +goose Down"), ("-- +migrate Up", "-- +migrate Down"), ("--migrate:up transaction:false", "  -- MIGRATE:DOWN")])
+    @Test(arguments: [
+        ("-- migrate:up", "-- migrate:down"), ("-- +goose Up", "-- +goose Down"), ("-- +migrate Up", "-- +migrate Down"),
+        ("--migrate:up transaction:false", "  -- MIGRATE:DOWN"),
+    ])
     func `files of other tools have a section to apply and a section to undo`(up: String, down: String) throws {
         let found = try #require(sections("\(up)\nCREATE TABLE a (x);\n\(down)\nDROP TABLE a;\n"))
         #expect(found.up == "\(up)\nCREATE TABLE a (x);\n\n\n")

@@ -42,28 +42,35 @@ import Testing
     }
 
     @Test func `several foreign keys are ambiguous, none is an error, and columns choose one`() throws {
-        try sample.change("""
+        try sample.change(
+            """
             CREATE TABLE match (id INTEGER PRIMARY KEY, home INTEGER REFERENCES author, away INTEGER REFERENCES author, x, y)
             """)
         let matches = try sample.all("match")
         let error = requestError { _ = try Association.belongsTo("home", from: matches.table, to: authors) }
         #expect(error?.kind == "ambiguous")
-        #expect(error?.message == """
-            `home`: `match` has 2 foreign keys to `author`; choose one: columns = { "home" } or columns = { "away" }
-            """)
+        #expect(
+            error?.message == """
+                `home`: `match` has 2 foreign keys to `author`; choose one: columns = { "home" } or columns = { "away" }
+                """)
         #expect(try Association.belongsTo("home", from: matches.table, to: authors, columns: ["AWAY"]).originColumns == [2])
         #expect(requestError { _ = try Association.belongsTo("book", from: matches.table, to: books) }?.kind == "no_foreign_key")
         let free = try Association.belongsTo("book", from: matches.table, to: books, columns: ["x"])
         #expect(free.originColumns == [3] && free.hops[0].columns[0].to == 0)
-        let pair = try Association.belongsTo("l", from: matches.table, to: links, columns: ["x", "y"], referenced: ["tag_id", "book_id"])
+        let pair = try Association.belongsTo(
+            "l", from: matches.table, to: links, columns: ["x", "y"], referenced: ["tag_id", "book_id"])
         #expect(pair.hops[0].columns.map(\.to) == [1, 0])
-        #expect(requestError { _ = try Association.belongsTo("l", from: matches.table, to: links, columns: ["x"]) }?.message
-            == "`l`: 1 column of `match` cannot point to 2 of `book_tag`")
-        #expect(requestError { _ = try Association.belongsTo("l", from: matches.table, to: books, columns: ["z"]) }?.kind == "unknown_column")
+        #expect(
+            requestError { _ = try Association.belongsTo("l", from: matches.table, to: links, columns: ["x"]) }?.message
+                == "`l`: 1 column of `match` cannot point to 2 of `book_tag`")
+        #expect(
+            requestError { _ = try Association.belongsTo("l", from: matches.table, to: books, columns: ["z"]) }?.kind
+                == "unknown_column")
     }
 
     @Test func `composite keys are found`() throws {
-        try sample.change("""
+        try sample.change(
+            """
             CREATE TABLE note (id INTEGER PRIMARY KEY, b, t, text TEXT, FOREIGN KEY (b, t) REFERENCES book_tag);
             INSERT INTO note VALUES (1, 1, 2, 'x'), (2, 1, 2, 'y'), (3, 3, 2, 'z'), (4, NULL, 2, 'none')
             """)
@@ -71,15 +78,18 @@ import Testing
         let noteList = try Association.has("notes", many: true, from: links.table, to: notes)
         #expect(noteList.originColumns == [0, 1])
         let joined = try links.joining(noteList, required: true)
-        #expect(try sample.sql(joined).contains(
-            #"JOIN "note" ON "note"."b" = "book_tag"."book_id" AND "note"."t" = "book_tag"."tag_id""#))
+        #expect(
+            try sample.sql(joined).contains(
+                #"JOIN "note" ON "note"."b" = "book_tag"."book_id" AND "note"."t" = "book_tag"."tag_id""#))
         #expect(try sample.rows(joined, .count) == ["3"])
         let prefetch = try #require(try compiled(links.includingAll(noteList)).prefetches.first)
-        #expect(prefetch.child.plan.sql.contains("""
-            FROM "note" JOIN (SELECT "key" + 1 AS "perilune_number", json_extract("value", '$[0]') AS "perilune_key_0", \
-            json_extract("value", '$[1]') AS "perilune_key_1" FROM json_each(?)) AS "perilune_keys" \
-            ON "note"."b" = "perilune_key_0" AND "note"."t" = "perilune_key_1"
-            """))
+        #expect(
+            prefetch.child.plan.sql.contains(
+                """
+                FROM "note" JOIN (SELECT "key" + 1 AS "perilune_number", json_extract("value", '$[0]') AS "perilune_key_0", \
+                json_extract("value", '$[1]') AS "perilune_key_1" FROM json_each(?)) AS "perilune_keys" \
+                ON "note"."b" = "perilune_key_0" AND "note"."t" = "perilune_key_1"
+                """))
         #expect(prefetch.child.plan.numbersKeys && prefetch.child.plan.keyColumns == [4])
         let keys: [[Value]] = [[.integer(1), .integer(2)], [.integer(3), .integer(2)]]
         #expect(try sample.rows(prefetch.child, keys: keys).sorted() == ["1|1|2|x|1", "2|1|2|y|1", "3|3|2|z|2"])
@@ -92,10 +102,11 @@ import Testing
     @Test func `an association can be joined for conditions and orders`() throws {
         let request = try books.joining(author, required: true)
             .filter(authors.column("country").equal(.text("FR"))).order([Ordering(authors.column("name"))])
-        #expect(try sample.sql(request) == """
-            SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
-            JOIN "author" ON "author"."id" = "book"."author_id" WHERE "author"."country" = ? ORDER BY "author"."name"
-            """)
+        #expect(
+            try sample.sql(request) == """
+                SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
+                JOIN "author" ON "author"."id" = "book"."author_id" WHERE "author"."country" = ? ORDER BY "author"."name"
+                """)
         #expect(try sample.rows(request) == ["3|2|L'Amant|1984|9.5", "6|4|La Place|1983|7.0"])
         #expect(try sample.rows(request, .count) == ["2"])
         #expect(try sample.rows(books.joining(author, required: false), .count) == ["6"])
@@ -111,15 +122,20 @@ import Testing
         let inFrance = try author.map {
             try $0.joining(country.map { try $0.filter(countries.column("name").equal(.text("France"))) }, required: true)
         }
-        #expect(try sample.rows(ordered(books.joining(inFrance, required: true).select([SelectedColumn(books.column("id"))]))) == ["3", "6"])
+        #expect(
+            try sample.rows(ordered(books.joining(inFrance, required: true).select([SelectedColumn(books.column("id"))]))) == [
+                "3", "6",
+            ])
     }
 
     @Test func `a required association inside an optional one is joined as a unit`() throws {
         let withCountry = try author.map { try $0.including(country, required: true) }
         let request = try ordered(books.including(withCountry, required: false))
-        #expect(try sample.sql(request).contains(#"""
-            LEFT JOIN ("author" JOIN "country" ON "country"."code" = "author"."country") ON "author"."id" = "book"."author_id"
-            """#))
+        #expect(
+            try sample.sql(request).contains(
+                #"""
+                LEFT JOIN ("author" JOIN "country" ON "country"."code" = "author"."country") ON "author"."id" = "book"."author_id"
+                """#))
         let rows = try sample.rows(request)
         #expect(rows[3] == "4|3|Beowulf|-|-|-|-|-|-|-|-|-")
         #expect(rows[0].hasSuffix("United States"))
@@ -128,11 +144,12 @@ import Testing
 
     @Test func `including creates segments, and a column that is never NULL reveals an optional miss`() throws {
         let compiled = try compiled(ordered(books.including(author, required: false)))
-        #expect(compiled.plan.sql == """
-            SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price", \
-            "author"."id", "author"."name", "author"."country", "author"."born", "author"."alive" \
-            FROM "book" LEFT JOIN "author" ON "author"."id" = "book"."author_id" ORDER BY "book"."id"
-            """)
+        #expect(
+            compiled.plan.sql == """
+                SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price", \
+                "author"."id", "author"."name", "author"."country", "author"."born", "author"."alive" \
+                FROM "book" LEFT JOIN "author" ON "author"."id" = "book"."author_id" ORDER BY "book"."id"
+                """)
         let root = try #require(compiled.plan.root)
         #expect(root.columns == 0..<5 && root.index == 0 && !root.isOptional)
         let segment = root.children[0]
@@ -143,7 +160,8 @@ import Testing
 
     @Test func `a selection inside an association adds the columns that decoding needs`() throws {
         let names = try author.map { try $0.select([SelectedColumn(authors.column("name"))]) }
-        let compiled = try compiled(ordered(books.select([SelectedColumn(books.column("title"))]).including(names, required: false)))
+        let compiled = try compiled(
+            ordered(books.select([SelectedColumn(books.column("title"))]).including(names, required: false)))
         #expect(compiled.plan.sql.hasPrefix(#"SELECT "book"."title", "author"."name", "author"."id" FROM"#))
         let segment = try #require(compiled.plan.root?.children[0])
         #expect(!segment.isWhole && segment.names == ["name"] && segment.columns == 1..<2 && segment.presence == 2)
@@ -157,7 +175,9 @@ import Testing
         #expect(compiled.plan.root?.extras[0].column == 5)
         #expect(try sample.rows(request)[0] == "1|1|Moby-Dick|1851|12.5|Melville")
         #expect(try sample.rows(request.order([Ordering(request.orderColumn("author_name"))]), .first)[0].hasSuffix("Anonymous"))
-        #expect(requestError { _ = try books.annotated(withJoined: author, required: true) }?.message.contains("`id` already") == true)
+        #expect(
+            requestError { _ = try books.annotated(withJoined: author, required: true) }?.message.contains("`id` already") == true
+        )
     }
 
     @Test func `a table can be joined to itself under another name`() throws {
@@ -190,8 +210,9 @@ import Testing
         #expect(try sample.rows(request, .count) == ["1"])
         #expect(try compiled(request).plan.root?.children.count == 1)
         let other = try Association("author", isPlural: false, from: books.table, columns: [(0, 0)], to: authors)
-        #expect(requestError { _ = try request.joining(other, required: true) }?.message
-            == "two different associations are named `author`; give one of them another name")
+        #expect(
+            requestError { _ = try request.joining(other, required: true) }?.message
+                == "two different associations are named `author`; give one of them another name")
     }
 
     @Test func `associations that cannot be joined are errors`() throws {
@@ -201,40 +222,53 @@ import Testing
         #expect(error { try $0.limit(1) }?.contains("a limit cannot be joined") == true)
         #expect(error { $0.distinct() }?.contains("distinct() cannot be joined") == true)
         #expect(error { try $0.group([authors.column("id")]) }?.contains("groups cannot be joined") == true)
-        #expect(requestError { _ = try books.joining(bookList, required: true) }?.message
-            == "the association `books` belongs to `author`, not to `book`")
-        #expect(requestError { _ = try authors.including(bookList, required: true) }?.message == "`books` may have several rows; use including_all")
-        #expect(requestError { _ = try authors.includingAll(bookList.named("name")) }?.message
-            == "`author` has a column `name`; give the association another name")
-        #expect(requestError {
-            _ = try books.joining(author.map { try $0.including(country, required: true) }, required: true)
-        }?.message.contains("use including_") == true)
+        #expect(
+            requestError { _ = try books.joining(bookList, required: true) }?.message
+                == "the association `books` belongs to `author`, not to `book`")
+        #expect(
+            requestError { _ = try authors.including(bookList, required: true) }?.message
+                == "`books` may have several rows; use including_all")
+        #expect(
+            requestError { _ = try authors.includingAll(bookList.named("name")) }?.message
+                == "`author` has a column `name`; give the association another name")
+        #expect(
+            requestError {
+                _ = try books.joining(author.map { try $0.including(country, required: true) }, required: true)
+            }?.message.contains("use including_") == true)
     }
 
     // MARK: - Through
 
     @Test func `an association can go through an intermediate table`() throws {
         let request = try books.joining(tagList, required: true)
-        #expect(try sample.sql(request.filter(tags.column("name").equal(.text("novel")))).contains("""
-            FROM "book" JOIN "book_tag" ON "book_tag"."book_id" = "book"."id" JOIN "tag" ON "tag"."id" = "book_tag"."tag_id"
-            """))
+        #expect(
+            try sample.sql(request.filter(tags.column("name").equal(.text("novel")))).contains(
+                """
+                FROM "book" JOIN "book_tag" ON "book_tag"."book_id" = "book"."id" JOIN "tag" ON "tag"."id" = "book_tag"."tag_id"
+                """))
         #expect(try sample.rows(request.filter(tags.column("name").equal(.text("novel"))), .count) == ["2"])
         // A link without a matching tag is not an associated row.
         let novels = try tagList.map { try $0.filter(tags.column("name").equal(.text("novel"))) }
-        let optional = try ordered(books.joining(novels, required: false).select([
-            SelectedColumn(books.column("id")), SelectedColumn(tags.column("name"), name: "tag"),
-        ]))
+        let optional = try ordered(
+            books.joining(novels, required: false).select([
+                SelectedColumn(books.column("id")), SelectedColumn(tags.column("name"), name: "tag"),
+            ]))
         #expect(try sample.rows(optional) == ["1|novel", "2|-", "3|novel", "4|-", "5|-", "6|-"])
         let authorTags = try Association.through(bookList, tagList, name: "tags")
         #expect(authorTags.hops.count == 3)
-        let seaAuthors = try authors.joining(authorTags.map { try $0.filter(tags.column("name").equal(.text("sea"))) }, required: true)
+        let seaAuthors = try authors.joining(
+            authorTags.map { try $0.filter(tags.column("name").equal(.text("sea"))) }, required: true)
         #expect(try sample.rows(seaAuthors.distinct(), .count) == ["1"])
-        #expect(requestError { _ = try Association.through(bookList, country, name: "x") }?.message
-            == "`x`: `books` leads to `book`, but `nation` begins at `author`")
+        #expect(
+            requestError { _ = try Association.through(bookList, country, name: "x") }?.message
+                == "`x`: `books` leads to `book`, but `nation` begins at `author`")
         let countryOfBook = try Association.through(author, country, name: "country")
         #expect(!countryOfBook.isPlural)
         let included = try ordered(books.select([SelectedColumn(books.column("id"))]).including(countryOfBook, required: false))
-        #expect(try sample.rows(included) == ["1|US|United States", "2|US|United States", "3|FR|France", "4|-|-", "5|-|-", "6|FR|France"])
+        #expect(
+            try sample.rows(included) == [
+                "1|US|United States", "2|US|United States", "3|FR|France", "4|-|-", "5|-|-", "6|FR|France",
+            ])
     }
 
     // MARK: - Rows of one record
@@ -245,10 +279,11 @@ import Testing
         #expect(try sample.rows(ofMelville, .count) == ["2"])
         #expect(try sample.rows(.associated(author, with: [.null])) == [])
         let tagsOfFirst = try ordered(.associated(tagList, with: [.integer(1)]))
-        #expect(try sample.sql(tagsOfFirst) == """
-            SELECT "tag"."id", "tag"."name" FROM "tag" JOIN "book_tag" ON "tag"."id" = "book_tag"."tag_id" \
-            WHERE "book_tag"."book_id" = ? ORDER BY "tag"."id"
-            """)
+        #expect(
+            try sample.sql(tagsOfFirst) == """
+                SELECT "tag"."id", "tag"."name" FROM "tag" JOIN "book_tag" ON "tag"."id" = "book_tag"."tag_id" \
+                WHERE "book_tag"."book_id" = ? ORDER BY "tag"."id"
+                """)
         #expect(try sample.rows(tagsOfFirst) == ["1|sea", "2|novel"])
         #expect(try sample.rows(tagsOfFirst, .count) == ["2"])
         #expect(try sample.rows(tagsOfFirst.limit(1)) == ["1|sea"])
@@ -268,14 +303,16 @@ import Testing
         #expect(compiled.prefetches.count == 1)
         let prefetch = compiled.prefetches[0]
         #expect(prefetch.name == "books" && prefetch.isPlural && prefetch.parentKeyColumns == [0] && prefetch.segmentIndex == 0)
-        #expect(prefetch.child.plan.sql == """
-            SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
-            WHERE "book"."author_id" IN (SELECT +"value" FROM json_each(?)) ORDER BY "book"."title"
-            """)
+        #expect(
+            prefetch.child.plan.sql == """
+                SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
+                WHERE "book"."author_id" IN (SELECT +"value" FROM json_each(?)) ORDER BY "book"."title"
+                """)
         #expect(prefetch.child.plan.slots == [.keys])
         #expect(prefetch.child.plan.keyColumns == [1])
-        #expect(try sample.rows(prefetch.child, keys: [[.integer(1)], [.integer(3)]])
-            == ["4|3|Beowulf|-|-", "1|1|Moby-Dick|1851|12.5", "2|1|Typee|1846|8.0"])
+        #expect(
+            try sample.rows(prefetch.child, keys: [[.integer(1)], [.integer(3)]])
+                == ["4|3|Beowulf|-|-", "1|1|Moby-Dick|1851|12.5", "2|1|Typee|1846|8.0"])
         let exact = try prefetch.request(forKeys: [[.real(1)], [.integer(3)]], by: sample.compiler)
         #expect(exact.values == [.real(1), .integer(3)])
         #expect(try sample.rows(exact).count == 3)
@@ -284,10 +321,11 @@ import Testing
     @Test func `if all rows are fetched, rows that refer to them by integers are read without binding keys`() throws {
         let compiled = try compiled(ordered(authors.includingAll(bookList.map { try ordered($0, by: "title") })))
         let child = compiled.prefetches[0].child
-        #expect(child.plan.sql == """
-            SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
-            WHERE "book"."author_id" IS NOT NULL ORDER BY "book"."title"
-            """)
+        #expect(
+            child.plan.sql == """
+                SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
+                WHERE "book"."author_id" IS NOT NULL ORDER BY "book"."title"
+                """)
         #expect(child.plan.slots == [])
         #expect(child.plan.keyColumns == [1])
         let first = try authors.includingAll(bookList).compiled(by: sample.compiler, as: .first)
@@ -296,17 +334,21 @@ import Testing
 
     @Test func `a limit applies to each row`() throws {
         let newest = try bookList.map {
-            try $0.order([Ordering(books.column("year"), isDescending: true)]).limit(1).select([SelectedColumn(books.column("title"))])
+            try $0.order([Ordering(books.column("year"), isDescending: true)]).limit(1).select([
+                SelectedColumn(books.column("title"))
+            ])
         }
         let prefetch = try compiled(authors.includingAll(newest)).prefetches[0]
-        #expect(prefetch.child.plan.sql == """
-            SELECT * FROM (SELECT "book"."title", "book"."author_id", row_number() OVER (PARTITION BY "book"."author_id" \
-            ORDER BY "book"."year" DESC) AS "perilune_row" FROM "book" WHERE "book"."author_id" IN \
-            (SELECT +"value" FROM json_each(?))) WHERE "perilune_row" > ? AND "perilune_row" <= ? ORDER BY "perilune_row"
-            """)
+        #expect(
+            prefetch.child.plan.sql == """
+                SELECT * FROM (SELECT "book"."title", "book"."author_id", row_number() OVER (PARTITION BY "book"."author_id" \
+                ORDER BY "book"."year" DESC) AS "perilune_row" FROM "book" WHERE "book"."author_id" IN \
+                (SELECT +"value" FROM json_each(?))) WHERE "perilune_row" > ? AND "perilune_row" <= ? ORDER BY "perilune_row"
+                """)
         #expect(prefetch.child.plan.keyColumns == [1])
         let keys: [[Value]] = [[.integer(1)], [.integer(2)]]
-        #expect(try sample.rows(prefetch.child, keys: keys).map { $0.split(separator: "|")[0] }.sorted() == ["L'Amant", "Moby-Dick"])
+        #expect(
+            try sample.rows(prefetch.child, keys: keys).map { $0.split(separator: "|")[0] }.sorted() == ["L'Amant", "Moby-Dick"])
         let second = try bookList.map { try $0.order([Ordering(books.column("year"), isDescending: true)]).limit(5, offset: 1) }
         let rest = try compiled(authors.includingAll(second)).prefetches[0]
         #expect(try sample.rows(rest.child, keys: keys).map { $0.split(separator: "|")[2] } == ["Typee"])
@@ -314,10 +356,11 @@ import Testing
 
     @Test func `a prefetch through an intermediate table reads that table's key`() throws {
         let prefetch = try compiled(books.includingAll(tagList.map { try ordered($0) })).prefetches[0]
-        #expect(prefetch.child.plan.sql == """
-            SELECT "tag"."id", "tag"."name", "book_tag"."book_id" FROM "tag" JOIN "book_tag" ON "tag"."id" = "book_tag"."tag_id" \
-            WHERE "book_tag"."book_id" IN (SELECT +"value" FROM json_each(?)) ORDER BY "tag"."id"
-            """)
+        #expect(
+            prefetch.child.plan.sql == """
+                SELECT "tag"."id", "tag"."name", "book_tag"."book_id" FROM "tag" JOIN "book_tag" ON "tag"."id" = "book_tag"."tag_id" \
+                WHERE "book_tag"."book_id" IN (SELECT +"value" FROM json_each(?)) ORDER BY "tag"."id"
+                """)
         #expect(prefetch.child.plan.keyColumns == [2])
         #expect(prefetch.child.plan.root?.columns == 0..<2)
         #expect(try sample.rows(prefetch.child, keys: [[.integer(1)], [.integer(2)]]) == ["1|sea|1", "1|sea|2", "2|novel|1"])
@@ -331,9 +374,10 @@ import Testing
         let request = try compiled(books.select([SelectedColumn(books.column("title"))]).including(inside, required: true))
         #expect(request.plan.sql.hasPrefix(#"SELECT "book"."title", "author"."name", "author"."id" FROM"#))
         #expect(request.prefetches[0].segmentIndex == 1 && request.prefetches[0].parentKeyColumns == [2])
-        #expect(requestError {
-            _ = try compiled(authors.select([SelectedColumn(authors.column("name"))]).distinct().includingAll(bookList))
-        }?.message.contains("requires that their key columns") == true)
+        #expect(
+            requestError {
+                _ = try compiled(authors.select([SelectedColumn(authors.column("name"))]).distinct().includingAll(bookList))
+            }?.message.contains("requires that their key columns") == true)
         #expect(try sample.rows(authors.includingAll(bookList), .count) == ["4"])
     }
 
@@ -356,38 +400,45 @@ import Testing
     }
 
     @Test func `associations that cannot be prefetched are errors`() throws {
-        #expect(requestError {
-            _ = try authors.includingAll(bookList.map { try $0.group([books.column("year")]) })
-        }?.message == "`books`: an association with groups cannot be included")
+        #expect(
+            requestError {
+                _ = try authors.includingAll(bookList.map { try $0.group([books.column("year")]) })
+            }?.message == "`books`: an association with groups cannot be included")
         #expect(requestError { _ = try authors.includingAll(author) }?.kind == "argument")
-        #expect(requestError { _ = try authors.includingAll(bookList).compound(.union, authors) }?.message.contains("joining_") == true)
+        #expect(
+            requestError { _ = try authors.includingAll(bookList).compound(.union, authors) }?.message.contains("joining_")
+                == true)
     }
 
     // MARK: - Aggregates
 
     @Test func `associated rows can be aggregated`() throws {
         let count = try bookList.aggregate(.count)
-        let request = try ordered(authors.select([
-            SelectedColumn(authors.column("id")), SelectedColumn(count),
-            SelectedColumn(bookList.aggregate(.maximum, books.column("year"))),
-            SelectedColumn(bookList.aggregate(.average, books.column("price"))),
-            SelectedColumn(bookList.aggregate(.isEmpty)),
-            SelectedColumn(bookList.aggregate(.sum, books.column("price"))),
-            SelectedColumn(bookList.aggregate(.total, books.column("price"))),
-            SelectedColumn(bookList.aggregate(.minimum, books.column("year"))),
-        ]))
+        let request = try ordered(
+            authors.select([
+                SelectedColumn(authors.column("id")), SelectedColumn(count),
+                SelectedColumn(bookList.aggregate(.maximum, books.column("year"))),
+                SelectedColumn(bookList.aggregate(.average, books.column("price"))),
+                SelectedColumn(bookList.aggregate(.isEmpty)),
+                SelectedColumn(bookList.aggregate(.sum, books.column("price"))),
+                SelectedColumn(bookList.aggregate(.total, books.column("price"))),
+                SelectedColumn(bookList.aggregate(.minimum, books.column("year"))),
+            ]))
         #expect(try compiled(request).plan.booleanColumns == [4])
-        #expect(try sample.rows(request) == [
-            "1|2|1851|10.25|0|20.5|20.5|1846", "2|1|1984|9.5|0|9.5|9.5|1984", "3|1|-|-|0|-|0.0|-", "4|1|1983|7.0|0|7.0|7.0|1983",
-        ])
+        #expect(
+            try sample.rows(request) == [
+                "1|2|1851|10.25|0|20.5|20.5|1846", "2|1|1984|9.5|0|9.5|9.5|1984", "3|1|-|-|0|-|0.0|-",
+                "4|1|1983|7.0|0|7.0|7.0|1983",
+            ])
     }
 
     @Test func `aggregates can be used in arithmetic, conditions and orders`() throws {
         let count = try bookList.aggregate(.count)
         let busy = try authors.having(count.binary(.greaterOrEqual, .integer(2)))
-        #expect(try sample.sql(busy) == """
-            SELECT * FROM "author" WHERE (SELECT COUNT(*) FROM "book" WHERE "book"."author_id" = "author"."id") >= ?
-            """)
+        #expect(
+            try sample.sql(busy) == """
+                SELECT * FROM "author" WHERE (SELECT COUNT(*) FROM "book" WHERE "book"."author_id" = "author"."id") >= ?
+                """)
         #expect(try sample.rows(busy) == ["1|Melville|US|1819|0"])
         #expect(try sample.rows(authors.order([Ordering(count, isDescending: true)]), .first) == ["1|Melville|US|1819|0"])
         let twice = try authors.annotated(with: [SelectedColumn(count.binary(.multiply, .integer(2)), name: "twice")])
@@ -409,29 +460,40 @@ import Testing
         let different = try authors.select([SelectedColumn(authorTags.map { $0.distinct() }.aggregate(.count))])
         #expect(try sample.rows(ordered(different), .first) == ["2"])
         let limited = try bookList.map { try $0.order([Ordering(books.column("year"))]).limit(1) }
-        #expect(try sample.rows(ordered(authors.select([SelectedColumn(limited.aggregate(.sum, books.column("price")))])), .first) == ["8.0"])
+        #expect(
+            try sample.rows(ordered(authors.select([SelectedColumn(limited.aggregate(.sum, books.column("price")))])), .first)
+                == ["8.0"])
         let bosses = try people.having(reports.aggregate(.count).binary(.greater, .integer(0)))
-        #expect(try sample.sql(bosses) == """
-            SELECT * FROM "person" WHERE (SELECT COUNT(*) FROM "person" AS "person_2" \
-            WHERE "person_2"."boss_id" = "person"."id") > ?
-            """)
+        #expect(
+            try sample.sql(bosses) == """
+                SELECT * FROM "person" WHERE (SELECT COUNT(*) FROM "person" AS "person_2" \
+                WHERE "person_2"."boss_id" = "person"."id") > ?
+                """)
         #expect(try sample.rows(bosses, .count) == ["2"])
         let deep = try reports.map { try $0.having(reports.aggregate(.count).binary(.greater, .integer(0))) }
         #expect(try sample.rows(people.having(deep.aggregate(.isEmpty).unary(.not))) == ["1|Ada|-"])
-        let ofLinks = try ordered(links.select([
-            SelectedColumn(links.column("book_id")),
-            SelectedColumn(Association.through(Association.belongsTo("book", from: links.table, to: books), author, name: "a").aggregate(.count)),
-        ]), by: "book_id")
+        let ofLinks = try ordered(
+            links.select([
+                SelectedColumn(links.column("book_id")),
+                SelectedColumn(
+                    Association.through(Association.belongsTo("book", from: links.table, to: books), author, name: "a").aggregate(
+                        .count)),
+            ]), by: "book_id")
         #expect(try sample.rows(ofLinks) == ["1|1", "1|1", "2|1", "3|1"])
     }
 
     @Test func `impossible aggregates are errors`() throws {
         #expect(requestError { _ = try bookList.aggregate(.sum) }?.message == "`books`: sum needs a column or an expression")
         #expect(requestError { _ = try bookList.aggregate(.sum, books.column("price").aggregate("sum")) }?.kind == "argument")
-        #expect(requestError { _ = try compiled(books.having(bookList.aggregate(.isEmpty))) }?.message
-            == "an aggregate of `books` can be used only in requests of `author`")
-        #expect(requestError { _ = try bookList.map { try $0.group([books.column("year")]) }.aggregate(.count) }?.kind == "argument")
-        #expect(requestError { _ = try authors.annotated(with: [SelectedColumn(bookList.aggregate(.count).binary(.add, .integer(1)))]) }?
+        #expect(
+            requestError { _ = try compiled(books.having(bookList.aggregate(.isEmpty))) }?.message
+                == "an aggregate of `books` can be used only in requests of `author`")
+        #expect(
+            requestError { _ = try bookList.map { try $0.group([books.column("year")]) }.aggregate(.count) }?.kind == "argument")
+        #expect(
+            requestError {
+                _ = try authors.annotated(with: [SelectedColumn(bookList.aggregate(.count).binary(.add, .integer(1)))])
+            }?
             .message.contains("needs a name") == true)
     }
 

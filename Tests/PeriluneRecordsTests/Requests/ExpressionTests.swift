@@ -7,7 +7,8 @@ import Testing
     let items: Request
 
     init() throws {
-        sample = try Sample("""
+        sample = try Sample(
+            """
             CREATE TABLE item (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER, name TEXT, data BLOB, flag BOOLEAN);
             INSERT INTO item VALUES (1, 1, 10, 'one', x'00ff', 1), (2, 2, 20, 'Two', NULL, 0), (3, NULL, 30, 'th_ree', x'', NULL);
             """)
@@ -71,7 +72,9 @@ import Testing
         #expect(try sql(a.binary(.notEqual, .value(.null))) == #""a" IS NOT NULL"#)
         #expect(try sql(.value(.null).equal(a)) == #""a" IS NULL"#)
         #expect(try ids(a.equal(.value(.null))) == ["3"])
-        #expect(requestError { _ = try a.binary(.less, .value(.null)) }?.message == "a comparison with null is never true; use isNull or isNotNull")
+        #expect(
+            requestError { _ = try a.binary(.less, .value(.null)) }?.message
+                == "a comparison with null is never true; use isNull or isNotNull")
         #expect(requestError { _ = try a.between(.value(.null), a) }?.kind == "argument")
     }
 
@@ -104,8 +107,10 @@ import Testing
         #expect(try ids(a.isIn(values: []).unary(.not)) == ["1", "2", "3"])
         #expect(try ids(a.isIn(values: [.integer(1), .integer(5)])) == ["1"])
         #expect(try sql(a.isIn(members: [c("b"), .integer(1)])) == #""a" IN ("b", ?)"#)
-        #expect(requestError { _ = try a.isIn(values: [.integer(1), .null]) }?.message
-            == "a list of values cannot contain null, which never compares equal; use `column:is_in(list) | column:is_null()`")
+        #expect(
+            requestError { _ = try a.isIn(values: [.integer(1), .null]) }?.message
+                == "a list of values cannot contain null, which never compares equal; use `column:is_in(list) | column:is_null()`"
+        )
         #expect(requestError { _ = try a.isIn(values: [.real(.nan)]) }?.message.contains("NaN") == true)
     }
 
@@ -214,8 +219,9 @@ import Testing
         #expect(try value(c("b").aggregate("sum", filter: c("a").equal(.integer(1)))) == "10")
         #expect(try value(c("b").aggregate("count", isDistinct: true)) == "3")
         #expect(try value(c("b").aggregate("avg").filteringAggregate(c("a").unary(.isNotNull))) == "15.0")
-        #expect(try sql(c("b").aggregate("sum", isDistinct: true, filter: name.equal(.text("x"))))
-            == #"SUM(DISTINCT "b") FILTER (WHERE "name" = ?)"#)
+        #expect(
+            try sql(c("b").aggregate("sum", isDistinct: true, filter: name.equal(.text("x"))))
+                == #"SUM(DISTINCT "b") FILTER (WHERE "name" = ?)"#)
         #expect(requestError { _ = try Expression.function("a b", []) }?.kind == "argument")
         #expect(requestError { _ = try Expression.function("x\"(); DROP", []) }?.kind == "argument")
         #expect(requestError { _ = try Expression.function("lower", [name], isDistinct: true) }?.kind == "argument")
@@ -225,8 +231,9 @@ import Testing
 
     @Test func `CASE, CAST and COLLATE are written`() throws {
         let a = try c("a")
-        #expect(try sql(.choice([(a.equal(.integer(1)), .text("one"))], otherwise: .text("more")))
-            == #"CASE WHEN "a" = ? THEN ? ELSE ? END"#)
+        #expect(
+            try sql(.choice([(a.equal(.integer(1)), .text("one"))], otherwise: .text("more")))
+                == #"CASE WHEN "a" = ? THEN ? ELSE ? END"#)
         #expect(try value(.choice(base: a, [(.integer(1), .text("one"))])) == "one")
         #expect(try value(c("name").cast(as: "INTEGER")) == "0")
         #expect(try sql(a.cast(as: "DECIMAL\"")) == #"CAST("a" AS "DECIMAL""")"#)
@@ -264,7 +271,10 @@ import Testing
             ("a = 1", .positional([try c("a")]), "the SQL text expects 0 values, got 1: `a = 1`"),
             ("a = :x", .none, "the SQL text has `:x`, but its arguments have no names: `a = :x`"),
             ("a = :x", .named([:]), "missing value for `:x` in the SQL text `a = :x`"),
-            ("a = :x", .named(["x": try c("a"), "y": try c("a")]), "unused value for `:y`, which is not in the SQL text `a = :x`"),
+            (
+                "a = :x", .named(["x": try c("a"), "y": try c("a")]),
+                "unused value for `:y`, which is not in the SQL text `a = :x`"
+            ),
             ("a = ?", .named(["x": try c("a")]), "unused value for `:x`, which is not in the SQL text `a = ?`"),
             ("a = ?", .named([:]), "the SQL text has `?`, but its arguments are named: `a = ?`"),
             ("a) OR (1", .none, "SQL text contains `)` without `(`: `a) OR (1`"),
@@ -288,9 +298,12 @@ import Testing
     @Test func `expressions in definitions contain their values but no table`() throws {
         let condition = try c("a").binary(.greater, .integer(-5)).and(c("name").binary(.notEqual, .text("it's")))
             .and(c("data").binary(.notEqual, .value(.blob([0, 255])))).and(c("b").binary(.less, .value(.real(0.1))))
-        #expect(try sample.compiler.inlineSQL(condition)
-            == #""a" > (-5) AND "name" <> 'it''s' AND "data" <> x'00ff' AND "b" < 0.1"#)
-        #expect(try sample.compiler.inlineSQL(.sql("length(?) > ?", .positional([c("name"), .integer(3)]))) == #"(length("name") > 3)"#)
+        #expect(
+            try sample.compiler.inlineSQL(condition)
+                == #""a" > (-5) AND "name" <> 'it''s' AND "data" <> x'00ff' AND "b" < 0.1"#)
+        #expect(
+            try sample.compiler.inlineSQL(.sql("length(?) > ?", .positional([c("name"), .integer(3)])))
+                == #"(length("name") > 3)"#)
         #expect(requestError { _ = try sample.compiler.inlineSQL(.parameter("x")) }?.kind == "argument")
     }
 

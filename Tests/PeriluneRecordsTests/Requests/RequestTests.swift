@@ -19,9 +19,10 @@ import Testing
         let request = try authors.filter(column("country").equal(.text("FR")))
             .order([Ordering(column("born"), isDescending: true)]).limit(10)
         let compiled = try request.compiled(by: sample.compiler)
-        #expect(compiled.plan.sql == """
-            SELECT * FROM "author" WHERE "author"."country" = ? ORDER BY "author"."born" DESC LIMIT ?
-            """)
+        #expect(
+            compiled.plan.sql == """
+                SELECT * FROM "author" WHERE "author"."country" = ? ORDER BY "author"."born" DESC LIMIT ?
+                """)
         #expect(compiled.plan.slots == [.value(0), .value(1)])
         #expect(compiled.values == [.text("FR"), .integer(10)])
         #expect(try sample.rows(request) == ["4|Ernaux|FR|1940|1", "2|Duras|FR|1914|0"])
@@ -52,20 +53,23 @@ import Testing
 
     @Test func `filters are combined with AND and keep their parentheses`() throws {
         let or = try column("id").equal(.integer(1)).or(column("id").equal(.integer(2)))
-        let request = try authors.filter(or).filter(column("country").unary(.isNull).or(column("born").binary(.less, .integer(1900))))
-        #expect(try sample.sql(request) == """
-            SELECT * FROM "author" WHERE ("author"."id" = ? OR "author"."id" = ?) \
-            AND ("author"."country" IS NULL OR "author"."born" < ?)
-            """)
+        let request = try authors.filter(or).filter(
+            column("country").unary(.isNull).or(column("born").binary(.less, .integer(1900))))
+        #expect(
+            try sample.sql(request) == """
+                SELECT * FROM "author" WHERE ("author"."id" = ? OR "author"."id" = ?) \
+                AND ("author"."country" IS NULL OR "author"."born" < ?)
+                """)
         #expect(try sample.rows(request) == ["1|Melville|US|1819|0"])
     }
 
     @Test func `names are quoted, with quotes doubled`() throws {
         let odd = try sample.all("odd \"name\"")
         let request = try odd.filter(odd.column("A \"B\"").equal(.integer(1))).order([Ordering(odd.column("select"))])
-        #expect(try sample.sql(request) == #"""
-            SELECT * FROM "odd ""name""" WHERE "odd ""name"""."a ""b""" = ? ORDER BY "odd ""name"""."select"
-            """#)
+        #expect(
+            try sample.sql(request) == #"""
+                SELECT * FROM "odd ""name""" WHERE "odd ""name"""."a ""b""" = ? ORDER BY "odd ""name"""."select"
+                """#)
         #expect(try sample.rows(request) == [])
     }
 
@@ -106,9 +110,10 @@ import Testing
     @Test func `orders are reversed term by term, and without an order the key is used`() throws {
         let orders = try Ordering.terms(ofSQL: Array("country, substr(name, 1, 2) COLLATE NOCASE DESC NULLS LAST, (1) asc".utf8))
         #expect(orders.count == 3)
-        #expect(try sample.sql(authors.order(orders).reversed()) == """
-            SELECT * FROM "author" ORDER BY (country) DESC, (substr(name, 1, 2) COLLATE NOCASE) NULLS FIRST, ((1)) DESC
-            """)
+        #expect(
+            try sample.sql(authors.order(orders).reversed()) == """
+                SELECT * FROM "author" ORDER BY (country) DESC, (substr(name, 1, 2) COLLATE NOCASE) NULLS FIRST, ((1)) DESC
+                """)
         #expect(try sample.sql(authors.reversed()) == #"SELECT * FROM "author" ORDER BY "author"."id" DESC"#)
         #expect(try sample.sql(authors.reversed().reversed()) == #"SELECT * FROM "author" ORDER BY "author"."id""#)
         #expect(try sample.sql(authors.reversed().unordered()) == #"SELECT * FROM "author""#)
@@ -119,14 +124,16 @@ import Testing
     @Test func `selections and annotations can be used in orders`() throws {
         let age = try Expression.integer(2000).binary(.subtract, column("born"))
         let request = try authors.select([SelectedColumn(column("name")), SelectedColumn(age, name: "age")])
-        #expect(try sample.sql(request) == """
-            SELECT "author"."name", ? - "author"."born" AS "age" FROM "author"
-            """)
+        #expect(
+            try sample.sql(request) == """
+                SELECT "author"."name", ? - "author"."born" AS "age" FROM "author"
+                """)
         let annotated = try authors.annotated(with: [SelectedColumn(age, name: "age")])
         let ordered = try annotated.order([Ordering(annotated.orderColumn("AGE"))])
-        #expect(try sample.sql(ordered) == """
-            SELECT *, ? - "author"."born" AS "age" FROM "author" ORDER BY "AGE"
-            """)
+        #expect(
+            try sample.sql(ordered) == """
+                SELECT *, ? - "author"."born" AS "age" FROM "author" ORDER BY "AGE"
+                """)
         #expect(try sample.rows(ordered).last == "1|Melville|US|1819|0|181")
         #expect(try ordered.compiled(by: sample.compiler).plan.root?.extras.map(\.name) == ["age"])
         #expect(try sample.sql(ordered.selectAll().unordered()) == #"SELECT * FROM "author""#)
@@ -148,9 +155,10 @@ import Testing
         let links = try sample.all("book_tag")
         #expect(try sample.rows(links.filterKey([.integer(1), .integer(2)])) == ["1|2|1"])
         let two = try links.filterKeys([[.integer(1), .integer(1)], [.integer(3), .integer(2)]])
-        #expect(try sample.sql(two) == """
-            SELECT * FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (VALUES (?, ?), (?, ?))
-            """)
+        #expect(
+            try sample.sql(two) == """
+                SELECT * FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (VALUES (?, ?), (?, ?))
+                """)
         #expect(try sample.rows(two) == ["1|1|2", "3|2|1"])
         let many = try links.filterKeys((1...40).flatMap { i in (1...3).map { [.integer(i), .integer($0)] } })
         #expect(try many.compiled(by: sample.compiler).values.count == 1)
@@ -162,26 +170,31 @@ import Testing
     }
 
     @Test func `mismatched keys are errors that name the right ones`() throws {
-        #expect(requestError { _ = try authors.filterKey([.integer(1), .integer(2)]) }?.message
-            == "the key of `author` is `id`: expected 1 value, got 2")
-        #expect(requestError { _ = try sample.all("book_tag").filterKey([.integer(1)]) }?.message
-            == "the key of `book_tag` is `book_id`, `tag_id`: expected 2 values, got 1")
+        #expect(
+            requestError { _ = try authors.filterKey([.integer(1), .integer(2)]) }?.message
+                == "the key of `author` is `id`: expected 1 value, got 2")
+        #expect(
+            requestError { _ = try sample.all("book_tag").filterKey([.integer(1)]) }?.message
+                == "the key of `book_tag` is `book_id`, `tag_id`: expected 2 values, got 1")
         #expect(requestError { _ = try authors.filterKey([.null]) }?.message == "a key of `author` cannot be null")
-        #expect(requestError { _ = try books.filterUniqueKey([(2, .text("Typee"))]) }?.message
-            .contains("its unique keys are: (id), (author_id, title)") == true)
+        #expect(
+            requestError { _ = try books.filterUniqueKey([(2, .text("Typee"))]) }?.message
+                .contains("its unique keys are: (id), (author_id, title)") == true)
     }
 
     @Test func `mistakes are errors when the request is built`() throws {
-        #expect(requestError { _ = try authors.column("nmae") }?.message
-            == "no column `nmae` in `author`; did you mean `name`? Available: id, name, country, born, alive")
+        #expect(
+            requestError { _ = try authors.column("nmae") }?.message
+                == "no column `nmae` in `author`; did you mean `name`? Available: id, name, country, born, alive")
         #expect(requestError { _ = try authors.filter(.value(.boolean(false))) }?.kind == "argument")
         #expect(requestError { _ = try authors.filter(column("id").aggregate("max")) }?.message.contains("having") == true)
         #expect(requestError { _ = try authors.limit(-1) }?.message == "a limit cannot be negative: -1")
         #expect(requestError { _ = try authors.limit(1, offset: -1) }?.kind == "argument")
         #expect(requestError { _ = try authors.select([]) }?.message == "a selection cannot be empty")
         #expect(requestError { _ = try authors.group([]) }?.kind == "argument")
-        #expect(requestError { _ = try authors.annotated(with: [SelectedColumn(.integer(1), name: "NAME")]) }?.message
-            .contains("already") == true)
+        #expect(
+            requestError { _ = try authors.annotated(with: [SelectedColumn(.integer(1), name: "NAME")]) }?.message
+                .contains("already") == true)
         #expect(requestError { _ = try authors.order([Ordering(.integer(1))]) }?.kind == "argument")
         #expect(requestError { _ = try authors.orderColumn("agee") }?.kind == "unknown_column")
         #expect(requestError { _ = try sample.all("book_tag").column("rowid") }?.kind == "unknown_column")
@@ -191,24 +204,29 @@ import Testing
         let request = try books.filter(column("name").equal(.text("x")))
         let error = requestError { _ = try request.compiled(by: sample.compiler) }
         #expect(error?.kind == "not_joined")
-        #expect(error?.message == """
-            a column of `author` is used, but the request reads `book` only; join it: joining_required(...)
-            """)
+        #expect(
+            error?.message == """
+                a column of `author` is used, but the request reads `book` only; join it: joining_required(...)
+                """)
     }
 
     @Test func `the row id is a column of tables that have one`() throws {
-        #expect(try sample.sql(authors.filter(authors.column("rowid").equal(.integer(1))))
-            == #"SELECT * FROM "author" WHERE "author"."id" = ?"#)
+        #expect(
+            try sample.sql(authors.filter(authors.column("rowid").equal(.integer(1))))
+                == #"SELECT * FROM "author" WHERE "author"."id" = ?"#)
         let odd = try sample.all("odd \"name\"")
         #expect(try sample.sql(odd.orderByPrimaryKey()).hasSuffix(#"ORDER BY "odd ""name"""."rowid""#))
     }
 
     @Test func `an alias names the table in SQL text`() throws {
         let request = try sample.all("author", alias: "a")
-        let filtered = try request.filter(.sql("a.name LIKE ?", .positional([.text("D%")]))).order([Ordering(request.column("id"))])
-        #expect(try sample.sql(filtered) == """
-            SELECT * FROM "author" AS "a" WHERE (a.name LIKE ?) ORDER BY "a"."id"
-            """)
+        let filtered = try request.filter(.sql("a.name LIKE ?", .positional([.text("D%")]))).order([
+            Ordering(request.column("id"))
+        ])
+        #expect(
+            try sample.sql(filtered) == """
+                SELECT * FROM "author" AS "a" WHERE (a.name LIKE ?) ORDER BY "a"."id"
+                """)
         #expect(try sample.rows(filtered) == ["2|Duras|FR|1914|0"])
     }
 

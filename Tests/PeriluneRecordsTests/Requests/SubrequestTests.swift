@@ -23,14 +23,16 @@ import Testing
         let old = try books.filter(books.column("year").binary(.less, .integer(1900)))
         let ids = try old.select([SelectedColumn(books.column("author_id"))])
         let list = try authors.filter(authors.column("id").isIn(ids))
-        #expect(try sample.sql(list) == """
-            SELECT * FROM "author" WHERE "author"."id" IN (SELECT "book"."author_id" FROM "book" WHERE "book"."year" < ?)
-            """)
+        #expect(
+            try sample.sql(list) == """
+                SELECT * FROM "author" WHERE "author"."id" IN (SELECT "book"."author_id" FROM "book" WHERE "book"."year" < ?)
+                """)
         #expect(try names(list) == ["Melville"])
         let exists = try Expression.exists(books.filter(books.column("author_id").equal(authors.column("id"))))
-        #expect(try sample.sql(authors.filter(exists.unary(.not))) == """
-            SELECT * FROM "author" WHERE NOT EXISTS (SELECT 1 FROM "book" WHERE "book"."author_id" = "author"."id")
-            """)
+        #expect(
+            try sample.sql(authors.filter(exists.unary(.not))) == """
+                SELECT * FROM "author" WHERE NOT EXISTS (SELECT 1 FROM "book" WHERE "book"."author_id" = "author"."id")
+                """)
         #expect(try names(authors.filter(exists)) == ["Anonymous", "Duras", "Ernaux", "Melville"])
         let newest = try Expression.request(
             books.filter(books.column("author_id").equal(authors.column("id")))
@@ -41,22 +43,27 @@ import Testing
 
     @Test func `rows of several columns are compared with requests of equally many columns`() throws {
         let row = try Expression.row([books.column("author_id"), books.column("title")])
-        let wanted = try books.filter(books.column("author_id").unary(.isNotNull)).select([SelectedColumn(books.column("author_id")), SelectedColumn(books.column("title"))]).limit(2)
+        let wanted = try books.filter(books.column("author_id").unary(.isNotNull)).select([
+            SelectedColumn(books.column("author_id")), SelectedColumn(books.column("title")),
+        ]).limit(2)
         #expect(try sample.rows(books.filter(row.isIn(wanted)), .count) == ["2"])
-        #expect(requestError { _ = try row.isIn(books) }?.message
-            == "is_in: expected a request of 2 columns, got one of 5; use select(...)")
+        #expect(
+            requestError { _ = try row.isIn(books) }?.message
+                == "is_in: expected a request of 2 columns, got one of 5; use select(...)")
         #expect(requestError { _ = try row.binary(.add, row) }?.kind == "argument")
         #expect(requestError { _ = try books.select([SelectedColumn(row)]) }?.kind == "argument")
         #expect(requestError { _ = try Expression.request(books) }?.message.contains("expected a request of 1 column") == true)
     }
 
     @Test func `a nested request on the same table refers to its own rows, even in SQL text`() throws {
-        let inner = try authors.filter(authors.column("country").equal(.text("FR"))).select([SelectedColumn(authors.column("id"))])
+        let inner = try authors.filter(authors.column("country").equal(.text("FR"))).select([SelectedColumn(authors.column("id"))]
+        )
         let request = try authors.filter(authors.column("id").isIn(inner))
-        #expect(try sample.sql(request) == """
-            SELECT * FROM "author" WHERE "author"."id" IN \
-            (SELECT "author"."id" FROM "author" WHERE "author"."country" = ?)
-            """)
+        #expect(
+            try sample.sql(request) == """
+                SELECT * FROM "author" WHERE "author"."id" IN \
+                (SELECT "author"."id" FROM "author" WHERE "author"."country" = ?)
+                """)
         #expect(try names(request) == ["Duras", "Ernaux"])
         let text = try authors.filter(.sql("author.country = 'FR'")).select([SelectedColumn(authors.column("id"))])
         #expect(try names(authors.filter(authors.column("id").isIn(text))) == ["Duras", "Ernaux"])
@@ -66,7 +73,9 @@ import Testing
         let a = try sample.all("author", alias: "a")
         let association = try Association.belongsTo("author", from: books.table, to: a)
         let request = try books.aliased("A").joining(association, required: true)
-        #expect(requestError { _ = try request.compiled(by: sample.compiler) }?.message == "two tables of the request have the alias `a`")
+        #expect(
+            requestError { _ = try request.compiled(by: sample.compiler) }?.message
+                == "two tables of the request have the alias `a`")
         #expect(requestError { _ = try books.aliased("") }?.kind == "argument")
     }
 
@@ -93,9 +102,10 @@ import Testing
         let french = try authors.filter(authors.column("country").equal(.text("FR")))
         let old = try authors.filter(authors.column("born").binary(.less, .integer(1930)))
         let union = try french.compound(.union, old)
-        #expect(try sample.sql(union) == """
-            SELECT * FROM "author" WHERE "author"."country" = ? UNION SELECT * FROM "author" WHERE "author"."born" < ?
-            """)
+        #expect(
+            try sample.sql(union) == """
+                SELECT * FROM "author" WHERE "author"."country" = ? UNION SELECT * FROM "author" WHERE "author"."born" < ?
+                """)
         #expect(try names(union) == ["Duras", "Ernaux", "Melville"])
         #expect(try union.compiled(by: sample.compiler).plan.root?.isWhole == true)
         #expect(try names(french.compound(.intersect, old)) == ["Duras"])
@@ -135,12 +145,14 @@ import Testing
             SelectedColumn(authors.column("country")), SelectedColumn(.countOfRows(), name: "n"),
         ]).group([authors.column("country")]).nested()
         #expect(try sample.rows(counts.filter(counts.column("n").binary(.greater, .integer(1)))) == ["FR|2"])
-        #expect(requestError {
-            _ = try authors.select([SelectedColumn(.countOfRows())]).nested()
-        }?.message == "column 1 of the request needs a name: expression:as(\"name\")")
-        #expect(requestError {
-            _ = try authors.select([SelectedColumn(authors.column("id")), SelectedColumn(authors.column("ID"))]).nested()
-        }?.message.contains("two columns `id`") == true)
+        #expect(
+            requestError {
+                _ = try authors.select([SelectedColumn(.countOfRows())]).nested()
+            }?.message == "column 1 of the request needs a name: expression:as(\"name\")")
+        #expect(
+            requestError {
+                _ = try authors.select([SelectedColumn(authors.column("id")), SelectedColumn(authors.column("ID"))]).nested()
+            }?.message.contains("two columns `id`") == true)
     }
 
     // MARK: - Common tables
@@ -148,24 +160,27 @@ import Testing
     @Test func `a common table is defined once and read where it is needed`() throws {
         let french = try CommonTable("french", as: authors.filter(authors.column("country").equal(.text("FR"))))
         let request = try french.request.filter(french.request.column("born").binary(.greater, .integer(1930)))
-        #expect(try sample.sql(request) == #"""
-            WITH RECURSIVE "french"("id", "name", "country", "born", "alive") AS (SELECT * FROM "author" WHERE "author"."country" = ?) \#
-            SELECT * FROM "french" WHERE "french"."born" > ?
-            """#)
+        #expect(
+            try sample.sql(request) == #"""
+                WITH RECURSIVE "french"("id", "name", "country", "born", "alive") AS (SELECT * FROM "author" WHERE "author"."country" = ?) \#
+                SELECT * FROM "french" WHERE "french"."born" > ?
+                """#)
         #expect(try sample.rows(request) == ["4|Ernaux|FR|1940|1"])
         let column = french.table.column(named: "id")!
         let inner = try Request(source: french.request.source).select([SelectedColumn(.column(column, of: french.table))])
         let outer = try books.with(french).filter(books.column("author_id").isIn(inner))
         #expect(try sample.rows(outer, .count) == ["2"])
-        #expect(requestError { _ = try books.filter(books.column("author_id").isIn(inner)).compiled(by: sample.compiler) }?.message
-            == "the common table `french` is not part of the request; add it with with(...)")
+        #expect(
+            requestError { _ = try books.filter(books.column("author_id").isIn(inner)).compiled(by: sample.compiler) }?.message
+                == "the common table `french` is not part of the request; add it with with(...)")
     }
 
     @Test func `a common table declares its columns and may be recursive`() throws {
         let people = try sample.all("person")
         let tree = try CommonTable("tree", columns: ["id", "name", "level"])
         let root = try people.filter(people.column("boss_id").unary(.isNull)).select([
-            SelectedColumn(people.column("id")), SelectedColumn(people.column("name")), SelectedColumn(.integer(0), name: "level"),
+            SelectedColumn(people.column("id")), SelectedColumn(people.column("name")),
+            SelectedColumn(.integer(0), name: "level"),
         ])
         let up = try Association("up", isPlural: false, from: people.table, columns: [(2, 0)], to: tree.request)
         let below = try people.joining(up, required: true).select([
@@ -177,7 +192,9 @@ import Testing
         let ordered = try request.order([Ordering(request.column("level")), Ordering(request.column("name"))])
         #expect(try sample.rows(ordered) == ["1|Ada|0", "2|Bob|1", "3|Cy|1", "4|Di|2"])
         #expect(try sample.rows(ordered, .count) == ["4"])
-        #expect(requestError { _ = try tree.defined(as: people.limit(1).select([SelectedColumn(people.column("id"))])) }?.kind == "argument")
+        #expect(
+            requestError { _ = try tree.defined(as: people.limit(1).select([SelectedColumn(people.column("id"))])) }?.kind
+                == "argument")
         #expect(requestError { _ = try CommonTable("x", columns: ["a", "A"]) }?.kind == "argument")
         #expect(requestError { _ = try people.with(tree) }?.message == "the common table `tree` is not defined yet")
     }
@@ -193,15 +210,18 @@ import Testing
     @Test func `a common table may share its name with a table without hiding it`() throws {
         let fake = try CommonTable("author", as: authors.filter(authors.column("id").equal(.integer(1))))
         #expect(try sample.rows(fake.request, .count) == ["1"])
-        let request = try books.with(fake).filter(books.column("author_id").isIn(
-            fake.request.select([SelectedColumn(fake.request.column("id"))])))
+        let request = try books.with(fake).filter(
+            books.column("author_id").isIn(
+                fake.request.select([SelectedColumn(fake.request.column("id"))])))
         #expect(try sample.rows(request, .count) == ["2"])
     }
 
     @Test func `names of common tables must differ in more than case`() throws {
         let a = try CommonTable("x", as: authors)
         let b = try CommonTable("X", as: books)
-        #expect(requestError { _ = try authors.with(a).with(b) }?.message == "two common tables are named `X`; names must differ in more than case")
+        #expect(
+            requestError { _ = try authors.with(a).with(b) }?.message
+                == "two common tables are named `X`; names must differ in more than case")
         #expect(try sample.rows(authors.with(a).with(a), .count) == ["4"])
     }
 

@@ -29,16 +29,18 @@ import Testing
         let compiled = try update(
             books.filter(price.binary(.greater, .integer(9))), "price", price.binary(.multiply, .integer(3)),
             returning: .columns([SelectedColumn(books.column("title")), SelectedColumn(price)]))
-        #expect(compiled.plan.sql == """
-            UPDATE "book" SET "price" = "book"."price" * ? WHERE "book"."price" > ? RETURNING "book"."title", "book"."price"
-            """)
+        #expect(
+            compiled.plan.sql == """
+                UPDATE "book" SET "price" = "book"."price" * ? WHERE "book"."price" > ? RETURNING "book"."title", "book"."price"
+                """)
         #expect(compiled.values == [.integer(3), .integer(9)])
         #expect(compiled.plan.root?.names == ["title", "price"])
-        #expect(try sample.rows(compiled) .sorted() == ["L'Amant|28.5", "Moby-Dick|37.5"])
+        #expect(try sample.rows(compiled).sorted() == ["L'Amant|28.5", "Moby-Dick|37.5"])
     }
 
     @Test func `deleted rows can be returned as whole rows`() throws {
-        let compiled = try books.filter(books.column("year").unary(.isNull)).compiledDelete(returning: .allColumns, by: sample.compiler)
+        let compiled = try books.filter(books.column("year").unary(.isNull)).compiledDelete(
+            returning: .allColumns, by: sample.compiler)
         #expect(compiled.plan.sql == #"DELETE FROM "book" WHERE "book"."year" IS NULL RETURNING *"#)
         #expect(compiled.plan.root?.isWhole == true)
         #expect(compiled.plan.root?.columns == 0..<5)
@@ -51,7 +53,8 @@ import Testing
 
     @Test func `an alias only affects the names of columns`() throws {
         let b = try sample.all("book", alias: "b")
-        let compiled = try update(b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
+        let compiled = try update(
+            b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
             returning: .columns([SelectedColumn(b.column("title"))]))
         #expect(compiled.plan.sql == #"UPDATE "book" SET "title" = ? WHERE "book"."id" = ? RETURNING "book"."title""#)
         #expect(try sample.rows(compiled) == ["X"])
@@ -59,7 +62,8 @@ import Testing
 
     @Test func `an alias that equals the name of the table is allowed`() throws {
         let b = try sample.all("book", alias: "book")
-        let compiled = try update(b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
+        let compiled = try update(
+            b.filter(b.column("id").equal(.integer(1))), "title", .text("X"),
             returning: .columns([SelectedColumn(b.column("title"))]))
         #expect(compiled.plan.sql == #"UPDATE "book" SET "title" = ? WHERE "book"."id" = ? RETURNING "book"."title""#)
         #expect(try sample.rows(compiled) == ["X"])
@@ -68,20 +72,27 @@ import Testing
     @Test func `requests with orders, limits, joins or associations choose the rows by their key`() throws {
         let cheapest = try books.order([Ordering(books.column("price")).nulls(first: false)]).limit(2)
         let compiled = try cheapest.compiledDelete(returning: .columns([SelectedColumn(books.column("id"))]), by: sample.compiler)
-        #expect(compiled.plan.sql == """
-            DELETE FROM "book" WHERE "book"."id" IN (WITH "perilune_rows" AS MATERIALIZED \
-            (SELECT "book"."id" AS "made_0", * FROM "book" ORDER BY "book"."price" NULLS LAST LIMIT ?) \
-            SELECT "made_0" FROM "perilune_rows") RETURNING "book"."id"
-            """)
+        #expect(
+            compiled.plan.sql == """
+                DELETE FROM "book" WHERE "book"."id" IN (WITH "perilune_rows" AS MATERIALIZED \
+                (SELECT "book"."id" AS "made_0", * FROM "book" ORDER BY "book"."price" NULLS LAST LIMIT ?) \
+                SELECT "made_0" FROM "perilune_rows") RETURNING "book"."id"
+                """)
         #expect(Set(try sample.rows(compiled)) == ["5", "6"])
         let french = try books.joining(book(authors.filter(authors.column("country").equal(.text("FR")))), required: true)
-        #expect(try sample.rows(update(french, "price", .integer(0), returning: .columns([SelectedColumn(books.column("id"))]))) == ["3"])
+        #expect(
+            try sample.rows(update(french, "price", .integer(0), returning: .columns([SelectedColumn(books.column("id"))]))) == [
+                "3"
+            ])
         let links = try sample.all("book_tag")
-        let some = try links.order([Ordering(links.column("position"), isDescending: true), Ordering(links.column("book_id"))]).limit(2)
+        let some = try links.order([Ordering(links.column("position"), isDescending: true), Ordering(links.column("book_id"))])
+            .limit(2)
         let deleted = try some.compiledDelete(by: sample.compiler)
-        #expect(deleted.plan.sql.hasPrefix("""
-            DELETE FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (WITH "perilune_rows" AS MATERIALIZED (SELECT
-            """))
+        #expect(
+            deleted.plan.sql.hasPrefix(
+                """
+                DELETE FROM "book_tag" WHERE ("book_tag"."book_id", "book_tag"."tag_id") IN (WITH "perilune_rows" AS MATERIALIZED (SELECT
+                """))
         _ = try sample.rows(deleted)
         #expect(try sample.rows(links) == ["2|1|1", "3|2|1"])
     }
@@ -90,9 +101,10 @@ import Testing
         let links = try sample.all("book_tag")
         let byKey = try links.group([links.column("tag_id"), links.column("book_id")])
         #expect(try sample.rows(byKey.compiledDelete(returning: .allColumns, by: sample.compiler)).count == 4)
-        #expect(requestError {
-            _ = try authors.group([authors.column("country")]).compiledDelete(by: sample.compiler)
-        }?.message.contains("a group of rows cannot be written") == true)
+        #expect(
+            requestError {
+                _ = try authors.group([authors.column("country")]).compiledDelete(by: sample.compiler)
+            }?.message.contains("a group of rows cannot be written") == true)
     }
 
     @Test func `conflict policies are written`() throws {
@@ -108,21 +120,27 @@ import Testing
     }
 
     @Test func `requests that cannot be written are errors`() throws {
-        #expect(requestError { _ = try books.compiledUpdate([], by: sample.compiler) }?.message == "update_all: expected at least one column to change")
-        #expect(requestError {
-            _ = try books.compiledUpdate([Assignment(1, .integer(1)), Assignment(1, .integer(2))], by: sample.compiler)
-        }?.message == "update_all: `author_id` is given twice")
+        #expect(
+            requestError { _ = try books.compiledUpdate([], by: sample.compiler) }?.message
+                == "update_all: expected at least one column to change")
+        #expect(
+            requestError {
+                _ = try books.compiledUpdate([Assignment(1, .integer(1)), Assignment(1, .integer(2))], by: sample.compiler)
+            }?.message == "update_all: `author_id` is given twice")
         #expect(requestError { _ = try update(books, "price", books.column("price").aggregate("sum")) }?.kind == "argument")
         #expect(requestError { _ = try books.compiledDelete(returning: .columns([]), by: sample.compiler) }?.kind == "argument")
-        #expect(requestError {
-            _ = try books.compiledDelete(returning: .columns([SelectedColumn(.countOfRows(), name: "n")]), by: sample.compiler)
-        }?.kind == "argument")
+        #expect(
+            requestError {
+                _ = try books.compiledDelete(
+                    returning: .columns([SelectedColumn(.countOfRows(), name: "n")]), by: sample.compiler)
+            }?.kind == "argument")
         #expect(requestError { _ = try books.compound(.union, books).compiledDelete(by: sample.compiler) }?.kind == "argument")
         try sample.change("CREATE TABLE made (a, b AS (a + 1)); CREATE VIEW seen AS SELECT 1 AS x")
         let made = try sample.all("made")
         #expect(requestError { _ = try update(made, "b", .integer(1)) }?.message.contains("generated") == true)
         let seen = try sample.all("seen")
-        #expect(requestError { _ = try seen.limit(1).compiledDelete(by: sample.compiler) }?.message
-            == "`seen` has no primary key; name the columns")
+        #expect(
+            requestError { _ = try seen.limit(1).compiledDelete(by: sample.compiler) }?.message
+                == "`seen` has no primary key; name the columns")
     }
 }

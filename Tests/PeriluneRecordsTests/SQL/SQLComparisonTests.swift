@@ -7,14 +7,22 @@ import Testing
 /// Random texts, compared with SQLite's own interpretation.
 @Suite struct SQLComparisonTests {
     private static let parts = [
-        "SELECT", "VALUES", "WITH c AS (SELECT 1)", "INSERT INTO t", "REPLACE INTO t", "UPDATE t SET a =", "DELETE FROM t", "WHERE", "EXPLAIN",
-        "FROM t", "a", "b", "t", "1", "2.5e-3", ".5", "0x1F", "'x'", "';'", "'--'", "'a''b'", "\"a\"", "\"a;\"", "`a`", "[a]", "x'0a'", "?", "?3",
-        ":n", "@n", "$n", "$n::m", "$n(';)", "$n(--)", ":n$1", "#n", "(", ")", ",", ";", "=", "==", "<>", "||", "->", "->>", "-", "--", "-- ;\n",
-        "/*", "*/", "/* ; */", "/* ' */", "/", "*", "+", ".", "AS", "AND", "IN", "BEGIN", "COMMIT", "SAVEPOINT s", "PRAGMA user_version",
-        "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END", "END", "CASE WHEN", "THEN", "\n", "\t", "\u{FEFF}", "\u{C}", "é", "replace(a, 1, 2)",
+        "SELECT", "VALUES", "WITH c AS (SELECT 1)", "INSERT INTO t", "REPLACE INTO t", "UPDATE t SET a =", "DELETE FROM t",
+        "WHERE", "EXPLAIN",
+        "FROM t", "a", "b", "t", "1", "2.5e-3", ".5", "0x1F", "'x'", "';'", "'--'", "'a''b'", "\"a\"", "\"a;\"", "`a`", "[a]",
+        "x'0a'", "?", "?3",
+        ":n", "@n", "$n", "$n::m", "$n(';)", "$n(--)", ":n$1", "#n", "(", ")", ",", ";", "=", "==", "<>", "||", "->", "->>", "-",
+        "--", "-- ;\n",
+        "/*", "*/", "/* ; */", "/* ' */", "/", "*", "+", ".", "AS", "AND", "IN", "BEGIN", "COMMIT", "SAVEPOINT s",
+        "PRAGMA user_version",
+        "CREATE TRIGGER g AFTER INSERT ON t BEGIN SELECT 1; END", "END", "CASE WHEN", "THEN", "\n", "\t", "\u{FEFF}", "\u{C}",
+        "é", "replace(a, 1, 2)",
     ]
 
-    private static let beginnings = ["SELECT", "SELECT", "VALUES (", "INSERT INTO t VALUES (", "WITH c AS (SELECT", "DELETE FROM t WHERE", "", "UPDATE t SET a ="]
+    private static let beginnings = [
+        "SELECT", "SELECT", "VALUES (", "INSERT INTO t VALUES (", "WITH c AS (SELECT", "DELETE FROM t WHERE", "",
+        "UPDATE t SET a =",
+    ]
 
     private func randomText(_ random: inout some RandomNumberGenerator) -> String {
         var text = Self.beginnings.randomElement(using: &random)!
@@ -68,7 +76,9 @@ import Testing
         }
         scanner.skipStatement(after: first)
         // The text that SQLite uses, without blanks after it.
-        let isSame = scanner.position == compiled.length || SQLScreening.isBlank(.init(rebasing: bytes[min(scanner.position, compiled.length)...]))
+        let isSame =
+            scanner.position == compiled.length
+            || SQLScreening.isBlank(.init(rebasing: bytes[min(scanner.position, compiled.length)...]))
         #expect(isSame, "\(sql): \(scanner.position) \(compiled.length)")
         #expect(parameters(.init(rebasing: bytes[..<scanner.position])) == names(compiled.statement), "\(sql)")
         let screening = SQLScreening(bytes)
@@ -82,7 +92,8 @@ import Testing
         case .read, .control: #expect(isReadOnly, "\(sql)")
         case .insert, .change: #expect(!isReadOnly, "\(sql)")
         case .empty: Issue.record("not empty: \(sql)")
-        case .other, .files, .forbidden, .memory, .functions, .unenforced: #expect(!first.isSolid || !isReadOnly || sql.contains("PRAGMA"), "\(sql)")
+        case .other, .files, .forbidden, .memory, .functions, .unenforced:
+            #expect(!first.isSolid || !isReadOnly || sql.contains("PRAGMA"), "\(sql)")
         }
     }
 
@@ -116,7 +127,10 @@ import Testing
             var count = 0
             for _ in 0..<5_000 {
                 let (opening, closing) = [("\"", "\""), ("'", "'"), ("`", "`"), ("[", "]")].randomElement(using: &random)!
-                let text = opening + (0..<Int.random(in: 1...5, using: &random)).map { _ in letters.randomElement(using: &random)! }.joined() + closing
+                let text =
+                    opening
+                    + (0..<Int.random(in: 1...5, using: &random)).map { _ in letters.randomElement(using: &random)! }.joined()
+                    + closing
                 let bytes = Array(text.utf8)
                 let (name, isWhole) = bytes.withUnsafeBufferPointer { bytes in
                     var scanner = SQLScanner(bytes)

@@ -14,7 +14,8 @@ import Testing
     }
 
     private static let letters: [SQLToken.Kind: String] = [
-        .blank: "_", .comment: "c", .word: "w", .name: "n", .string: "s", .blob: "b", .number: "d", .parameter: "p", .sign: "o", .flaw: "x",
+        .blank: "_", .comment: "c", .word: "w", .name: "n", .string: "s", .blob: "b", .number: "d", .parameter: "p", .sign: "o",
+        .flaw: "x",
     ]
 
     private func solid(_ sql: String) -> [String] {
@@ -26,15 +27,25 @@ import Testing
         ("'it''s' \"a\"\"b\" `c``d` [e\"f]]", ["s'it''s'", "n\"a\"\"b\"", "n`c``d`", "n[e\"f]", "x]"]),
         ("'a' 'b' '''' ''", ["s'a'", "s'b'", "s''''", "s''"]),
         ("x'0aF' X'' x'zz' xa'1' x", ["bx'0aF'", "bX''", "bx'zz'", "wxa", "s'1'", "wx"]),
-        ("1 1.5 .5 1. 1e5 1e+5 1.5E-3 1e 0x1Fg 1a $ .", ["d1", "d1.5", "d.5", "d1.", "d1e5", "d1e+5", "d1.5E-3", "d1e", "d0x1F", "wg", "d1a", "x$", "o."]),
-        ("? ?12 ?1a :a @b $c #d :a$b $a::b::c $a(x,'y) :a( b)", [
-            "p?", "p?12", "p?1", "wa", "p:a", "p@b", "p$c", "p#d", "p:a$b", "p$a::b::c", "p$a(x,'y)", "x:a(", "wb", "o)",
-        ]),
+        (
+            "1 1.5 .5 1. 1e5 1e+5 1.5E-3 1e 0x1Fg 1a $ .",
+            ["d1", "d1.5", "d.5", "d1.", "d1e5", "d1e+5", "d1.5E-3", "d1e", "d0x1F", "wg", "d1a", "x$", "o."]
+        ),
+        (
+            "? ?12 ?1a :a @b $c #d :a$b $a::b::c $a(x,'y) :a( b)",
+            [
+                "p?", "p?12", "p?1", "wa", "p:a", "p@b", "p$c", "p#d", "p:a$b", "p$a::b::c", "p$a(x,'y)", "x:a(", "wb", "o)",
+            ]
+        ),
         (": @ :: :::a a:b a$b", ["x:", "x@", "x:", "x:", "p:::a", "wa", "p:b", "wa$b"]),
-        ("a->b ->> c - > d==e=f<=g<>h<<i<j>=k>>l>m!=n||o|p&q~r", [
-            "wa", "o->", "wb", "o->>", "wc", "o-", "o>", "wd", "o==", "we", "o=", "wf", "o<=", "wg", "o<>", "wh", "o<<", "wi", "o<", "wj",
-            "o>=", "wk", "o>>", "wl", "o>", "wm", "o!=", "wn", "o||", "wo", "o|", "wp", "o&", "wq", "o~", "wr",
-        ]),
+        (
+            "a->b ->> c - > d==e=f<=g<>h<<i<j>=k>>l>m!=n||o|p&q~r",
+            [
+                "wa", "o->", "wb", "o->>", "wc", "o-", "o>", "wd", "o==", "we", "o=", "wf", "o<=", "wg", "o<>", "wh", "o<<", "wi",
+                "o<", "wj",
+                "o>=", "wk", "o>>", "wl", "o>", "wm", "o!=", "wn", "o||", "wo", "o|", "wp", "o&", "wq", "o~", "wr",
+            ]
+        ),
         ("! ^ \\ {", ["x!", "x^", "x\\", "x{"]),
         ("a--b\nc/*d\n*/e", ["wa", "wc", "we"]),
         ("/", ["o/"]), ("-", ["o-"]), ("--", []), ("", []), ("a\u{FEFF}b \u{FEFF}c", ["wa\u{FEFF}b", "wc"]),
@@ -44,7 +55,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("'a", ["s'a!"]), ("'a''", ["s'a''!"]), ("\"a", ["n\"a!"]), ("[a", ["n[a!"]), ("x'1", ["bx'1!"]), ("/*", ["c/*!"]), ("/*a", ["c/*a!"]), ("/*/", ["c/*/!"]),
+        ("'a", ["s'a!"]), ("'a''", ["s'a''!"]), ("\"a", ["n\"a!"]), ("[a", ["n[a!"]), ("x'1", ["bx'1!"]), ("/*", ["c/*!"]),
+        ("/*a", ["c/*a!"]), ("/*/", ["c/*/!"]),
         ("/**/a", ["c/**/", "wa"]), ("/***/a", ["c/***/", "wa"]), ("--a", ["c--a"]), ("--a\nb", ["c--a", "_\n", "wb"]),
     ])
     func `an unterminated token extends to the end of the text`(_ sql: String, _ expected: [String]) {
@@ -63,7 +75,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("a", "a"), ("\"a\"\"b\"", "a\"b"), ("'it''s'", "it's"), ("[a\"\"]", "a\"\""), ("`x``y`", "x`y"), ("''", ""), ("\"\"\"\"\"\"", "\"\""),
+        ("a", "a"), ("\"a\"\"b\"", "a\"b"), ("'it''s'", "it's"), ("[a\"\"]", "a\"\""), ("`x``y`", "x`y"), ("''", ""),
+        ("\"\"\"\"\"\"", "\"\""),
     ])
     func `names are read without their quotes`(_ sql: String, _ expected: String) {
         let name = Array(sql.utf8).withUnsafeBufferPointer { bytes in

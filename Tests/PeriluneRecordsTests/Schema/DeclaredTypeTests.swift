@@ -4,23 +4,30 @@ import Testing
 @testable import PeriluneRecords
 
 @Suite struct DeclaredTypeTests {
-    @Test(arguments: [
-        ("BOOLEAN", .boolean), ("bool", .boolean), ("Boolean(1)", .boolean), ("BOOLEAN ( 1 , 2 )", .boolean), (" bool\n(1)", .boolean),
-        ("BOOLEANS", nil), ("BOOLEAN UNSIGNED", nil), ("BOOL EAN", nil), ("(BOOLEAN)", nil), ("TINYINT(1)", nil), ("BIT", nil),
-        ("DATE", .day), (" date (3)", .day), ("datetime(6)", .date), ("Timestamp (3)", .date), ("TIMESTAMP WITH TIME ZONE", nil), ("TIME", nil),
-        ("BLOB", .blob), ("LONGBLOB", .blob), ("blob(16)", .blob), ("BLOBTEXT", nil), ("BLOB INTEGER", nil),
-        ("", nil), ("ANY", nil), ("TEXT", nil), ("(", nil), (" ", nil),
-    ] as [(String, DeclaredType.Content?)])
+    @Test(
+        arguments: [
+            ("BOOLEAN", .boolean), ("bool", .boolean), ("Boolean(1)", .boolean), ("BOOLEAN ( 1 , 2 )", .boolean),
+            (" bool\n(1)", .boolean),
+            ("BOOLEANS", nil), ("BOOLEAN UNSIGNED", nil), ("BOOL EAN", nil), ("(BOOLEAN)", nil), ("TINYINT(1)", nil),
+            ("BIT", nil),
+            ("DATE", .day), (" date (3)", .day), ("datetime(6)", .date), ("Timestamp (3)", .date),
+            ("TIMESTAMP WITH TIME ZONE", nil), ("TIME", nil),
+            ("BLOB", .blob), ("LONGBLOB", .blob), ("blob(16)", .blob), ("BLOBTEXT", nil), ("BLOB INTEGER", nil),
+            ("", nil), ("ANY", nil), ("TEXT", nil), ("(", nil), (" ", nil),
+        ] as [(String, DeclaredType.Content?)])
     func `the name of a declared type determines the values of its fields`(_ text: String, _ content: DeclaredType.Content?) {
         #expect(DeclaredType(text).content == content)
     }
 
-    @Test(arguments: [
-        ("INTEGER", .integer), ("TINYINT(1)", .integer), ("CHARINT", .integer), ("FLOATING POINT", .integer), ("VARCHAR(20)", .text),
-        ("clob", .text), ("Text", .text), ("BLOBTEXT", .text), ("", .blob), ("BLOB", .blob), ("REALBLOB", .blob), ("DOUBLE", .real),
-        ("Float", .real), ("REAL", .real), ("STRING", .numeric), ("BOOLEAN", .numeric), ("DATE", .numeric), ("ANY", .numeric),
-        ("DECIMAL(10,5)", .numeric), (" ", .numeric),
-    ] as [(String, DeclaredType.Affinity)])
+    @Test(
+        arguments: [
+            ("INTEGER", .integer), ("TINYINT(1)", .integer), ("CHARINT", .integer), ("FLOATING POINT", .integer),
+            ("VARCHAR(20)", .text),
+            ("clob", .text), ("Text", .text), ("BLOBTEXT", .text), ("", .blob), ("BLOB", .blob), ("REALBLOB", .blob),
+            ("DOUBLE", .real),
+            ("Float", .real), ("REAL", .real), ("STRING", .numeric), ("BOOLEAN", .numeric), ("DATE", .numeric), ("ANY", .numeric),
+            ("DECIMAL(10,5)", .numeric), (" ", .numeric),
+        ] as [(String, DeclaredType.Affinity)])
     func `affinities follow SQLite's rules`(_ text: String, _ affinity: DeclaredType.Affinity) {
         #expect(DeclaredType(text).affinity == affinity)
     }
@@ -38,7 +45,8 @@ import Testing
         var random = SystemRandomNumberGenerator()
         try DatabaseQueue().write { db in
             for _ in 0..<2_000 {
-                let type = "t" + (0..<Int.random(in: 0...4, using: &random)).map { _ in parts.randomElement(using: &random)! }.joined()
+                let type =
+                    "t" + (0..<Int.random(in: 0...4, using: &random)).map { _ in parts.randomElement(using: &random)! }.joined()
                 try db.execute(sql: "CREATE TABLE a (c \(type)); CREATE TABLE b AS SELECT c FROM a")
                 let made = try String.fetchOne(db, sql: "SELECT type FROM pragma_table_info('b')")
                 let declared = try #require(try TableSchema.read("a", in: db)).columns[0].type

@@ -32,12 +32,15 @@ import Testing
 
     @Test func `a request on a view uses columns in SQL and gives its rows fields`() throws {
         let request = Request(view, schema: sample.schema)
-        let compiled = try request.filter(request.column("full_name").equal(.text("Duras"))).order([Ordering(request.column("born"))])
-            .compiled(by: sample.compiler)
-        #expect(compiled.plan.sql == """
-            SELECT "author"."id", "author"."name", "author"."country", "author"."alive" FROM "author" \
-            WHERE "author"."name" = ? ORDER BY "author"."born"
-            """)
+        let compiled = try request.filter(request.column("full_name").equal(.text("Duras"))).order([
+            Ordering(request.column("born"))
+        ])
+        .compiled(by: sample.compiler)
+        #expect(
+            compiled.plan.sql == """
+                SELECT "author"."id", "author"."name", "author"."country", "author"."alive" FROM "author" \
+                WHERE "author"."name" = ? ORDER BY "author"."born"
+                """)
         #expect(compiled.plan.root?.names == ["id", "full_name", "country", "alive"])
         #expect(throws: RequestError.self) { try request.column("name") }
     }

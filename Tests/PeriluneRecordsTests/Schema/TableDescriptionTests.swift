@@ -8,16 +8,17 @@ import Testing
 
     init() throws {
         try database.write { db in
-            try db.execute(sql: """
-                CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-                CREATE TABLE book (
-                    id INTEGER PRIMARY KEY, author INTEGER REFERENCES author ON DELETE CASCADE, title TEXT NOT NULL DEFAULT 'x',
-                    FOREIGN KEY (title) REFERENCES author (name));
-                CREATE INDEX book_by_title ON book (lower(title), author) WHERE author > 1;
-                CREATE VIEW old AS SELECT * FROM book;
-                CREATE TRIGGER note_book AFTER INSERT ON book BEGIN SELECT 1; END;
-                CREATE VIRTUAL TABLE search USING fts5(body);
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+                    CREATE TABLE book (
+                        id INTEGER PRIMARY KEY, author INTEGER REFERENCES author ON DELETE CASCADE, title TEXT NOT NULL DEFAULT 'x',
+                        FOREIGN KEY (title) REFERENCES author (name));
+                    CREATE INDEX book_by_title ON book (lower(title), author) WHERE author > 1;
+                    CREATE VIEW old AS SELECT * FROM book;
+                    CREATE TRIGGER note_book AFTER INSERT ON book BEGIN SELECT 1; END;
+                    CREATE VIRTUAL TABLE search USING fts5(body);
+                    """)
         }
     }
 
@@ -29,7 +30,12 @@ import Testing
         let book = try database.read { db in try #require(try TableDescription.readAll(in: db, named: "BOOK").first) }
         #expect(book == tables[1])
         #expect(book.foreignKeys.map(\.references) == [[nil], ["name"]])
-        #expect(book.indexes == [.init(name: "book_by_title", columns: [nil, "author"], collations: ["BINARY", "BINARY"], isUnique: false, isPartial: true, origin: "c")])
+        #expect(
+            book.indexes == [
+                .init(
+                    name: "book_by_title", columns: [nil, "author"], collations: ["BINARY", "BINARY"], isUnique: false,
+                    isPartial: true, origin: "c")
+            ])
         #expect(book.columns[2].defaultValue == "'x'")
     }
 

@@ -8,27 +8,29 @@ import Testing
 
     init() throws {
         try database.write { db in
-            try db.execute(sql: """
-                CREATE TABLE Author (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'unknown', country);
-                CREATE TABLE book (
-                    isbn TEXT PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author ON DELETE CASCADE,
-                    title TEXT, price REAL, gross REAL AS (price * 1.2) STORED, half AS (price / 2),
-                    UNIQUE (author_id, title));
-                CREATE TABLE loan (
-                    book TEXT, day DATE, PRIMARY KEY (day, book),
-                    FOREIGN KEY (book) REFERENCES book (isbn) ON UPDATE SET NULL) WITHOUT ROWID;
-                """)
-            try db.execute(sql: """
-                CREATE UNIQUE INDEX some ON book (price) WHERE price > 0;
-                CREATE UNIQUE INDEX other ON book (lower(title), price);
-                CREATE INDEX plain ON book (title, price);
-                CREATE VIEW cheap AS SELECT * FROM book WHERE price < 5;
-                CREATE VIEW broken AS SELECT * FROM missing;
-                CREATE VIRTUAL TABLE note USING fts5(body);
-                CREATE TABLE descending (id INTEGER PRIMARY KEY DESC);
-                CREATE TABLE strict (a INT) STRICT;
-                CREATE TABLE names (rowid TEXT, _rowid_ INTEGER, oid TEXT, "a ""b" TEXT);
-                """)
+            try db.execute(
+                sql: """
+                    CREATE TABLE Author (id INTEGER PRIMARY KEY, name TEXT NOT NULL DEFAULT 'unknown', country);
+                    CREATE TABLE book (
+                        isbn TEXT PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author ON DELETE CASCADE,
+                        title TEXT, price REAL, gross REAL AS (price * 1.2) STORED, half AS (price / 2),
+                        UNIQUE (author_id, title));
+                    CREATE TABLE loan (
+                        book TEXT, day DATE, PRIMARY KEY (day, book),
+                        FOREIGN KEY (book) REFERENCES book (isbn) ON UPDATE SET NULL) WITHOUT ROWID;
+                    """)
+            try db.execute(
+                sql: """
+                    CREATE UNIQUE INDEX some ON book (price) WHERE price > 0;
+                    CREATE UNIQUE INDEX other ON book (lower(title), price);
+                    CREATE INDEX plain ON book (title, price);
+                    CREATE VIEW cheap AS SELECT * FROM book WHERE price < 5;
+                    CREATE VIEW broken AS SELECT * FROM missing;
+                    CREATE VIRTUAL TABLE note USING fts5(body);
+                    CREATE TABLE descending (id INTEGER PRIMARY KEY DESC);
+                    CREATE TABLE strict (a INT) STRICT;
+                    CREATE TABLE names (rowid TEXT, _rowid_ INTEGER, oid TEXT, "a ""b" TEXT);
+                    """)
         }
     }
 
@@ -62,9 +64,12 @@ import Testing
         #expect(!table.containsUniqueKey([3]))
         #expect(table.indexes.contains([2, 3]))
         #expect(table.columns.map(\.generation) == [nil, nil, nil, nil, .stored, .virtual])
-        #expect(table.foreignKeys == [
-            .init(table: "author", columns: ["author_id"], referencedColumns: ["id"], onDelete: "cascade", onUpdate: "no action")
-        ])
+        #expect(
+            table.foreignKeys == [
+                .init(
+                    table: "author", columns: ["author_id"], referencedColumns: ["id"], onDelete: "cascade", onUpdate: "no action"
+                )
+            ])
         #expect(try read("loan").foreignKeys.map(\.onUpdate) == ["set null"])
     }
 

@@ -9,12 +9,12 @@ import Testing
         "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY)",
         "scenarios/support.lua": "title = 'shared'",
         "scenarios/sub/b_scenario.lua": """
-            scenario("inner", function(t)
-              check(title == "shared")
-              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 0)
-              print(math.random(1000000))
-            end)
-            """,
+        scenario("inner", function(t)
+          check(title == "shared")
+          check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 0)
+          print(math.random(1000000))
+        end)
+        """,
         "scenarios/a_scenario.lua": text,
     ]
 
@@ -47,7 +47,9 @@ import Testing
     @Test func `a file that is given by two paths runs once`() async throws {
         let project = try ScenarioProject(Self.files)
         let run = try await project.run {
-            $0.paths = ["scenarios", "scenarios/../scenarios/a_scenario.lua", "scenarios/a_scenario.lua:1"].map { ScenarioPath("\(project.path)/\($0)") }
+            $0.paths = ["scenarios", "scenarios/../scenarios/a_scenario.lua", "scenarios/a_scenario.lua:1"].map {
+                ScenarioPath("\(project.path)/\($0)")
+            }
         }
         #expect(run.summary.results.count == 5 && run.summary.count(.passed) == 5)
     }
@@ -71,7 +73,8 @@ import Testing
     }
 
     @Test func `the command in a failure runs exactly the failed case`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("price of {n}", { cases = { { name = "one", n = 1 }, { name = "two", n = 2 } } }, function(t)
               check(t.case.n == 1)
             end)
@@ -83,11 +86,13 @@ import Testing
         let again = try await project.run { $0.paths = [ScenarioPath(project.path + "/scenarios/a_scenario.lua:1:2")] }
         #expect(again.summary.results.map(\.scenario.caseName) == ["two"])
         let loop = try ScenarioProject("for i = 1, 3 do scenario('s' .. i, function(t) check(i ~= 2) end) end")
-        #expect(try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
+        #expect(
+            try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
     }
 
     @Test func `a file may catch a refused definition and define another scenario`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("before", function(t) check(true) end)
             if not pcall(scenario, "refused", { no_such_option = 1 }, function(t) end) then
               scenario("in its place", function(t) check(true) end)

@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test func `scenarios are selected by text, regardless of case`() async throws {
-        #expect(try await names { $0.selection.filters = [.text("MONTH"), .text("mail")] } == ["Mail is sent", "closes the month"])
+        #expect(
+            try await names { $0.selection.filters = [.text("MONTH"), .text("mail")] } == ["Mail is sent", "closes the month"])
     }
 
     @Test func `scenarios are selected by a regular expression`() async throws {
@@ -45,7 +46,11 @@ import Testing
     }
 
     @Test func `a path may end with a line`() {
-        #expect(ScenarioPath("a:12") == { var path = ScenarioPath("a"); path.line = 12; return path }())
+        #expect(
+            ScenarioPath("a:12")
+                == {
+                    var path = ScenarioPath("a"); path.line = 12; return path
+                }())
         #expect(ScenarioPath("./scenarios/").path == "scenarios")
         #expect(ScenarioPath("a:b").path == "a:b" && ScenarioPath("a:b").line == nil)
     }

@@ -12,7 +12,8 @@ import Testing
     }
 
     @Test func `templates are layers, each created once and copied`() async throws {
-        let run = try await run("""
+        let run = try await run(
+            """
             template("one", function(db) db:execute("INSERT INTO thing (name) VALUES ('one')") end)
             template("two", { on = "one" }, function(db) db:execute("INSERT INTO thing (name) VALUES ('two')") end)
             for i, name in ipairs{ "two", "one", "two" } do
@@ -28,7 +29,8 @@ import Testing
     }
 
     @Test func `a changed row has its stored key, even if SQLite considers another key equal`() async throws {
-        let run = try await run("""
+        let run = try await run(
+            """
             scenario("a", function(t)
               t.db:execute[[
                 CREATE TABLE word (k TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO word VALUES ('abc', 1), ('def', 2);
@@ -66,7 +68,8 @@ import Testing
     }
 
     @Test func `a failing template fails the scenarios that use it`() async throws {
-        let run = try await run("""
+        let run = try await run(
+            """
             template("bad", function(db) db:execute("INSERT INTO thign VALUES (1)") end)
             scenario("a", { template = "bad" }, function(t) end)
             scenario("b", { template = "bad" }, function(t) end)
@@ -79,15 +82,20 @@ import Testing
     }
 
     @Test func `a template that takes too long is ended, and its time limit can be raised`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             template("endless", { timeout = "100ms" }, function() while true do end end)
             scenario("it", { template = "endless" }, function(t) end)
             """)
         let message = try await project.run().result("it").failures.first?.message
-        #expect(message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets this limit")
+        #expect(
+            message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets this limit"
+        )
         try project.write("template('x', { timeout = 'soon' }, function() end)", to: "scenarios/a_scenario.lua")
         let mistake = try await project.run().summary.results.first?.failures.first?.message
-        #expect(mistake == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
+        #expect(
+            mistake
+                == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
     }
 
     @Test func `a failing migration is reported with its file`() async throws {
@@ -97,8 +105,9 @@ import Testing
     }
 
     @Test func `databases can be empty, files, or copies of fixtures`() async throws {
-        let project = try ScenarioProject(Self.migration.merging([
-            "scenarios/a_scenario.lua": """
+        let project = try ScenarioProject(
+            Self.migration.merging([
+                "scenarios/a_scenario.lua": """
                 scenario("empty", { database = "empty" }, function(t) check(#t.db:tables() == 0) end)
                 scenario("file", { database = "file" }, function(t)
                   t.db:execute("INSERT INTO thing (name) VALUES ('x')")
@@ -117,7 +126,7 @@ import Testing
                 end)
                 scenario("missing", { database = "fixture:new.sqlite" }, function(t) end)
                 """
-        ]) { $1 })
+            ]) { $1 })
         try project.write(Self.fixture(), to: "scenarios/fixtures/old.sqlite")
         let run = try await project.run()
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
@@ -129,7 +138,9 @@ import Testing
         defer { try? FileManager.default.removeItem(atPath: path) }
         let stage = try ScenarioStage(.memory, image: nil, seed: 0)
         defer { stage.close() }
-        try stage.writer.write { db in try db.execute(sql: "CREATE TABLE old (id INTEGER PRIMARY KEY); INSERT INTO old VALUES (1)") }
+        try stage.writer.write { db in
+            try db.execute(sql: "CREATE TABLE old (id INTEGER PRIMARY KEY); INSERT INTO old VALUES (1)")
+        }
         return try Data(stage.image().bytes)
     }
 
@@ -158,7 +169,8 @@ import Testing
     }
 
     @Test func `the clock stands still, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
-        let run = try await run("""
+        let run = try await run(
+            """
             scenario("clock", function(t)
               check(t.db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")
               t.clock:set("2026-03-31T18:00:00Z")
@@ -177,12 +189,13 @@ import Testing
     }
 
     @Test func `databases of failed scenarios can be kept`() async throws {
-        let project = try ScenarioProject(Self.migration.merging([
-            "scenarios/a_scenario.lua": """
+        let project = try ScenarioProject(
+            Self.migration.merging([
+                "scenarios/a_scenario.lua": """
                 scenario("bad", function(t) t.db:execute("INSERT INTO thing (name) VALUES ('x')") error("no") end)
                 scenario("good", function(t) end)
                 """
-        ]) { $1 })
+            ]) { $1 })
         let run = try await project.run { $0.keepsFailedDatabases = true }
         let path = try #require(run.result("bad").database)
         defer { try? FileManager.default.removeItem(atPath: path) }

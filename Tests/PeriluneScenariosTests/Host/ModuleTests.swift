@@ -11,18 +11,18 @@ import Testing
         "scenarios/helpers/names.lua": "return { name = 'Ada' }",
         "scenarios/inner/beside.lua": "return { value = 1 }",
         "scenarios/inner/a_scenario.lua": """
-            local beside = require("beside")
-            scenario("it", function(t)
-              check(beside.value == 1)
-              check(helper.name == "Ada")
-              check(require("helpers.names") == helper)
-              check(require("shop.orders").total == 3)
-              check(t.run("script.lua").value == 3)
-            end)
-            scenario("nowhere", function(t) require("nowhere") end)
-            scenario("misspelt", function(t) require("besde") end)
-            scenario("outside", function(t) require("...etc") end)
-            """,
+        local beside = require("beside")
+        scenario("it", function(t)
+          check(beside.value == 1)
+          check(helper.name == "Ada")
+          check(require("helpers.names") == helper)
+          check(require("shop.orders").total == 3)
+          check(t.run("script.lua").value == 3)
+        end)
+        scenario("nowhere", function(t) require("nowhere") end)
+        scenario("misspelt", function(t) require("besde") end)
+        scenario("outside", function(t) require("...etc") end)
+        """,
         "shop/orders.lua": "return { total = 3 }",
         "script.lua": "return require('shop.orders').total",
     ]
@@ -38,7 +38,8 @@ import Testing
     }
 
     @Test func `a misspelled function or module of an effect is an error with the nearest name`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("calls", function(t)
               t.effects.mail:stub("send", true)
               expect(#t.effects.mail:calls("send")):equals(0)
@@ -63,29 +64,29 @@ import Testing
     @Test func `Swift functions are called unless they have external effects`() async throws {
         let project = try ScenarioProject([
             "scenarios/a_scenario.lua": """
-                local tax = require("tax")
-                scenario("scripts and scenarios", function(t)
-                  t.effects.mail:stub("send", "queued")
-                  check(tax.of(100) == 20)
-                  local result = t.run("script.lua")
-                  check(result.value == 40)
-                  expect(result.output):equals("queued\\n")
-                  expect(t.effects.mail:calls("send")):equals { { "ada", n = 1 } }
-                end)
-                scenario("unexpected", function(t) require("mail").send("ada") end)
-                scenario("in place of a function", function(t)
-                  t.effects.tax:stub("of", function(cents) return -cents end)
-                  check(t.run("script.lua").value == -200)
-                end)
-                scenario("waits", function(t) check(tax.later(1) == 2) end)
-                scenario("arguments that it would refuse", function(t)
-                  t.effects.mail:stub("send", true)
-                  local is_ok, err = pcall(require("mail").send, {})
-                  check(not is_ok and err.kind == "argument")
-                  expect(err.message):contains("mail.send: argument 1: expected a string, got a table")
-                  check(#t.effects.mail:calls("send") == 0)
-                end)
-                """,
+            local tax = require("tax")
+            scenario("scripts and scenarios", function(t)
+              t.effects.mail:stub("send", "queued")
+              check(tax.of(100) == 20)
+              local result = t.run("script.lua")
+              check(result.value == 40)
+              expect(result.output):equals("queued\\n")
+              expect(t.effects.mail:calls("send")):equals { { "ada", n = 1 } }
+            end)
+            scenario("unexpected", function(t) require("mail").send("ada") end)
+            scenario("in place of a function", function(t)
+              t.effects.tax:stub("of", function(cents) return -cents end)
+              check(t.run("script.lua").value == -200)
+            end)
+            scenario("waits", function(t) check(tax.later(1) == 2) end)
+            scenario("arguments that it would refuse", function(t)
+              t.effects.mail:stub("send", true)
+              local is_ok, err = pcall(require("mail").send, {})
+              check(not is_ok and err.kind == "argument")
+              expect(err.message):contains("mail.send: argument 1: expected a string, got a table")
+              check(#t.effects.mail:calls("send") == 0)
+            end)
+            """,
             "script.lua": "print(require('mail').send('ada')) return require('tax').of(200)",
         ])
         let sent = Mutex(0)

@@ -5,13 +5,15 @@ import Testing
 @testable import PeriluneScenarios
 
 @Suite struct ScriptTests {
-    private func run(_ script: String, _ scenario: String, _ change: (inout ScenarioOptions) -> Void = { _ in }) async throws -> ScenarioProject.Outcome {
+    private func run(_ script: String, _ scenario: String, _ change: (inout ScenarioOptions) -> Void = { _ in }) async throws
+        -> ScenarioProject.Outcome
+    {
         let project = try ScenarioProject([
             "migrations/1_thing.sql": """
-                CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, done BOOLEAN);
-                CREATE TABLE note (text TEXT);
-                INSERT INTO thing VALUES (1, 'one', FALSE), (2, 'two', TRUE);
-                """,
+            CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, done BOOLEAN);
+            CREATE TABLE note (text TEXT);
+            INSERT INTO thing VALUES (1, 'one', FALSE), (2, 'two', TRUE);
+            """,
             "script.lua": script, "scenarios/a_scenario.lua": scenario,
         ])
         return try await project.run(.pretty) { change(&$0) }
@@ -66,7 +68,8 @@ import Testing
                 try project.write(try #require(GrantTable.script(using: row.capability, in: project.path)), to: "\(number).lua")
                 checks += "expect(t.run('\(number).lua').value, '\(row.capability)'):equals(\(row.isGiven[column]))\n"
             }
-            try project.write("scenario('grants', { grants = \(grants) }, function(t)\n\(checks)end)", to: "scenarios/a_scenario.lua")
+            try project.write(
+                "scenario('grants', { grants = \(grants) }, function(t)\n\(checks)end)", to: "scenarios/a_scenario.lua")
             try GrantTable.prepare(project.path)
             let run = try await project.run(.pretty)
             #expect(run.summary.count(.passed) == 1, "\(grant): \(run[.pretty])")
@@ -75,10 +78,12 @@ import Testing
 
     @Test func `a refused effect names its grant`() async throws {
         let refusals = [
-            "os.remove('x')": "files", "os.tmpname()": "files", "io.output('x')": "files", "io.output(1)": "files", "io.open('x', 'a')": "files",
+            "os.remove('x')": "files", "os.tmpname()": "files", "io.output('x')": "files", "io.output(1)": "files",
+            "io.open('x', 'a')": "files",
             "perilune.queue('x.sqlite')": "files", "os.execute('true')": "programs", "io.popen('true')": "programs",
             "package.loadlib('x', '*')": "native",
-            "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' require 'libPeriluneTestExtension'": "native",
+            "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' require 'libPeriluneTestExtension'":
+                "native",
         ]
         for (code, grant) in refusals {
             let run = try await run(code, "scenario('refused', function(t) t.run('script.lua') end)")
@@ -188,15 +193,15 @@ import Testing
     @Test func `the executed lines of scripts are recorded`() async throws {
         let project = try ScenarioProject([
             "script.lua": """
-                local function never()
-                  return 1
-                end
-                local function often() return 2 end
-                for i = 1, 3 do often() end
-                if often() == 3 then
-                  never()
-                end
-                """,
+            local function never()
+              return 1
+            end
+            local function often() return 2 end
+            for i = 1, 3 do often() end
+            if often() == 3 then
+              never()
+            end
+            """,
             "scenarios/a_scenario.lua": "scenario('script', function(t) t.run('script.lua') end)",
         ])
         let run = try await project.run { $0.coversLines = true }

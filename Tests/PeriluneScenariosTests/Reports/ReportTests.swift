@@ -8,19 +8,19 @@ import Testing
     private static let files = [
         "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
         "scenarios/a_scenario.lua": """
-            scenario("passes & prints <this>", function(t)
-              print("a \\27[31mred\\27[0m word, and a \\0")
-              t.step("first # step", function() check(true) end)
-            end)
-            scenario("fails", function(t)
-              t.db:execute("INSERT INTO book (title) VALUES (?)", "Typee")
-              t.step("counting", function()
-                check(t.db:fetch_value("SELECT COUNT(*) FROM book WHERE title = ?", "Typee") == 2)
-              end)
-            end)
-            scenario.skip("not # now", "skipped", function(t) end)
-            scenario("late", { timeout = "200ms" }, function(t) while true do end end)
-            """,
+        scenario("passes & prints <this>", function(t)
+          print("a \\27[31mred\\27[0m word, and a \\0")
+          t.step("first # step", function() check(true) end)
+        end)
+        scenario("fails", function(t)
+          t.db:execute("INSERT INTO book (title) VALUES (?)", "Typee")
+          t.step("counting", function()
+            check(t.db:fetch_value("SELECT COUNT(*) FROM book WHERE title = ?", "Typee") == 2)
+          end)
+        end)
+        scenario.skip("not # now", "skipped", function(t) end)
+        scenario("late", { timeout = "200ms" }, function(t) while true do end end)
+        """,
         "scenarios/b_scenario.lua": "scenario('x' function() end)",
     ]
 
@@ -30,16 +30,20 @@ import Testing
 
     @Test func `failures show the step, the operands, the last SQL with its plan, and the rerun command`() async throws {
         let text = try await run(.pretty)
-        #expect(text.contains("""
-            FAIL  scenarios/a_scenario.lua:5  fails   (0 ms, seed 7f3a)
-              step      counting      scenarios/a_scenario.lua:8
-            """), "\(text)")
-        #expect(text.contains("""
-              last SQL  scenarios/a_scenario.lua:8   SELECT COUNT(*) FROM book WHERE title = ?
-                        args 'Typee'      1 row
-                        plan SCAN book
-              rerun     perilune test scenarios/a_scenario.lua:5 --seed 7f3a
-            """), "\(text)")
+        #expect(
+            text.contains(
+                """
+                FAIL  scenarios/a_scenario.lua:5  fails   (0 ms, seed 7f3a)
+                  step      counting      scenarios/a_scenario.lua:8
+                """), "\(text)")
+        #expect(
+            text.contains(
+                """
+                  last SQL  scenarios/a_scenario.lua:8   SELECT COUNT(*) FROM book WHERE title = ?
+                            args 'Typee'      1 row
+                            plan SCAN book
+                  rerun     perilune test scenarios/a_scenario.lua:5 --seed 7f3a
+                """), "\(text)")
         #expect(text.contains("TIMEOUT  scenarios/a_scenario.lua:12  late"))
         #expect(text.hasSuffix("1 passed, 1 failed, 1 timed out, 1 errored, 1 skipped\n"), "\(text)")
     }
@@ -63,7 +67,9 @@ import Testing
         #expect(text.contains("ok 4 - scenarios/a_scenario.lua:11 skipped # SKIP not # now\n"))
         #expect(text.hasSuffix("\n1..5\n"))
         let failing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
-        #expect(failing.output.contains("Failed tests:  1, 3, 5") || failing.output.contains("Failed 3/5 subtests"), "\(failing.output)")
+        #expect(
+            failing.output.contains("Failed tests:  1, 3, 5") || failing.output.contains("Failed 3/5 subtests"),
+            "\(failing.output)")
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)")
     }
 
@@ -93,7 +99,8 @@ import Testing
     }
 
     @Test func `names and expressions of several lines are valid in TAP reports`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("one\\nname", function(t)
               t.step("one\\nstep", function() check("a" == [[
             b
@@ -120,18 +127,26 @@ import Testing
         let text = try await run(.junit)
         try checkSchema("junit.xsd", text)
         #expect(text.contains("<testsuites>\n"))
-        #expect(text.contains(#/<testsuite name="scenarios/a_scenario.lua" package="scenarios" id="0" timestamp="[0-9-]{10}T[0-9:]{8}" hostname="[^"]+" tests="4" /#))
-        #expect(text.contains(#"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" time="0"/>"#), "\(text)")
-        #expect(text.contains("""
-                <system-out>scenarios/a_scenario.lua:1 passes &amp; prints &lt;this&gt;
-            step ok: first # step
-            a \u{FFFD}[31mred
-            """), "\(text)")
+        #expect(
+            text.contains(
+                #/<testsuite name="scenarios/a_scenario.lua" package="scenarios" id="0" timestamp="[0-9-]{10}T[0-9:]{8}" hostname="[^"]+" tests="4" /#
+            ))
+        #expect(
+            text.contains(#"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" time="0"/>"#),
+            "\(text)")
+        #expect(
+            text.contains(
+                """
+                    <system-out>scenarios/a_scenario.lua:1 passes &amp; prints &lt;this&gt;
+                step ok: first # step
+                a \u{FFFD}[31mred
+                """), "\(text)")
         try checkSchema("junit.xsd", try await ScenarioProject("").run(.junit)[.junit])
     }
 
     @Test func `JUnit reports with attempts, rounds and odd characters conform to the schema`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("one\\nname\\0", { retry = 2 }, function(t)
               t.note("a note")
               check("<a>" == "]]>")
@@ -147,7 +162,10 @@ import Testing
         let text = try await run(.extendedJUnit)
         try checkSchema("junit_extended.xsd", text)
         #expect(text.contains(#"<testsuites name="perilune" tests="5" failures="2" errors="1" skipped="1" time="0">"#), "\(text)")
-        #expect(text.contains(#"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" file="scenarios/a_scenario.lua" line="1" time="0">"#))
+        #expect(
+            text.contains(
+                #"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" file="scenarios/a_scenario.lua" line="1" time="0">"#
+            ))
         #expect(text.contains("<system-out>step ok: first # step\na \u{FFFD}[31mred"))
         #expect(text.contains(#"<error message="#))
     }
@@ -155,7 +173,8 @@ import Testing
     /// A scenario whose first attempts fail, each in a different way. With `passes`, the third attempt succeeds.
     private func retried(passes: Int) throws -> ScenarioProject {
         let project = try ScenarioProject("")
-        try project.write("""
+        try project.write(
+            """
             scenario("unsteady", { retry = 2 }, function(t)
               local path = "\(project.path)/attempts"
               local file = io.open(path)
@@ -179,14 +198,17 @@ import Testing
             #expect(!text.contains("attempt 3: check"))
         }
         let run = try await retried(passes: 3).run(.extendedJUnit, .pretty)
-        #expect(run[.extendedJUnit].matches(of: #/<flakyFailure message="attempt [12]: check/#).count == 2, "\(run[.extendedJUnit])")
+        #expect(
+            run[.extendedJUnit].matches(of: #/<flakyFailure message="attempt [12]: check/#).count == 2, "\(run[.extendedJUnit])")
         #expect(run[.extendedJUnit].contains(#"tests="1" failures="0""#))
-        #expect(run[.pretty].contains("""
-              attempt   2 of 3   (failed, 0 ms, seed 7f3b)
-              at        scenarios/a_scenario.lua:10
-              attempt 2: check(number >= 3)
-                number is 2
-            """), "\(run[.pretty])")
+        #expect(
+            run[.pretty].contains(
+                """
+                  attempt   2 of 3   (failed, 0 ms, seed 7f3b)
+                  at        scenarios/a_scenario.lua:10
+                  attempt 2: check(number >= 3)
+                    number is 2
+                """), "\(run[.pretty])")
         #expect(run[.pretty].contains("  output    this is attempt 1\n"))
     }
 
@@ -219,11 +241,13 @@ import Testing
     @Test func `a verbose report also shows passed scenarios`() async throws {
         let project = try ScenarioProject(Self.files)
         let text = try await project.run(.pretty, isVerbose: true)[.pretty]
-        #expect(text.contains("""
-            PASS  scenarios/a_scenario.lua:1  passes & prints <this>   (0 ms)
-              step      first # step   (0 ms)
-              output    a \\u{1b}[31mred\\u{1b}[0m word, and a \\u{0}
-            """), "\(text)")
+        #expect(
+            text.contains(
+                """
+                PASS  scenarios/a_scenario.lua:1  passes & prints <this>   (0 ms)
+                  step      first # step   (0 ms)
+                  output    a \\u{1b}[31mred\\u{1b}[0m word, and a \\u{0}
+                """), "\(text)")
         #expect(text.contains("SKIP  scenarios/a_scenario.lua:11  skipped  not # now\n"))
     }
 }

@@ -16,7 +16,9 @@ struct TAPGrammar {
     static func check(_ text: String, version: Int) throws {
         guard text.hasSuffix("\n") else { throw Mistake(line: text, reason: "the last line has no end") }
         var lines = text.dropLast().split(separator: "\n", omittingEmptySubsequences: false)[...]
-        guard lines.popFirst().map(String.init) == "TAP version \(version)" else { throw Mistake(line: text, reason: "no version") }
+        guard lines.popFirst().map(String.init) == "TAP version \(version)" else {
+            throw Mistake(line: text, reason: "no version")
+        }
         var document = TAPGrammar(lines: lines, indentation: "")
         try document.readBody(upTo: nil)
         guard document.lines.isEmpty else { throw Mistake(line: String(document.lines.first!), reason: "after the end") }
@@ -40,7 +42,9 @@ struct TAPGrammar {
                 var subtest = TAPGrammar(lines: lines, indentation: indentation + "    ")
                 try subtest.readBody(upTo: title)
                 lines = subtest.lines
-                guard let point = next, point.contains(title) else { throw fail("the subtest \(title) has no test point of its name") }
+                guard let point = next, point.contains(title) else {
+                    throw fail("the subtest \(title) has no test point of its name")
+                }
             } else if line.hasPrefix("#") {
                 lines.removeFirst()
             } else if let match = line.wholeMatch(of: /1\.\.(\d+)(?: # .+)?/) {

@@ -36,7 +36,8 @@ import Testing
         """
 
     private func run(
-        _ service: String, _ scenario: String = scenario, _ formats: ScenarioReportFormat..., crashes: CrashSelection = .all, depth: Int = 1,
+        _ service: String, _ scenario: String = scenario, _ formats: ScenarioReportFormat..., crashes: CrashSelection = .all,
+        depth: Int = 1,
         points: Int = 200
     ) async throws -> (result: ScenarioResult, outcome: ScenarioProject.Outcome) {
         let project = try ScenarioProject([
@@ -106,12 +107,15 @@ import Testing
     /// Returns the failures of an automation that is not safe.
     ///
     /// - Parameter prefix: The beginning of the text of the only point to test; `nil` for all points.
-    private func faults(_ service: String, _ scenario: String = scenario, at prefix: String? = nil) async throws -> [ScenarioFailure] {
+    private func faults(_ service: String, _ scenario: String = scenario, at prefix: String? = nil) async throws
+        -> [ScenarioFailure]
+    {
         var crashes = CrashSelection.all
         if let prefix { crashes = try await point(prefix, of: service, scenario) }
         let result = try await run(service, scenario, crashes: crashes).result
         #expect(result.outcome == .failed)
-        let failed = try #require(result.crashes?.failed.first, "no crash was found to be harmful: \(result.failures.map(\.message))")
+        let failed = try #require(
+            result.crashes?.failed.first, "no crash was found to be harmful: \(result.failures.map(\.message))")
         // A single point repeats the failure.
         let again = try await run(service, scenario, crashes: .at(failed.numbers)).result
         #expect(again.failures.first?.message == result.failures.first?.message)
@@ -130,7 +134,8 @@ import Testing
     }
 
     @Test func `a memo that is written after the transaction of its step is found`() async throws {
-        let failures = try await faults("""
+        let failures = try await faults(
+            """
             perilune.automation{ name = "reserve", interrupted = "rerun", on = { change = "orders" }, run = function()
               if db:fetch_value("SELECT count(*) FROM memo") == 0 then
                 db:write(function(db) db:execute("UPDATE stock SET reserved = reserved + 1") end)
@@ -138,7 +143,8 @@ import Testing
               end
             end }
             """, Self.plainScenario("true"))
-        let failure = try #require(failures.first { $0.message.contains("after a commit (service.lua:3)") }, "\(failures.map(\.message))")
+        let failure = try #require(
+            failures.first { $0.message.contains("after a commit (service.lua:3)") }, "\(failures.map(\.message))")
         #expect(failure.kind == "crash_rows")
         #expect(failure.message.hasSuffix("`stock` differs from the undisturbed run"), "\(failure.message)")
         #expect(failure.details.contains("- stock: id = 1, reserved = 2"), "\(failure.details)")
@@ -146,12 +152,17 @@ import Testing
     }
 
     @Test func `a key made of the time is found`() async throws {
-        let failures = try await faults(Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())"), at: "after payments.charge")
-        #expect(failures.contains { $0.message.contains("payments.charge was called twice with different arguments") }, "\(failures.map(\.message))")
+        let failures = try await faults(
+            Self.service.replacing("payments.charge(id, key)", with: "payments.charge(id, os.time())"),
+            at: "after payments.charge")
+        #expect(
+            failures.contains { $0.message.contains("payments.charge was called twice with different arguments") },
+            "\(failures.map(\.message))")
     }
 
     @Test func `a trigger that is consumed before its work is recorded is found`() async throws {
-        let failures = try await faults("""
+        let failures = try await faults(
+            """
             local Paid = perilune.record("orders"):filter{ state = "paid" }
             perilune.automation{ name = "take", interrupted = "rerun", on = { change = Paid, initially = true }, run = function()
               local id = db:fetch_value("SELECT min(id) FROM orders WHERE state = 'paid'")
@@ -161,11 +172,14 @@ import Testing
               db:write(function(db) db:execute("UPDATE orders SET state = 'closed' WHERE id = ?", id) end)
             end }
             """, Self.plainScenario("true"))
-        #expect(failures.contains { $0.message.contains("after a commit (service.lua:5): `orders`, `stock` differ") }, "\(failures.map(\.message))")
+        #expect(
+            failures.contains { $0.message.contains("after a commit (service.lua:5): `orders`, `stock` differ") },
+            "\(failures.map(\.message))")
     }
 
     @Test func `a retry counter in memory is found`() async throws {
-        let failures = try await faults("""
+        let failures = try await faults(
+            """
             local payments = require "payments"
             local tries = 0
             local Paid = perilune.record("orders"):filter{ state = "paid" }
@@ -180,17 +194,21 @@ import Testing
               db:write(function(db) db:execute("UPDATE orders SET state = 'closed'") end)
             end }
             """, Self.scenario.replacing(":once()", with: ""))
-        #expect(failures.contains { $0.message.contains("was called 5 times, in the undisturbed run 3") }, "\(failures.map(\.message))")
+        #expect(
+            failures.contains { $0.message.contains("was called 5 times, in the undisturbed run 3") },
+            "\(failures.map(\.message))")
     }
 
     @Test func `a step outside of a transaction is found`() async throws {
-        let failures = try await faults("""
+        let failures = try await faults(
+            """
             local jobs = perilune.jobs("reserve")
             jobs:handle(function(job)
               db:execute("UPDATE stock SET reserved = reserved + 1")
               db:execute("UPDATE orders SET state = 'closed' WHERE id = ?", job.order)
             end)
-            """, """
+            """,
+            """
             scenario("reserved", { crash = true }, function(t)
               local service = t.service("service.lua")
               t.db:execute("INSERT INTO orders(state, total) VALUES ('paid', 5)")
@@ -211,9 +229,13 @@ import Testing
               check(t.db:fetch_value("SELECT count(*) FROM orders") >= 2)
             end)
             """
-        let failures = try await faults("for i = 1, 2 do db:execute(\"INSERT INTO orders(state, total) VALUES ('new', ?)\", i) end", scenario)
+        let failures = try await faults(
+            "for i = 1, 2 do db:execute(\"INSERT INTO orders(state, total) VALUES ('new', ?)\", i) end", scenario)
         #expect(failures.contains { $0.message.contains("`orders` differs") }, "\(failures.map(\.message))")
-        let result = try await run("for i = 1, 2 do db:execute(\"INSERT OR IGNORE INTO orders(id, state, total) VALUES (?1, 'new', ?1)\", i) end", scenario).result
+        let result = try await run(
+            "for i = 1, 2 do db:execute(\"INSERT OR IGNORE INTO orders(id, state, total) VALUES (?1, 'new', ?1)\", i) end",
+            scenario
+        ).result
         #expect(result.outcome == .passed, "\(result.failures.map(\.message))")
     }
 
@@ -247,7 +269,8 @@ import Testing
 
     @Test func `invalid values of the option are explained`() async throws {
         for (value, text) in [
-            ("1", "option `crash`"), ("\"twice\"", "option `crash`"), ("{ ignor = {} }", "did you mean `ignore`?"), ("{ down = -1 }", "`down`"),
+            ("1", "option `crash`"), ("\"twice\"", "option `crash`"), ("{ ignor = {} }", "did you mean `ignore`?"),
+            ("{ down = -1 }", "`down`"),
         ] {
             let result = try await run("", "scenario(\"a\", { crash = \(value) }, function(t) check(true) end)").result
             #expect(result.failures.first?.message.contains(text) == true, "\(value): \(result.failures.map(\.message))")
@@ -257,7 +280,9 @@ import Testing
     // MARK: - Services
 
     @Test func `a scenario kills, stops and starts a service itself`() async throws {
-        let result = try await run(Self.service, """
+        let result = try await run(
+            Self.service,
+            """
             scenario("by hand", function(t)
               t.effects.payments:stub("charge", true)
               local service = t.service("service.lua")
@@ -273,7 +298,8 @@ import Testing
               service:stop()
               expect(tostring(service)):matches("not running")
             end)
-            """).result
+            """
+        ).result
         #expect(result.failures.map(\.message) == [])
     }
 
@@ -285,18 +311,23 @@ import Testing
     }
 
     @Test func `run_until_idle ends at its limit and names the remaining run`() async throws {
-        let result = try await run("""
+        let result = try await run(
+            """
             perilune.automation{ name = "again", retry = { times = 1000, wait = "1 day", factor = 1 }, on = { change = "orders" }, run = function()
               error("no")
             end }
-            """, """
+            """,
+            """
             scenario("never idle", function(t)
               local service = t.service("service.lua")
               t.db:execute("INSERT INTO orders(state, total) VALUES ('paid', 5)")
               service:run_until_idle{ within = "10 days" }
             end)
-            """).result
-        #expect(result.failures.first?.message.contains("run 1 of `again` is waiting until") == true, "\(result.failures.map(\.message))")
+            """
+        ).result
+        #expect(
+            result.failures.first?.message.contains("run 1 of `again` is waiting until") == true,
+            "\(result.failures.map(\.message))")
     }
 
     // MARK: - Reports
@@ -308,6 +339,10 @@ import Testing
         let text = try await run(service, Self.scenario, format, crashes: crashes).outcome[format]
         #expect(text.contains("crash at point"), "\(text)")
         #expect(text.contains("--crash-at"))
-        if format == .html { #expect(text.contains("<ol class=\"timeline\">")) } else { #expect(text.contains("crash points") || text.contains("\"crashes\"")) }
+        if format == .html {
+            #expect(text.contains("<ol class=\"timeline\">"))
+        } else {
+            #expect(text.contains("crash points") || text.contains("\"crashes\""))
+        }
     }
 }

@@ -5,7 +5,8 @@ import PeriluneTestTools
 
 @Suite struct RunningTests {
     @Test func `scenarios pass, fail and are skipped`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("good", function(t) check(1 + 1 == 2) end)
             scenario("bad", function(t) check(1 + 1 == 3) end)
             scenario.skip("no time", "left out", function(t) check(false) end)
@@ -22,22 +23,23 @@ import PeriluneTestTools
         let project = try ScenarioProject([
             "migrations/1_thing.sql": "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT)",
             "scenarios/a_scenario.lua": """
-                for _, name in ipairs{ "one", "two" } do
-                  scenario(name, function(t)
-                    check(leftover == nil)
-                    rawset(_G, "leftover", true)
-                    t.db:execute("INSERT INTO thing (name) VALUES (?)", name)
-                    check(t.db:fetch_value("SELECT COUNT(*) FROM thing") == 1)
-                  end)
-                end
-                """,
+            for _, name in ipairs{ "one", "two" } do
+              scenario(name, function(t)
+                check(leftover == nil)
+                rawset(_G, "leftover", true)
+                t.db:execute("INSERT INTO thing (name) VALUES (?)", name)
+                check(t.db:fetch_value("SELECT COUNT(*) FROM thing") == 1)
+              end)
+            end
+            """,
         ])
         let run = try await project.run { $0.workers = 2 }
         #expect(run.summary.count(.passed) == 2)
     }
 
     @Test func `a scenario that takes too long is ended, in Lua and in SQL`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("lua", { timeout = "100ms" }, function(t) while true do pcall(function() while true do end end) end end)
             scenario("sql", { timeout = "100ms" }, function(t)
               t.db:fetch_value("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n")
@@ -52,7 +54,8 @@ import PeriluneTestTools
     }
 
     @Test func `internal statements of full-text tables do not count as queries`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("counted", function(t)
               local db = t.db
               db:execute "CREATE TABLE task (id INTEGER PRIMARY KEY, title TEXT)"
@@ -79,7 +82,8 @@ import PeriluneTestTools
     @Test func `a scenario that passes on its second attempt is flaky`() async throws {
         let project = try ScenarioProject("")
         let marker = project.path + "/marker"
-        try project.write("""
+        try project.write(
+            """
             scenario("flaky", { retry = 2 }, function(t)
               local file = io.open("\(marker)", "r")
               if not file then
@@ -98,7 +102,8 @@ import PeriluneTestTools
     }
 
     @Test func `a scenario that is expected to fail passes by failing`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("known", { fails = "bug 12" }, function(t) error("boom") end)
             scenario("mended", { fails = "bug 13" }, function(t) end)
             """)
@@ -106,11 +111,14 @@ import PeriluneTestTools
         #expect(try run.outcome("known") == .passed)
         #expect(try run.result("known").reason == "failed as expected: bug 12")
         #expect(try run.outcome("mended") == .failed)
-        #expect(try run.result("mended").failures[0].message == "it passed, but was expected to fail (bug 13); remove the option `fails`")
+        #expect(
+            try run.result("mended").failures[0].message
+                == "it passed, but was expected to fail (bug 13); remove the option `fails`")
     }
 
     @Test func `scenarios with the same lock never run at once`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             for i = 1, 6 do
               scenario("locked " .. i, { lock = "file" }, function(t)
                 local path = t.tmp_dir:match("^(.*)/[^/]*$") .. "/lock-of-a-test"
@@ -127,7 +135,8 @@ import PeriluneTestTools
     }
 
     @Test func `random values depend on the seed and the scenario`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             for i = 1, 3 do
               scenario("random " .. i, function(t)
                 print(math.random(1000000), t.db:fetch_value("SELECT random()"), perilune.uuid())
@@ -151,10 +160,11 @@ import PeriluneTestTools
         let names = { (run: ScenarioProject.Outcome) in run.summary.results.map(\.scenario.name) }
         let first = try await names(project.run { $0.order = .random })
         let again = try await names(project.run { $0.order = .random })
-        let other = try await names(project.run {
-            $0.order = .random
-            $0.seed = RunSeed(2)
-        })
+        let other = try await names(
+            project.run {
+                $0.order = .random
+                $0.seed = RunSeed(2)
+            })
         #expect(first == again)
         #expect(first != other)
         #expect(Set(first) == Set(other))
@@ -180,16 +190,19 @@ import PeriluneTestTools
     }
 
     @Test func `an interrupted run ends its current scenarios and reports the rest as not run`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
             """)
-        let run = try await project.run(.junit, started: { run in
-            Task {
-                _ = await eventually { !run.status.isEmpty }
-                run.interrupt()
-            }
-        })
+        let run = try await project.run(
+            .junit,
+            started: { run in
+                Task {
+                    _ = await eventually { !run.status.isEmpty }
+                    run.interrupt()
+                }
+            })
         #expect(try run.outcome("endless") == .interrupted)
         #expect(run.summary.notRun == 1)
         #expect(run.summary.exitStatus == 130)
@@ -197,16 +210,19 @@ import PeriluneTestTools
     }
 
     @Test func `reports list the scenarios that an interrupted run did not start`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("endless", { timeout = "15m" }, function(t) while true do end end)
             scenario("after", function(t) end)
             """)
-        let run = try await project.run(.tap, .junit, .jsonl, started: { run in
-            Task {
-                _ = await eventually { !run.status.isEmpty }
-                run.interrupt()
-            }
-        })
+        let run = try await project.run(
+            .tap, .junit, .jsonl,
+            started: { run in
+                Task {
+                    _ = await eventually { !run.status.isEmpty }
+                    run.interrupt()
+                }
+            })
         #expect(run[.tap].contains("ok 2 - scenarios/a_scenario.lua:2 after # SKIP not run: the run was interrupted\n1..2\n"))
         #expect(run[.junit].contains("<skipped message=\"not run: the run was interrupted\"/>"))
         #expect(run[.jsonl].contains("\"outcome\":\"not_run\",\"reason\":\"the run was interrupted\""))
@@ -214,7 +230,8 @@ import PeriluneTestTools
 
     @Test(arguments: [("5", "5"), ("-7", "-7"), ("\"five\"", nil)])
     func `a scenario with its own seed uses it unchanged in every run`(seed: String, shown: String?) async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("its own", { seed = \(seed) }, function(t)
               print(t.seed, math.random(1000000), t.db:fetch_value("SELECT random()"), perilune.uuid())
             end)

@@ -26,7 +26,9 @@ import Testing
         let run = try await project.run { ($0.snapshots, $0.isCI) = (mode, true) }
         #expect(try run.outcome("s") == .failed && run.outcome("u") == .failed)
         #expect(project.read("scenarios/__snapshots__/a/x.snap")?.contains("one") == true)
-        #expect(project.read("scenarios/__snapshots__/a/x.snap.new") == nil && project.read("scenarios/__snapshots__/a/z.snap") == nil)
+        #expect(
+            project.read("scenarios/__snapshots__/a/x.snap.new") == nil && project.read("scenarios/__snapshots__/a/z.snap") == nil
+        )
     }
 
     @Test func `two files may have snapshots with the same name`() async throws {
@@ -43,9 +45,10 @@ import Testing
         let project = try ScenarioProject(scenario("one", "1", "x") + scenario("two", "2", "x") + scenario("three", "1", "x"))
         let run = try await project.run { $0.snapshots = .replace }
         #expect(try run.outcome("one") == .passed && run.outcome("three") == .passed)
-        #expect(try run.result("two").failures.map(\.message) == [
-            "snapshot: the scenario `\(run.result("one").scenario.id)` compares another value with the snapshot `x`; give each its own name"
-        ])
+        #expect(
+            try run.result("two").failures.map(\.message) == [
+                "snapshot: the scenario `\(run.result("one").scenario.id)` compares another value with the snapshot `x`; give each its own name"
+            ])
         #expect(try await project.run { $0.rounds = 2 }.summary.count(.passed) == 4)
     }
 
@@ -67,14 +70,15 @@ import Testing
         try project.write("old", to: "scenarios/__snapshots__/loose.snap")
         try project.write("old", to: "scenarios/__snapshots__/gone/z.snap.new")
         let told = try await project.run(.pretty)
-        #expect(told[.pretty] == """
-            1 passed, 0 failed, 0 skipped
-            3 obsolete snapshots (use --remove-obsolete-snapshots to delete them)
-              scenarios/__snapshots__/a/y.snap
-              scenarios/__snapshots__/gone/z.snap.new
-              scenarios/__snapshots__/loose.snap
+        #expect(
+            told[.pretty] == """
+                1 passed, 0 failed, 0 skipped
+                3 obsolete snapshots (use --remove-obsolete-snapshots to delete them)
+                  scenarios/__snapshots__/a/y.snap
+                  scenarios/__snapshots__/gone/z.snap.new
+                  scenarios/__snapshots__/loose.snap
 
-            """)
+                """)
         #expect(told.summary.exitStatus == 0)
         let inCI = try await project.run {
             $0.removesObsoleteSnapshots = true
@@ -83,7 +87,8 @@ import Testing
         #expect(inCI.summary.obsoleteSnapshots.count == 3 && project.read("scenarios/__snapshots__/a/y.snap") != nil)
         let removed = try await project.run { $0.removesObsoleteSnapshots = true }
         #expect(removed.summary.removedSnapshots.count == 3 && removed.summary.obsoleteSnapshots.isEmpty)
-        #expect(project.read("scenarios/__snapshots__/a/y.snap") == nil && project.read("scenarios/__snapshots__/a/x.snap") != nil)
+        #expect(
+            project.read("scenarios/__snapshots__/a/y.snap") == nil && project.read("scenarios/__snapshots__/a/x.snap") != nil)
         #expect(!FileManager.default.fileExists(atPath: project.path + "/scenarios/__snapshots__/gone"))
         #expect(try await project.run().summary.obsoleteSnapshots.isEmpty)
     }
@@ -95,7 +100,11 @@ import Testing
         let obsolete = { (run: ScenarioProject.Outcome) in run.summary.obsoleteSnapshots }
         #expect(try await obsolete(project.run { $0.selection.filters = [.text("one")] }).isEmpty)
         #expect(try await obsolete(project.run { $0.paths = [ScenarioPath($0.paths[0].path + "/a_scenario.lua:1")] }).isEmpty)
-        for change in ["scenario.skip('why', 'two', function(t) end)", "scenario('two', function(t) error('x') end)", "scenario.only('two', function(t) check(true) end)", "scenario('two', { fails = 'why' }, function(t) check(false) end)"] {
+        for change in [
+            "scenario.skip('why', 'two', function(t) end)", "scenario('two', function(t) error('x') end)",
+            "scenario.only('two', function(t) check(true) end)",
+            "scenario('two', { fails = 'why' }, function(t) check(false) end)",
+        ] {
             try project.write(scenario("one", "1", "x") + change, to: "scenarios/a_scenario.lua")
             #expect(try await obsolete(project.run()).isEmpty, "\(change)")
         }

@@ -5,25 +5,28 @@ import Testing
 /// Scenarios that would pass although they check nothing.
 @Suite struct VerdictTests {
     @Test func `a scenario without a check passes with a warning, and the summary names it`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("nothing", function(t) end)
             scenario("something", function(t) check(true) end)
             scenario("not reached", function(t) if t.case then check(true) end end)
             """)
         let run = try await project.run(.pretty, .jsonl)
-        #expect(run[.pretty] == """
-            3 passed, 0 failed, 0 skipped
-            2 without a check
-              scenarios/a_scenario.lua:1  nothing
-              scenarios/a_scenario.lua:3  not reached
+        #expect(
+            run[.pretty] == """
+                3 passed, 0 failed, 0 skipped
+                2 without a check
+                  scenarios/a_scenario.lua:1  nothing
+                  scenarios/a_scenario.lua:3  not reached
 
-            """)
+                """)
         #expect(run.summary.exitStatus == 0)
         #expect(run[.jsonl].contains(#""checks":0,"warnings":["the scenario checks nothing: "#))
     }
 
     @Test func `an option decides the outcome of scenarios without a check, for all or for one`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("plain", function(t) end)
             scenario("smoke", { no_checks = "allow" }, function(t) end)
             group("strict", { no_checks = "fail" }, function() scenario("inner", function(t) end) end)
@@ -34,13 +37,15 @@ import Testing
         #expect(try run.outcome("smoke") == .passed && run.result("smoke").warnings.isEmpty)
         #expect(try run.result("inner").failures.map(\.kind) == ["no_checks"])
         let strict = try await project.run { $0.noChecks = .fail }
-        #expect(try strict.outcome("plain") == .failed && strict.outcome("smoke") == .passed && strict.outcome("skipped") == .skipped)
+        #expect(
+            try strict.outcome("plain") == .failed && strict.outcome("smoke") == .passed && strict.outcome("skipped") == .skipped)
         let lax = try await project.run { $0.noChecks = .allow }
         #expect(try lax.result("plain").warnings.isEmpty && lax.outcome("inner") == .failed)
     }
 
     @Test func `expected queries, stub counts and errors are checks`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("a", { max_queries = 1 }, function(t) end)
             scenario("b", function(t) t.effects.mail:stub("send", 1):never() end)
             scenario("c", function(t) expect_error(function() error("x") end, "x") end)
@@ -54,13 +59,13 @@ import Testing
         let project = try ScenarioProject([
             "scripts/send.lua": "if arg[1] == 'yes' then require('mail').send('a letter') end",
             "scenarios/a_scenario.lua": """
-                for _, answer in ipairs{ "yes", "no" } do
-                  scenario(answer, function(t)
-                    t.effects.mail:stub("send", true):once()
-                    t.run("scripts/send.lua", { answer })
-                  end)
-                end
-                """,
+            for _, answer in ipairs{ "yes", "no" } do
+              scenario(answer, function(t)
+                t.effects.mail:stub("send", true):once()
+                t.run("scripts/send.lua", { answer })
+              end)
+            end
+            """,
         ])
         let run = try await project.run()
         #expect(try run.outcome("yes") == .passed)
@@ -70,7 +75,8 @@ import Testing
     }
 
     @Test func `an uncalled stub is not reported in addition to an earlier error`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("ends early", function(t)
               t.effects.mail:stub("send", true):once()
               error("no")
@@ -81,7 +87,8 @@ import Testing
     }
 
     @Test func `tasks that fail or have not started by the end fail the scenario`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("not begun", function(t)
               check(true)
               perilune.spawn(function() error("never seen") end)
@@ -116,7 +123,8 @@ import Testing
     }
 
     @Test func `a scenario that must fail names its expected error, and any other error fails it`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             scenario("as said", { fails = { reason = "#12", kind = "expectation" } }, function(t) check(1 == 2) end)
             scenario("otherwise", { fails = { reason = "#12", kind = "expectation" } }, function(t) error("a misspelt name") end)
             scenario("late", { fails = { kind = "timeout" }, timeout = "50ms" }, function(t) while true do end end)
@@ -128,7 +136,8 @@ import Testing
         #expect(try run.result("as said").notes.contains { $0.contains("scenarios/a_scenario.lua:1: check(1 == 2)") })
         let other = try run.result("otherwise")
         #expect(other.outcome == .failed && other.failures.map(\.message) == ["a misspelt name"])
-        #expect(other.failures[0].details == [#"the option fails: expected an error of kind "expectation", got one without a kind"#])
+        #expect(
+            other.failures[0].details == [#"the option fails: expected an error of kind "expectation", got one without a kind"#])
         #expect(other.notes == ["it failed, but not as expected: #12"])
         #expect(try run.outcome("too late") == .timedOut)
     }

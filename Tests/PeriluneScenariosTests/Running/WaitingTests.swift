@@ -10,8 +10,8 @@ import Testing
     ) async throws -> ScenarioResult {
         let project = try ScenarioProject([
             "migrations/1_tables.sql": """
-                CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT);
-                """,
+            CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT);
+            """,
             "scenarios/a_scenario.lua": "scenario(\"it\", function(t)\n\(body)\nend)",
             "script.lua": script,
         ])
@@ -25,7 +25,8 @@ import Testing
     }
 
     @Test func `a scenario can sleep for an hour, and the clocks of Lua and SQL advance`() async throws {
-        try await passes("""
+        try await passes(
+            """
             local seen = {}
             perilune.after("10m", function() seen[#seen + 1] = "timer " .. tostring(perilune.now()) end)
             t.step("in a step", function() perilune.sleep("1h") end)
@@ -36,7 +37,8 @@ import Testing
     }
 
     @Test func `hooks, fixtures and deferred functions can wait`() async throws {
-        let project = try ScenarioProject("""
+        let project = try ScenarioProject(
+            """
             before_each(function() perilune.sleep(60) end)
             after_each(function() perilune.sleep(60) print("after", perilune.now()) end)
             fixture("slow", function() perilune.sleep(60) return 7 end)
@@ -48,15 +50,17 @@ import Testing
             """)
         let result = try await project.run().result("it")
         #expect(result.outcome == .passed)
-        #expect(result.output == """
-            body\t2000-01-01 00:02:00.000
-            after\t2000-01-01 00:03:00.000
-            deferred\t2000-01-01 00:04:00.000
+        #expect(
+            result.output == """
+                body\t2000-01-01 00:02:00.000
+                after\t2000-01-01 00:03:00.000
+                deferred\t2000-01-01 00:04:00.000
 
-            """)
+                """)
     }
 
-    @Test func `t.run returns while a script has callbacks left, and its automations continue during the scenario`() async throws {
+    @Test func `t.run returns while a script has callbacks left, and its automations continue during the scenario`() async throws
+    {
         try await passes(
             """
             local shop = t.run("script.lua")
@@ -92,17 +96,18 @@ import Testing
             t.clock:advance(8)
             """,
             script: "local period = ... perilune.every(period, function() print(period, perilune.now().second) end)")
-        #expect(result.output == """
-            scenario\t2
-            3\t3
-            scenario\t4
-            4\t4
-            scenario\t6
-            3\t6
-            scenario\t8
-            4\t8
+        #expect(
+            result.output == """
+                scenario\t2
+                3\t3
+                scenario\t4
+                4\t4
+                scenario\t6
+                3\t6
+                scenario\t8
+                4\t8
 
-            """)
+                """)
     }
 
     @Test func `a script may sleep in its main chunk, and time passes for all`() async throws {
@@ -116,7 +121,8 @@ import Testing
     }
 
     @Test func `the values of an observation can be iterated`() async throws {
-        try await passes("""
+        try await passes(
+            """
             local seen = {}
             local counts = t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM thing") end)
             perilune.spawn(function() for count in counts:values() do seen[#seen + 1] = count end end)
@@ -146,7 +152,8 @@ import Testing
     }
 
     @Test func `an error in a callback fails the scenario at its line and ends the wait`() async throws {
-        let result = try await result("""
+        let result = try await result(
+            """
             t.defer(function() print("deferred") end)
             perilune.after(1, function()
               error("boom")
@@ -221,7 +228,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("t.db:write(function() perilune.sleep(1) end)", "an asynchronous function cannot be called inside `write`, which does not wait"),
+        (
+            "t.db:write(function() perilune.sleep(1) end)",
+            "an asynchronous function cannot be called inside `write`, which does not wait"
+        ),
         ("t.db:write(function() t.run('script.lua') end)", "t.run: cannot be called inside a block of the database"),
         ("t.db:write(function() t.wait_until_idle() end)", "t.wait_until_idle: cannot be called inside a block of the database"),
     ])
@@ -231,7 +241,8 @@ import Testing
     }
 
     @Test func `if the clock is moved inside a block, due callbacks run after the block`() async throws {
-        try await passes("""
+        try await passes(
+            """
             local seen = {}
             perilune.after(60, function() seen[#seen + 1] = "late" end)
             t.db:write(function()

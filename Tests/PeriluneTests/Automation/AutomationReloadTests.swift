@@ -15,13 +15,14 @@ import Testing
         "a schedule": "perilune.schedule('* * * * *', say)",
         "an observation": "db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end, say)",
         "an iterator over values": """
-            local values = db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end)
-            perilune.spawn(function() for _ in values:values() do say() end end)
-            """,
+        local values = db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end)
+        perilune.spawn(function() for _ in values:values() do say() end end)
+        """,
         "an observer of changes": "db:observe_transactions{ on_change = say }",
         "an observer of commits": "db:observe_transactions{ did_commit = say }",
         "an observer that may refuse": "db:observe_transactions{ will_commit = say }",
-        "a call after the next transaction": "local function again() say() db:after_next_transaction(again) end db:after_next_transaction(again)",
+        "a call after the next transaction":
+            "local function again() say() db:after_next_transaction(again) end db:after_next_transaction(again)",
         "a task": "perilune.spawn(function() while true do perilune.sleep('1s') say() end end)",
         "a task that will not end": "perilune.spawn(function() while true do pcall(perilune.sleep, '1s') say() end end)",
         "a handler of signals": "perilune.on_signal('HUP', say)",
@@ -30,16 +31,17 @@ import Testing
         "an automation on a schedule": "perilune.automation{ name = 'x', on = { every = '1s' }, run = say }",
         "an automation on a change": "perilune.automation{ name = 'x', on = { change = 't' }, run = say }",
         "a run of an automation": """
-            local x = perilune.automation{ name = 'x', on = { event = 'never' }, run = function() while true do perilune.sleep('1s') say() end end }
-            perilune.after('1s', function() x:run() end)
-            """,
+        local x = perilune.automation{ name = 'x', on = { event = 'never' }, run = function() while true do perilune.sleep('1s') say() end end }
+        perilune.after('1s', function() x:run() end)
+        """,
         "an automation that is tried again": """
-            local x = perilune.automation{ name = 'x', on = { event = 'poke' }, retry = { times = 1000, wait = '1s', factor = 1 },
-              run = function() say() error('again') end }
-            """,
+        local x = perilune.automation{ name = 'x', on = { event = 'poke' }, retry = { times = 1000, wait = '1s', factor = 1 },
+          run = function() say() error('again') end }
+        """,
         "an automation that a timer defines":
             "perilune.after('1s', function() perilune.automation{ name = 'x', on = { event = 'poke' }, run = say } end)",
-        "what a callback starts": "perilune.after('1s', function() perilune.after('1s', function() perilune.every('1s', say) end) end)",
+        "what a callback starts":
+            "perilune.after('1s', function() perilune.after('1s', function() perilune.every('1s', say) end) end)",
         "what an automation starts":
             "perilune.automation{ name = 'x', on = { event = 'poke' }, run = function() perilune.every('1s', say) end }",
     ]
@@ -203,7 +205,8 @@ import Testing
             }
             // Listed automations and those from another file or database do not conflict.
             try await second.loadAutomations(file: file, isLive: false)
-            try Self.write("perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
+            try Self.write(
+                "perilune.automation{ name = 'y', on = { every = '1h' }, run = function() end }", to: "\(folder)/other.lua")
             try await second.loadAutomations(file: "\(folder)/other.lua")
             let third = try await ScriptHost(database: .inMemory())
             try await third.loadAutomations(file: file)
@@ -227,13 +230,16 @@ import Testing
             #expect(await eventually { errors.withLock { $0 } == ["broken"] })
             // The error of a manual run is thrown and not reported elsewhere.
             await #expect(throws: LuaError.self) { try await host.runAutomation("x") }
-            try Self.write("heard = {} perilune.on_error(function(e) heard[#heard + 1] = tostring(e):match(\"broken\") end) " + automation, to: file)
+            try Self.write(
+                "heard = {} perilune.on_error(function(e) heard[#heard + 1] = tostring(e):match(\"broken\") end) " + automation,
+                to: file)
             try await host.loadAutomations(file: file)
             try await host.run(source: "perilune.emit('e')")
-            #expect(await eventually {
-                let heard: [String]? = try? await host.run(source: "return heard")
-                return heard == ["broken"]
-            })
+            #expect(
+                await eventually {
+                    let heard: [String]? = try? await host.run(source: "return heard")
+                    return heard == ["broken"]
+                })
             #expect(errors.withLock { $0 } == ["broken"])
             try await host.stopAutomations()
         }

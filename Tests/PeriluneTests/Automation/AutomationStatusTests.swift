@@ -9,12 +9,13 @@ import Testing
     }
 
     @Test func `an automation that has run is ready, and has no problem`() async throws {
-        let states = try await Self.status(after: """
-            perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
-            perilune.automation{ name = "b", on = { schedule = "@daily" }, run = function() end }:disable()
-            perilune.emit("e")
-            perilune.sleep(1)
-            """)
+        let states = try await Self.status(
+            after: """
+                perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
+                perilune.automation{ name = "b", on = { schedule = "@daily" }, run = function() end }:disable()
+                perilune.emit("e")
+                perilune.sleep(1)
+                """)
         #expect(states.map(\.name) == ["a", "b"])
         #expect(states.map(\.state) == [.ready, .disabled])
         #expect(states.map(\.problem) == [nil, nil])
@@ -36,45 +37,48 @@ import Testing
 
     @Test func `an overlong run, a run without a process and a missed due time are problems`() async throws {
         // The clock of tests moves on while a run sleeps: short sleeps keep the runs active until the status is read.
-        let states = try await Self.status(after: """
-            local function sleep_long() for _ = 1, 80000 do perilune.sleep(1) end end
-            perilune.automation{ name = "dead", on = { event = "e" }, run = sleep_long }
-            perilune.automation{ name = "late", on = { schedule = "@daily" }, run = function() end }
-            perilune.automation{ name = "stopped", on = { event = "none" }, run = function() end }
-            perilune.automation{ name = "stuck", on = { event = "e" }, run = sleep_long }
-            perilune.emit("e")
-            perilune.sleep("5m")
-            local function dead(owner)
-              local parts = {}
-              for part in owner:gmatch("%S+") do parts[#parts + 1] = part end
-              parts[5] = "1"
-              return table.concat(parts, " ")
-            end
-            local owner = dead(db:fetch_value("SELECT owner FROM perilune_schedule"))
-            db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'dead'", owner)
-            db:execute("UPDATE perilune_schedule SET owner = ? WHERE automation = 'stopped'", owner)
-            db:execute("UPDATE perilune_schedule SET next_due_at = '1999-12-31 23:59:00.000' WHERE automation = 'late'")
-            """)
+        let states = try await Self.status(
+            after: """
+                local function sleep_long() for _ = 1, 80000 do perilune.sleep(1) end end
+                perilune.automation{ name = "dead", on = { event = "e" }, run = sleep_long }
+                perilune.automation{ name = "late", on = { schedule = "@daily" }, run = function() end }
+                perilune.automation{ name = "stopped", on = { event = "none" }, run = function() end }
+                perilune.automation{ name = "stuck", on = { event = "e" }, run = sleep_long }
+                perilune.emit("e")
+                perilune.sleep("5m")
+                local function dead(owner)
+                  local parts = {}
+                  for part in owner:gmatch("%S+") do parts[#parts + 1] = part end
+                  parts[5] = "1"
+                  return table.concat(parts, " ")
+                end
+                local owner = dead(db:fetch_value("SELECT owner FROM perilune_schedule"))
+                db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'dead'", owner)
+                db:execute("UPDATE perilune_schedule SET owner = ? WHERE automation = 'stopped'", owner)
+                db:execute("UPDATE perilune_schedule SET next_due_at = '1999-12-31 23:59:00.000' WHERE automation = 'late'")
+                """)
         #expect(states.map(\.name) == ["dead", "late", "stopped", "stuck"])
-        #expect(states.dropLast().map(\.problem) == [
-            "run 1 is dead: its process has ended", "it is late: it was due at 1999-12-31 23:59:00.000", "no process runs it",
-        ])
+        #expect(
+            states.dropLast().map(\.problem) == [
+                "run 1 is dead: its process has ended", "it is late: it was due at 1999-12-31 23:59:00.000", "no process runs it",
+            ])
         #expect(states[3].problem?.wholeMatch(of: /run 2 has been running for [0-9]+ s/) != nil, "\(states[3])")
         #expect(states[3].runningSince == DateSource.year2000())
     }
 
     @Test func `dead jobs, and jobs without a handler, are problems`() async throws {
-        let states = try await Self.status(after: """
-            local handler = perilune.jobs("good"):handle(function() end)
-            local bad = perilune.jobs("bad", { attempts = 1 })
-            local failing = bad:handle(function() error("no", 0) end)
-            bad:enqueue(1)
-            perilune.jobs("good"):enqueue(1)
-            perilune.jobs("waits"):enqueue(1)
-            perilune.sleep(1)
-            handler:cancel()
-            failing:cancel()
-            """)
+        let states = try await Self.status(
+            after: """
+                local handler = perilune.jobs("good"):handle(function() end)
+                local bad = perilune.jobs("bad", { attempts = 1 })
+                local failing = bad:handle(function() error("no", 0) end)
+                bad:enqueue(1)
+                perilune.jobs("good"):enqueue(1)
+                perilune.jobs("waits"):enqueue(1)
+                perilune.sleep(1)
+                handler:cancel()
+                failing:cancel()
+                """)
         #expect(states.map(\.name) == ["jobs \"bad\"", "jobs \"good\"", "jobs \"waits\""])
         #expect(states.map(\.problem) == ["1 job is dead", nil, "1 job waits, and no process handles it"])
     }

@@ -16,13 +16,14 @@ import Testing
         #expect(try await mails.enqueue(Mail(to: "bob"), .init(key: "a")) == first)
         try await mails.enqueue(Mail(to: "eve"), .init(orderBy: "x", delay: .seconds(60), priority: 3))
         #expect(try await mails.counts()["ready"] == 1)
-        let seen: String = try await host.run(source: """
-            local seen = {}
-            local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job.to end)
-            perilune.sleep("2m")
-            handler:cancel()
-            return table.concat(seen, " ")
-            """)
+        let seen: String = try await host.run(
+            source: """
+                local seen = {}
+                local handler = perilune.jobs("mail"):handle(function(job) seen[#seen + 1] = job.to end)
+                perilune.sleep("2m")
+                handler:cancel()
+                return table.concat(seen, " ")
+                """)
         #expect(seen == "ada eve")
         #expect(try await mails.counts()["done"] == 2)
         #expect(try await mails.retry(first) == false)
@@ -31,7 +32,9 @@ import Testing
 
     @Test func `invalid options are reported`() async throws {
         let host = try await ScriptHost(database: .inMemory())
-        let error = await #expect(throws: LuaError.self) { try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced")) }
+        let error = await #expect(throws: LuaError.self) {
+            try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced"))
+        }
         #expect(error?.kind == "unknown_on_key")
     }
 
@@ -39,11 +42,14 @@ import Testing
 
     @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
         // The clock of a test stands still: the pause before a second attempt would never end.
-        try await DependencyContainer.with { $0.date = .system } operation: {
+        try await DependencyContainer.with {
+            $0.date = .system
+        } operation: {
             let host = try await ScriptHost(database: .inMemory())
             let mails = host.jobs("mail")
             let sent = Mutex<[String]>([])
-            let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) { job in
+            let handler = try await mails.handle(Mail.self, .init(attempts: 2, backoff: .milliseconds(1)...(.milliseconds(1)))) {
+                job in
                 if job.payload.to == "eve", job.isRepeat == false { throw Refusal() }
                 if job.payload.to == "mallory" { throw Refusal() }
                 sent.withLock { $0.append("\(job.key ?? "-") \(job.payload.to) \(job.attempt)") }

@@ -23,21 +23,23 @@ import Testing
         #expect(ends == [6, 21, 37])
     }
 
-    @Test(arguments: [
-        [0x54, 0, 0x74, 0], // no columns
-        [0x54, 1, 0, 0x74, 0], // no key
-        [0x54, 1, 1, 0], // no name
-        [0x54, 1, 1, 0xFF, 0], // a name that is not UTF-8
-        [0x54, 0x8F, 0xFF, 0xFF, 0xFF, 0x7F, 1, 0x74, 0], // more columns than bytes
-        [18, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1], // a change without a table
-        [0x54, 1, 1, 0x74, 0, 18, 0, 5], // a key that is NULL
-        [0x54, 1, 1, 0x74, 0, 18, 0, 0], // an insert without values
-        [0x54, 1, 1, 0x74, 0, 18, 0, 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F], // a length beyond everything
-        [0x54, 1, 1, 0x74, 0, 18, 0, 6], // an unknown type
-        [0x54, 1, 1, 0x74, 0, 99, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1], // an unknown change
-        [0x54, 1, 1, 0x74, 0, 23, 0, 0, 0], // an update of no row
-        [0x50, 1, 1, 0x74, 0], // a patchset
-    ] as [[UInt8]]) func `changesets that SQLite cannot make are invalid`(_ bytes: [UInt8]) {
+    @Test(
+        arguments: [
+            [0x54, 0, 0x74, 0],  // no columns
+            [0x54, 1, 0, 0x74, 0],  // no key
+            [0x54, 1, 1, 0],  // no name
+            [0x54, 1, 1, 0xFF, 0],  // a name that is not UTF-8
+            [0x54, 0x8F, 0xFF, 0xFF, 0xFF, 0x7F, 1, 0x74, 0],  // more columns than bytes
+            [18, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1],  // a change without a table
+            [0x54, 1, 1, 0x74, 0, 18, 0, 5],  // a key that is NULL
+            [0x54, 1, 1, 0x74, 0, 18, 0, 0],  // an insert without values
+            [0x54, 1, 1, 0x74, 0, 18, 0, 3, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F],  // a length beyond everything
+            [0x54, 1, 1, 0x74, 0, 18, 0, 6],  // an unknown type
+            [0x54, 1, 1, 0x74, 0, 99, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1],  // an unknown change
+            [0x54, 1, 1, 0x74, 0, 23, 0, 0, 0],  // an update of no row
+            [0x50, 1, 1, 0x74, 0],  // a patchset
+        ] as [[UInt8]]) func `changesets that SQLite cannot make are invalid`(_ bytes: [UInt8])
+    {
         #expect(!ChangesetStructure.isSound(Data(bytes)))
     }
 

@@ -10,7 +10,10 @@ import Testing
     init() throws {
         queue = try DatabaseQueue()
         try queue.write { db in
-            try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO author (name) VALUES ('Melville'), ('Verne')")
+            try db.execute(
+                sql:
+                    "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO author (name) VALUES ('Melville'), ('Verne')"
+            )
         }
     }
 
@@ -76,7 +79,10 @@ import Testing
         let error = #expect(throws: ChangesetError.self) {
             try queue.write { db in
                 try Changeset.recording(in: db, limitInBytes: 1000) {
-                    try db.execute(sql: "WITH n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO author SELECT i, i FROM n")
+                    try db.execute(
+                        sql:
+                            "WITH n (i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 10000) INSERT INTO author SELECT i, i FROM n"
+                    )
                 }
             }
         }

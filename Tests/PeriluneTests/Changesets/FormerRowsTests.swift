@@ -20,15 +20,21 @@ import Testing
                 if let place = known[key] {
                     kept[place].isIndirect = kept[place].isIndirect && isIndirect
                 } else {
-                    let values = number % 3 == 0 ? nil : [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: Int(number % 50) * 100)
-                    (key + (values ?? [])).withUnsafeBytes { #expect(rows.add($0, keyCount: keyCount, wasThere: values != nil, isIndirect: isIndirect)) }
+                    let values =
+                        number % 3 == 0
+                        ? nil : [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: Int(number % 50) * 100)
+                    (key + (values ?? [])).withUnsafeBytes {
+                        #expect(rows.add($0, keyCount: keyCount, wasThere: values != nil, isIndirect: isIndirect))
+                    }
                     known[key] = kept.count
                     kept.append((key, values, isIndirect))
                 }
             }
             #expect(rows.rows.count == kept.count)
             for (row, expected) in zip(rows.rows, kept) {
-                #expect(Array(row.key) == expected.key && row.values.map(Array.init) == expected.values && row.isIndirect == expected.isIndirect)
+                #expect(
+                    Array(row.key) == expected.key && row.values.map(Array.init) == expected.values
+                        && row.isIndirect == expected.isIndirect)
             }
         }
     }
@@ -46,7 +52,8 @@ import Testing
 @Suite struct ChangesetValuesTests {
     private static let values: [StoredValue] = [
         .null, .integer(.min), .integer(-1), .integer(.max), .real(-0.5), .real(.infinity), .text([]), .text(Array("a\0b".utf8)),
-        .text(Array(repeating: 97, count: 127)), .text(Array(repeating: 97, count: 128)), .blob(Array(repeating: 0, count: 20_000)), .blob([]),
+        .text(Array(repeating: 97, count: 127)), .text(Array(repeating: 97, count: 128)),
+        .blob(Array(repeating: 0, count: 20_000)), .blob([]),
     ]
 
     @Test func `values are found one by one and bound unchanged`() throws {

@@ -15,29 +15,33 @@ import Testing
         return host
     }
 
-    private static func findings(_ source: String, _ place: ScriptPlace = .here, defining: [String] = []) async throws -> [String] {
+    private static func findings(_ source: String, _ place: ScriptPlace = .here, defining: [String] = []) async throws -> [String]
+    {
         try await host(place).check(source: source, defining: defining).findings.map(\.description)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a script without faults is valid, and was not run`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a script without faults is valid, and was not run`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.host(place)
-        let check = try await host.check(source: """
-            #!/usr/bin/env perilune
-            local mail = require "mail"
-            local orders <const> = require("shop.orders")
-            ran = true
-            local function helper(a, ...) local t = { [a] = 1, key = 2, mail.count() } return t, ... end
-            function total(order)
-              for i, row in ipairs(db:fetch_all([[SELECT * FROM sale WHERE name = 'io.open']])) do helper(row, i) end
-              mail.send("done") -- pritn is fine in comments
-              goto out
-              ::out::
-              return string.format("%d", math.floor(1.5e+3)), self
-            end
-            shop = { total = function() return require("mail").count() end }
-            x, y = 1, 2
-            return x + y, _G, perilune.now()
-            """, defining: ["total", "shop.total"])
+        let check = try await host.check(
+            source: """
+                #!/usr/bin/env perilune
+                local mail = require "mail"
+                local orders <const> = require("shop.orders")
+                ran = true
+                local function helper(a, ...) local t = { [a] = 1, key = 2, mail.count() } return t, ... end
+                function total(order)
+                  for i, row in ipairs(db:fetch_all([[SELECT * FROM sale WHERE name = 'io.open']])) do helper(row, i) end
+                  mail.send("done") -- pritn is fine in comments
+                  goto out
+                  ::out::
+                  return string.format("%d", math.floor(1.5e+3)), self
+                end
+                shop = { total = function() return require("mail").count() end }
+                x, y = 1, 2
+                return x + y, _G, perilune.now()
+                """, defining: ["total", "shop.total"])
         #expect(check.findings.isEmpty, "\(check.findings)")
         #expect(check.modules == ["mail", "shop.orders"])
         #expect(check.uses.map(\.function) == ["count", "send"])
@@ -54,58 +58,80 @@ import Testing
 
     @Test func `unknown modules and functions are found, with the nearest name`() async throws {
         #expect(try await Self.findings("local m = require 'mial'") == ["line 1: module `mial` not found; did you mean `mail`?"])
-        #expect(try await Self.findings("local m = require 'mail'\nm.sned('x')") == [
-            "line 2: the module `mail` has no function `sned`; did you mean `send`?"
-        ])
-        #expect(try await Self.findings("require('mail').cuont()") == [
-            "line 1: the module `mail` has no function `cuont`; did you mean `count`?"
-        ])
-        #expect(try await Self.findings("local m = require 'mail' m:count()") == [
-            "line 1: `mail.count` is a function, not a method: call it with a dot; did you mean `mail.count`?"
-        ])
+        #expect(
+            try await Self.findings("local m = require 'mail'\nm.sned('x')") == [
+                "line 2: the module `mail` has no function `sned`; did you mean `send`?"
+            ])
+        #expect(
+            try await Self.findings("require('mail').cuont()") == [
+                "line 1: the module `mail` has no function `cuont`; did you mean `count`?"
+            ])
+        #expect(
+            try await Self.findings("local m = require 'mail' m:count()") == [
+                "line 1: `mail.count` is a function, not a method: call it with a dot; did you mean `mail.count`?"
+            ])
     }
 
     @Test(arguments: ScriptPlace.allCases) func `names that the host does not give are found`(_ place: ScriptPlace) async throws {
         #expect(try await Self.findings("io.open('x')", place) == ["line 1: this host does not give scripts `io`"])
-        #expect(try await Self.findings("os.execute('x')", place).first?.hasPrefix("line 1: this host does not give scripts `os.execute`") == true)
+        #expect(
+            try await Self.findings("os.execute('x')", place).first?.hasPrefix(
+                "line 1: this host does not give scripts `os.execute`") == true)
         #expect(try await Self.findings("pritn('x')", place) == ["line 1: no variable `pritn` is defined; did you mean `print`?"])
-        #expect(try await Self.findings("local total = 1\nreturn totl", place) == ["line 2: no variable `totl` is defined; did you mean `total`?"])
+        #expect(
+            try await Self.findings("local total = 1\nreturn totl", place) == [
+                "line 2: no variable `totl` is defined; did you mean `total`?"
+            ])
     }
 
     @Test func `missing functions are found`() async throws {
-        #expect(try await Self.findings("function orders.totals() end orders = {}", defining: ["orders.total"]) == [
-            "the script does not define the function `orders.total`; did you mean `orders.totals`?"
-        ])
-        for source in ["function a.b() end a = {}", "a = {} a.b = function() end", "a = { x = { b = 1 }, b = function() if x then end end }"] {
+        #expect(
+            try await Self.findings("function orders.totals() end orders = {}", defining: ["orders.total"]) == [
+                "the script does not define the function `orders.total`; did you mean `orders.totals`?"
+            ])
+        for source in [
+            "function a.b() end a = {}", "a = {} a.b = function() end", "a = { x = { b = 1 }, b = function() if x then end end }",
+        ] {
             #expect(try await Self.findings(source, defining: ["a.b"]).filter { $0.contains("does not define") } == [])
         }
     }
 
     @Test func `the shape of automations is checked`() async throws {
-        let check = try await Self.host().check(source: """
-            perilune.automation{ name = "a", on = { schedule = "0 9 * * *" }, run = function(context) if context then return end end }
-            perilune.automation({ name = "b", om = {}, run = function() end })
-            """)
+        let check = try await Self.host().check(
+            source: """
+                perilune.automation{ name = "a", on = { schedule = "0 9 * * *" }, run = function(context) if context then return end end }
+                perilune.automation({ name = "b", om = {}, run = function() end })
+                """)
         #expect(check.automations == ["a", "b"])
-        #expect(check.findings.map(\.description) == [
-            "line 2: an automation has no option `om`; did you mean `on`?", "line 2: the automation lacks the option `on`",
-        ])
+        #expect(
+            check.findings.map(\.description) == [
+                "line 2: an automation has no option `om`; did you mean `on`?", "line 2: the automation lacks the option `on`",
+            ])
     }
 
     @Test func `text of any kind ends the check`() async throws {
         let host = try await Self.host()
-        for source in ["[[", "\"", "--[[", "a.", "require", "perilune.automation{", "local", "function", "= = =", "\u{0}", "'\\", "x = {{{", "[=="] {
+        for source in [
+            "[[", "\"", "--[[", "a.", "require", "perilune.automation{", "local", "function", "= = =", "\u{0}", "'\\", "x = {{{",
+            "[==",
+        ] {
             #expect(try await host.check(source: source).isValid == false || source == "\u{0}", "\(source)")
         }
         var generator = SystemRandomNumberGenerator()
-        let words = ["a", "=", "{", "}", "function", "end", "(", ")", ",", ".", ":", "'s'", "require", "local", "\n", "perilune.automation", "for"]
+        let words = [
+            "a", "=", "{", "}", "function", "end", "(", ")", ",", ".", ":", "'s'", "require", "local", "\n",
+            "perilune.automation", "for",
+        ]
         for _ in 0..<300 {
-            let text = (0..<Int.random(in: 0..<30, using: &generator)).map { _ in words.randomElement(using: &generator)! }.joined(separator: " ")
+            let text = (0..<Int.random(in: 0..<30, using: &generator)).map { _ in words.randomElement(using: &generator)! }
+                .joined(separator: " ")
             _ = try await host.check(source: text, defining: ["a.b"])
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `reports of errors name the fault that a check finds`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `reports of errors name the fault that a check finds`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.host(place)
         for (source, help) in [
             ("local m = require 'mail'\nm.sned('x')", "the module `mail` has no function `sned`; did you mean `send`?"),

@@ -17,7 +17,9 @@ import Testing
         var configuration = Configuration()
         // The host's last connection locks the file while it closes it.
         configuration.busyMode = .timeout(10)
-        return try await DatabaseQueue(path: path, configuration: configuration).read { db in try String.fetchAll(db, sql: "SELECT name FROM author") }
+        return try await DatabaseQueue(path: path, configuration: configuration).read { db in
+            try String.fetchAll(db, sql: "SELECT name FROM author")
+        }
     }
 
     @Test func `the database of a host follows the context`() async throws {
@@ -51,7 +53,8 @@ import Testing
             for context in DependencyContainer.Context.allCases {
                 try await DependencyContainer.inProcess(context) {
                     try await DependencyContainer.with({ _ in }) {
-                        try await ScriptHost(database: .queue(path, migrations: Self.schema, inEveryContext: true)).run(source: Self.insert)
+                        try await ScriptHost(database: .queue(path, migrations: Self.schema, inEveryContext: true)).run(
+                            source: Self.insert)
                     }
                 }
             }
@@ -64,7 +67,9 @@ import Testing
         try await queue.write { db in try db.execute(sql: "CREATE TABLE author (name TEXT)") }
         for context in DependencyContainer.Context.allCases {
             try await DependencyContainer.inProcess(context) {
-                try await DependencyContainer.with({ _ in }) { try await ScriptHost(database: .existing(queue)).run(source: Self.insert) }
+                try await DependencyContainer.with({ _ in }) {
+                    try await ScriptHost(database: .existing(queue)).run(source: Self.insert)
+                }
             }
         }
         #expect(try await queue.value("SELECT COUNT(*) FROM author", as: Int.self) == 3)
@@ -79,7 +84,10 @@ import Testing
             }
             try await DependencyContainer.inProcess(context) {
                 try await DependencyContainer.with({ _ in }) {
-                    for source in [DatabaseSource.pool(path, migrations: Self.schema, readonly: true), .queue(path, migrations: Self.schema, readonly: true)] {
+                    for source in [
+                        DatabaseSource.pool(path, migrations: Self.schema, readonly: true),
+                        .queue(path, migrations: Self.schema, readonly: true),
+                    ] {
                         let host = try await ScriptHost(database: source)
                         let count: Int = try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
                         #expect(count == (context == .test ? 0 : 1))
@@ -91,8 +99,11 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share the database of their source`(_ place: ScriptPlace) async throws {
-        var configuration = place.configuration(ScriptHost.Configuration(database: .pool("never.sqlite", migrations: Self.schema)))
+    @Test(arguments: ScriptPlace.allCases) func `the hosts of a pool share the database of their source`(_ place: ScriptPlace)
+        async throws
+    {
+        var configuration = place.configuration(
+            ScriptHost.Configuration(database: .pool("never.sqlite", migrations: Self.schema)))
         configuration.limits = LuaLimits(time: .seconds(60))
         let pool = try await ScriptPool(size: 2, configuration: configuration) { host in
             try await host.run(source: "function add() \(Self.insert) return db:fetch_value('SELECT COUNT(*) FROM author') end")

@@ -75,7 +75,9 @@ import Testing
         try await withKnownIssue {
             let host = try await ScriptHost()
             try await host.run(source: "assert(db:path():find('memory') or db:path() == '')")
-        } matching: { "\($0)".contains(".defaultDatabase()") }
+        } matching: {
+            "\($0)".contains(".defaultDatabase()")
+        }
     }
 
     @Test func `a file that cannot be opened leaves the database unprepared`() async throws {
@@ -115,12 +117,13 @@ import Testing
                         try await DependencyContainer.inProcess(context) {
                             try await DependencyContainer.prepare { $0.defaultDatabase = source }
                             let host = try await ScriptHost()
-                            try await host.run(source: """
-                                db:execute("CREATE TABLE extra (a)")
-                                db:execute("DROP TABLE IF EXISTS author")
-                                db:execute("VACUUM")
-                                assert(perilune.context == ...)
-                                """, commandLine: [context.rawValue])
+                            try await host.run(
+                                source: """
+                                    db:execute("CREATE TABLE extra (a)")
+                                    db:execute("DROP TABLE IF EXISTS author")
+                                    db:execute("VACUUM")
+                                    assert(perilune.context == ...)
+                                    """, commandLine: [context.rawValue])
                         }
                     }
                 }
@@ -133,7 +136,9 @@ import Testing
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"
             let live = try DatabaseQueue(path: path)
-            try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY); INSERT INTO author VALUES (1)") }
+            try await live.write { db in
+                try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY); INSERT INTO author VALUES (1)")
+            }
             try live.close()
             let before = try Data(contentsOf: URL(filePath: path))
             var configuration = ScriptHost.Configuration()
@@ -155,7 +160,8 @@ import Testing
                         end
                         """, arguments: path)
             }
-            try "ATTACH '\(path)' AS live; DELETE FROM live.author;".write(toFile: "\(folder)/0001_bad.sql", atomically: true, encoding: .utf8)
+            try "ATTACH '\(path)' AS live; DELETE FROM live.author;".write(
+                toFile: "\(folder)/0001_bad.sql", atomically: true, encoding: .utf8)
             try await DependencyContainer.inProcess(.preview) {
                 _ = await #expect(throws: LuaError.self) {
                     try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path, migrations: .folder(folder)) }
@@ -174,17 +180,20 @@ import Testing
             try await DependencyContainer.inProcess(.preview) {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .pool(path) }
                 let host = try await ScriptHost()
-                try await host.run(source: """
-                    assert(db:fetch_value("SELECT name FROM author") == "Melville")
-                    db:execute("UPDATE author SET name = 'Verne'")
-                    """)
-                #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
+                try await host.run(
+                    source: """
+                        assert(db:fetch_value("SELECT name FROM author") == "Melville")
+                        db:execute("UPDATE author SET name = 'Verne'")
+                        """)
+                #expect(
+                    try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
             }
             #expect(try await live.value("SELECT name FROM author", as: String.self) == "Melville")
             try live.close()
             try await DependencyContainer.inProcess(.preview) {
                 try await DependencyContainer.prepare { $0.defaultDatabase = .queue(path) }
-                #expect(try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Melville")
+                #expect(
+                    try await DependencyContainer.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Melville")
             }
         }
     }
@@ -231,9 +240,11 @@ import Testing
         for number in 0..<50 {
             let tables = try await DependencyContainer.withTestScope {
                 try await DependencyContainer.prepare {
-                    $0.defaultDatabase = .inMemory(migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
+                    $0.defaultDatabase = .inMemory(
+                        migrations: .inTransaction { db in try db.execute(sql: "CREATE TABLE t\(number) (a)") })
                 }
-                return try await DependencyContainer.defaultDatabase.value("SELECT group_concat(name) FROM sqlite_schema", as: String.self)
+                return try await DependencyContainer.defaultDatabase.value(
+                    "SELECT group_concat(name) FROM sqlite_schema", as: String.self)
             }
             #expect(tables == "t\(number)")
         }

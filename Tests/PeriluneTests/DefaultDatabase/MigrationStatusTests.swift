@@ -32,8 +32,10 @@ import Testing
             #expect(try await migrations.status(in: queue).isUpToDate)
             try Self.write(Self.second, to: "\(folder)/migrations")
             try Self.write(["0001_author.sql": "CREATE TABLE author (name TEXT, born TEXT);"], to: "\(folder)/migrations")
-            #expect(try await migrations.status(in: queue) == Migrations.Status(
-                applied: ["0001_author"], pending: ["0002_book"], edited: ["0001_author"]))
+            #expect(
+                try await migrations.status(in: queue)
+                    == Migrations.Status(
+                        applied: ["0001_author"], pending: ["0002_book"], edited: ["0001_author"]))
             try FileManager.default.removeItem(atPath: "\(folder)/migrations/0001_author.sql")
             #expect(try await migrations.status(in: queue) == Migrations.Status(pending: ["0002_book"], unknown: ["0001_author"]))
         }
@@ -49,7 +51,8 @@ import Testing
         #expect(status == Migrations.Status(pending: ["one", "two"]))
         #expect(try await queue.read { db in try db.tableExists("grdb_migrations") } == false)
         try older.migrate(queue)
-        #expect(try await Migrations.migrator(migrator).status(in: queue) == Migrations.Status(applied: ["one"], pending: ["two"]))
+        #expect(
+            try await Migrations.migrator(migrator).status(in: queue) == Migrations.Status(applied: ["one"], pending: ["two"]))
         try migrator.migrate(queue)
         #expect(try await Migrations.migrator(older).status(in: queue) == Migrations.Status(applied: ["one"], unknown: ["two"]))
     }
@@ -85,9 +88,10 @@ import Testing
                         $0.defaultDatabase = .queue(path, migrations: .folder(migrations, erasesOnSchemaChange: erases))
                     }
                     let host = try await ScriptHost()
-                    let found: [Int] = try await host.run(source: """
-                        return { db:fetch_value("SELECT COUNT(*) FROM author"), db:fetch_value("SELECT COUNT(*) FROM pragma_table_info('author')") }
-                        """)
+                    let found: [Int] = try await host.run(
+                        source: """
+                            return { db:fetch_value("SELECT COUNT(*) FROM author"), db:fetch_value("SELECT COUNT(*) FROM pragma_table_info('author')") }
+                            """)
                     #expect(found == (erases ? [0, 2] : [1, 1]))
                 }
             }
@@ -106,7 +110,9 @@ import Testing
         try await DependencyContainer.inProcess(.live) {
             let container = DependencyContainer.current
             try await Self.onThread {
-                try container.with { try DependencyContainer.prepareAndWait { $0.defaultDatabase = .inMemory(migrations: library) } }
+                try container.with {
+                    try DependencyContainer.prepareAndWait { $0.defaultDatabase = .inMemory(migrations: library) }
+                }
             }
             let host = try await ScriptHost()
             #expect(try await host.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')") == 0)
@@ -115,7 +121,9 @@ import Testing
             let container = DependencyContainer.current
             await #expect(throws: (any Error).self) {
                 try await Self.onThread {
-                    try container.with { try DependencyContainer.prepareAndWait { $0.defaultDatabase = .queue("/nowhere/x.sqlite") } }
+                    try container.with {
+                        try DependencyContainer.prepareAndWait { $0.defaultDatabase = .queue("/nowhere/x.sqlite") }
+                    }
                 }
             }
         }

@@ -30,7 +30,8 @@ import Testing
 
     @Test func `no public type has the name of one in swift-dependencies`() {
         let theirs: Set = [
-            "Dependencies", "Dependency", "DependencyKey", "TestDependencyKey", "DependencyValues", "DependencyContext", "DependencyClient",
+            "Dependencies", "Dependency", "DependencyKey", "TestDependencyKey", "DependencyValues", "DependencyContext",
+            "DependencyClient",
         ]
         let types: Set = ["struct", "class", "enum", "actor", "protocol", "typealias"]
         for (path, declaration) in Self.declarations where declaration.owner.isEmpty && types.contains(declaration.keyword) {
@@ -51,7 +52,8 @@ import Testing
     /// Whether a comment precedes the first declaration, with only imports before it.
     private static func beginsWithPurpose(_ text: String) -> Bool {
         let first = text.components(separatedBy: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.first {
-            !$0.isEmpty && !$0.contains(/^(@\w+ +)*((public|package|internal|private) +)?import\b/) && !$0.hasPrefix("#") && !$0.hasPrefix("@")
+            !$0.isEmpty && !$0.contains(/^(@\w+ +)*((public|package|internal|private) +)?import\b/) && !$0.hasPrefix("#")
+                && !$0.hasPrefix("@")
         }
         return first?.hasPrefix("//") ?? false
     }
@@ -59,7 +61,8 @@ import Testing
     // MARK: - The reader of declarations
 
     @Test func `undocumented declarations in types, extensions, protocols and enums are found`() {
-        let found = PublicDeclarations("""
+        let found = PublicDeclarations(
+            """
             /// Documented.
             public struct A {
                 public var a: Int { didSet { let x = "public func no() {" } }
@@ -79,7 +82,8 @@ import Testing
             let text = \"\"\"
                 public func quoted()
                 \"\"\"
-            """).declarations
+            """
+        ).declarations
         let undocumented = found.filter(\.comment.isEmpty).map(\.name)
         #expect(undocumented == ["a", "E", "one", "two", "P", "required", "d"])
         #expect(found.filter(\.throwsErrors).map(\.name) == ["required", "d"])
@@ -87,7 +91,8 @@ import Testing
 
     @Test func `a witness of a documented requirement needs no comment, even through inheritance`() {
         let texts = [
-            "/// P.\npublic protocol P {\n/// F.\nfunc f() throws\n}\nprotocol Q: P {}", "extension Int: Module.Q {\npublic func f() throws {}\npublic func g() {}\n}",
+            "/// P.\npublic protocol P {\n/// F.\nfunc f() throws\n}\nprotocol Q: P {}",
+            "extension Int: Module.Q {\npublic func f() throws {}\npublic func g() {}\n}",
         ].map(PublicDeclarations.init)
         let requirements = PublicDeclarations.requirements(in: texts)
         #expect(texts[1].declarations.filter { !$0.isWitness(of: requirements) }.map(\.name) == ["g"])

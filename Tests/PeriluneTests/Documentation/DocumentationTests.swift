@@ -10,7 +10,8 @@ import Testing
 /// Lua examples are run here. Examples that begin with a file name are the files that Swift examples use.
 @Suite struct DocumentationTests {
     /// The marked lines in all tests, without indentation.
-    private static let examples: [(place: String, lines: [String])] = Documentation.files(in: "Tests", ["swift"]).flatMap { file in
+    private static let examples: [(place: String, lines: [String])] = Documentation.files(in: "Tests", ["swift"]).flatMap {
+        file in
         marked(Documentation.text(of: file).components(separatedBy: "\n"), in: file.lastPathComponent)
     }
 
@@ -35,7 +36,9 @@ import Testing
         let blocks = Self.shown.filter { $0.language == "swift" }
         #expect(blocks.count > 30)
         for block in blocks {
-            #expect(Self.examples.contains { $0.lines.contains(block.statements) }, "\(block.place): no test has this:\n\(block.text)")
+            #expect(
+                Self.examples.contains { $0.lines.contains(block.statements) }, "\(block.place): no test has this:\n\(block.text)"
+            )
         }
     }
 

@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The documentation shows these examples word for word, in shorter lines.
 import Foundation
 import GRDB
 import Perilune

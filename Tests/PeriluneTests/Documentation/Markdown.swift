@@ -64,8 +64,11 @@ enum Documentation {
     }
 
     static func files(in folder: String, _ extensions: [String]) -> [URL] {
-        let names = FileManager.default.enumerator(atPath: projectFolder.appending(path: folder).path)?.allObjects as? [String] ?? []
-        return names.sorted().map { projectFolder.appending(path: "\(folder)/\($0)") }.filter { extensions.contains($0.pathExtension) }
+        let names =
+            FileManager.default.enumerator(atPath: projectFolder.appending(path: folder).path)?.allObjects as? [String] ?? []
+        return names.sorted().map { projectFolder.appending(path: "\(folder)/\($0)") }.filter {
+            extensions.contains($0.pathExtension)
+        }
     }
 
     static func text(of file: URL) -> String { (try? String(contentsOf: file, encoding: .utf8)) ?? "" }

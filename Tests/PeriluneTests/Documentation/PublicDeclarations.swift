@@ -42,8 +42,10 @@ struct PublicDeclarations {
 
     /// Requirements of external protocols, which are documented there.
     static let witnesses: Set<String> = [
-        "description", "debugDescription", "hash", "==", "<", "encode", "rawValue", "allCases", "errorDescription", "index", "startIndex",
-        "endIndex", "makeIterator", "makeAsyncIterator", "next", "Element", "AsyncIterator", "Iterator", "Index", "subscript(position)",
+        "description", "debugDescription", "hash", "==", "<", "encode", "rawValue", "allCases", "errorDescription", "index",
+        "startIndex",
+        "endIndex", "makeIterator", "makeAsyncIterator", "next", "Element", "AsyncIterator", "Iterator", "Index",
+        "subscript(position)",
     ]
 
     let declarations: [Declaration]
@@ -72,11 +74,12 @@ struct PublicDeclarations {
     /// Returns a signature without the parts in parentheses, where closures may throw.
     fileprivate static func outsideParentheses(_ text: String) -> String {
         var depth = 0
-        return String(text.filter { character in
-            if character == "(" { depth += 1 }
-            defer { if character == ")" { depth -= 1 } }
-            return depth == 0
-        })
+        return String(
+            text.filter { character in
+                if character == "(" { depth += 1 }
+                defer { if character == ")" { depth -= 1 } }
+                return depth == 0
+            })
     }
 }
 
@@ -93,7 +96,9 @@ private struct Owner {
             let name = match[1].substring
         else { return ("", []) }
         let inherited = match[2].substring.map(String.init) ?? ""
-        let names = inherited.matches(of: /[A-Za-z_.]+/).map { String($0.0.split(separator: ".").last ?? "") }.filter { !["any", "nonisolated", "unchecked"].contains($0) }
+        let names = inherited.matches(of: /[A-Za-z_.]+/).map { String($0.0.split(separator: ".").last ?? "") }.filter {
+            !["any", "nonisolated", "unchecked"].contains($0)
+        }
         return (String(name), names)
     }
 }
@@ -119,7 +124,8 @@ private struct Reader {
 
     init(_ text: String) {
         var lines: [String] = [], code: [String] = [], numbers: [Int] = []
-        let all = zip(text.components(separatedBy: "\n"), SourceText.withoutStringsAndComments(text).components(separatedBy: "\n"))
+        let all = zip(
+            text.components(separatedBy: "\n"), SourceText.withoutStringsAndComments(text).components(separatedBy: "\n"))
         for (index, (line, plain)) in all.enumerated() {
             let parts = Self.apart(plain)
             lines += [line] + parts.dropFirst()
@@ -132,7 +138,8 @@ private struct Reader {
     /// Splits a line after the opening brace of a type, so that its members are on a line of their own: `func f() {} }` in
     /// `extension A { func f() {} }`.
     private static func apart(_ line: String) -> [String] {
-        guard let brace = line.firstIndex(of: "{"), let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers else { return [line] }
+        guard let brace = line.firstIndex(of: "{"), let head = Head(line.trimmingCharacters(in: .whitespaces)), head.hasMembers
+        else { return [line] }
         let members = line[line.index(after: brace)...]
         if members.allSatisfy({ $0 == " " || $0 == "}" }) { return [line] }
         return [String(line[...brace]), String(members)]
@@ -176,8 +183,11 @@ private struct Reader {
     private func make(_ head: Head, _ signature: String, line: Int) -> [PublicDeclarations.Declaration] {
         guard isPublic(head), head.keyword != "extension", head.keyword != "import", head.keyword != "deinit" else { return [] }
         let names = head.keyword == "case" ? Head.caseNames(signature) : [head.name(in: signature)]
-        return names.map { .init(keyword: head.keyword, name: $0, line: line, signature: signature, comment: comment, owner: owner.name,
-            conformances: owner.conformances, isRequirement: owner.isProtocol) }
+        return names.map {
+            .init(
+                keyword: head.keyword, name: $0, line: line, signature: signature, comment: comment, owner: owner.name,
+                conformances: owner.conformances, isRequirement: owner.isProtocol)
+        }
     }
 
     private func isPublic(_ head: Head) -> Bool {
@@ -196,8 +206,10 @@ private struct Reader {
                 if "([".contains(character) { depth += 1 }
                 if ")]".contains(character) { depth -= 1 }
             }
-            let continues = depth > 0 || text.hasSuffix(",") || text.hasSuffix("->")
-                || (index + 1 < code.count && code[index + 1].trimmingCharacters(in: .whitespaces).contains(/^(->|throws|async|where|\{ *$)/))
+            let continues =
+                depth > 0 || text.hasSuffix(",") || text.hasSuffix("->")
+                || (index + 1 < code.count
+                    && code[index + 1].trimmingCharacters(in: .whitespaces).contains(/^(->|throws|async|where|\{ *$)/))
             if !continues || text.hasSuffix("{") { return (Self.upToBody(parts.joined(separator: " ")), index) }
         }
         return (parts.joined(separator: " "), start)
@@ -236,9 +248,10 @@ private struct Reader {
         guard let head, head.hasMembers else { return .code }
         let (name, conformances) = Owner.names(in: signature, keyword: head.keyword)
         if head.keyword == "protocol" { inherited[name] = conformances }
-        return .members(Owner(
-            name: name, conformances: conformances, isPublic: isPublic(head), isProtocol: head.keyword == "protocol",
-            isEnum: head.keyword == "enum", isPublicExtension: head.keyword == "extension" && head.isPublic))
+        return .members(
+            Owner(
+                name: name, conformances: conformances, isPublic: isPublic(head), isProtocol: head.keyword == "protocol",
+                isEnum: head.keyword == "enum", isPublicExtension: head.keyword == "extension" && head.isPublic))
     }
 
     private var owner: Owner {
@@ -261,7 +274,8 @@ private struct Head {
         "dynamic", "isolated", "consuming", "borrowing", "sending", "distributed",
     ]
     private static let keywords: Set<String> = [
-        "struct", "class", "actor", "enum", "protocol", "extension", "func", "init", "subscript", "var", "let", "typealias", "case",
+        "struct", "class", "actor", "enum", "protocol", "extension", "func", "init", "subscript", "var", "let", "typealias",
+        "case",
         "associatedtype", "import", "deinit", "macro", "operator",
     ]
 
@@ -343,7 +357,13 @@ enum SourceText {
                 skip(1)
                 var depth = 0
                 while index < bytes.count, bytes[index] != 10, depth > 0 || bytes[index] != UInt8(ascii: "\"") {
-                    if has("\\(") { depth += 1 } else if depth > 0, has("(") { depth += 1 } else if depth > 0, has(")") { depth -= 1 }
+                    if has("\\(") {
+                        depth += 1
+                    } else if depth > 0, has("(") {
+                        depth += 1
+                    } else if depth > 0, has(")") {
+                        depth -= 1
+                    }
                     skip(has("\\") ? 2 : 1)
                 }
                 skip(1)

@@ -62,7 +62,8 @@ import Testing
         for file in files {
             let lines = Documentation.text(of: file).components(separatedBy: "\n")
             for (index, line) in lines.enumerated() where line.contains("here ") && line.contains(pattern) {
-                Issue.record("\(file.lastPathComponent):\(index + 1): \(line)\nwrite: unknown X, X not found, X does not exist, no X")
+                Issue.record(
+                    "\(file.lastPathComponent):\(index + 1): \(line)\nwrite: unknown X, X not found, X does not exist, no X")
             }
         }
     }
@@ -83,7 +84,11 @@ private struct Prose {
         var isFenced = false
         for (index, line) in text.components(separatedBy: "\n").enumerated() {
             if isDocument {
-                if line.drop(while: \.isWhitespace).hasPrefix("```") { isFenced.toggle() } else if !isFenced { add(line, at: index + 1) }
+                if line.drop(while: \.isWhitespace).hasPrefix("```") {
+                    isFenced.toggle()
+                } else if !isFenced {
+                    add(line, at: index + 1)
+                }
             } else if hasTestNames, let name = Self.testName(in: line) {
                 add(name, at: index + 1)
             } else if let comment = Self.comment(in: line) {
@@ -93,7 +98,8 @@ private struct Prose {
     }
 
     private static let commentPattern = try! NSRegularExpression(pattern: #"^\s*(?:///?|---?|\*\*?|/\*+)\s?(.*?)(?:\*/)?\s*$"#)
-    private static let testPattern = try! NSRegularExpression(pattern: #"func `([^`]+)`|^\s*(?:test|scenario|group)\(?\s*"([^"]+)""#)
+    private static let testPattern = try! NSRegularExpression(
+        pattern: #"func `([^`]+)`|^\s*(?:test|scenario|group)\(?\s*"([^"]+)""#)
 
     private static func comment(in line: String) -> String? {
         guard line.contains("/") || line.contains("-") || line.contains("*") else { return nil }
@@ -112,14 +118,23 @@ private struct Prose {
 
     /// Phrases, by habit.
     private static let habits: [(name: String, pattern: NSRegularExpression)] = [
-        ("a clause in place of a noun", #"(?:^|[.:;,] |\b(?:of|is|are|for|by|to|with|from|that|as|than|all) )[Ww]hat (?!is (?:wrong|new|different|missing)|to\b)\w+"#),
+        (
+            "a clause in place of a noun",
+            #"(?:^|[.:;,] |\b(?:of|is|are|for|by|to|with|from|that|as|than|all) )[Ww]hat (?!is (?:wrong|new|different|missing)|to\b)\w+"#
+        ),
         ("that of, those of", #"\b(?:those|that) (?:of|which|who)\b|\bthose that\b"#),
         ("also where", #"\balso (?:where|if|while|when|as|in|of|by|for|after|before|inside|through|on)\b"#),
         ("where for if", #"(?:^|[,;:] )[Ww]here (?:a|an|the|it|there|no|this|they|one|nothing)\b"#),
         ("is no", #"\b(?:is|are|was|were) no (?!longer\b|more\b|such\b)[a-z`]+|\b(?:is|are) none\b"#),
-        ("of Swift, of Lua", #"\b(?:function|call|code|object|string|text|value|type|method|error|extension|table|number|limit|part)s? of (?:Swift|Lua|SQLite|GRDB|SQL|JSON|C|memory|time)\b"#),
+        (
+            "of Swift, of Lua",
+            #"\b(?:function|call|code|object|string|text|value|type|method|error|extension|table|number|limit|part)s? of (?:Swift|Lua|SQLite|GRDB|SQL|JSON|C|memory|time)\b"#
+        ),
         ("say, tell", #"\b(?:tells?|told)\b|\b(?:says?|said) (?:what|which|how|who|when|where|why|of|so|whether)\b"#),
-        ("archaic", #"\b(?:anew|mend(?:s|ed|ing)?|wholly|former(?:ly)?|meanwhile|nevertheless|thereby|whoever|somebody|nobody|beside|hence)\b"#),
+        (
+            "archaic",
+            #"\b(?:anew|mend(?:s|ed|ing)?|wholly|former(?:ly)?|meanwhile|nevertheless|thereby|whoever|somebody|nobody|beside|hence)\b"#
+        ),
         ("posture", #"\b(?:goes|go|comes?|stands?|lies?) (?:on|in|out|by|beside|behind|back|together) (?!each\b)"#),
         ("has X be", #"\b[Hh]as (?:it|them|each|a|the|all) [a-z` ]{1,30} (?:be|say|do|have|see|run|make|take)\b"#),
         ("so many, as it is", #"\bso many\b|\bas (?:it|they) (?:is|are|was|were)\b(?! documented)"#),

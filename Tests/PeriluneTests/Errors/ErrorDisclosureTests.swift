@@ -35,16 +35,19 @@ import Testing
             m.function("friendly") { () throws in throw Friendly() }
             m.function("described") { () throws in throw Described() }
             m.function("sql") { () throws in try queue.write { db in try db.execute(sql: "SELECT secret FROM nowhere") } }
-            m.function("file") { () async throws in try await ScriptHost(ScriptHost.Configuration(database: .inMemory())).run(file: "/srv/secret.lua") }
+            m.function("file") { () async throws in
+                try await ScriptHost(ScriptHost.Configuration(database: .inMemory())).run(file: "/srv/secret.lua")
+            }
         }
         return host
     }
 
     private static func seen(_ function: String, by host: ScriptHost) async throws -> String {
-        try await host.run(source: """
-            local ok, e = pcall(require("m").\(function))
-            return tostring(e) .. " " .. tostring(e.kind) .. " " .. tostring(e.sql)
-            """)
+        try await host.run(
+            source: """
+                local ok, e = pcall(require("m").\(function))
+                return tostring(e) .. " " .. tostring(e.kind) .. " " .. tostring(e.sql)
+                """)
     }
 
     @Test(.patience, arguments: ScriptPlace.allCases)
@@ -53,7 +56,9 @@ import Testing
         for function in ["secret", "secret_later", "sql", "file"] {
             let seen = try await Self.seen(function, by: host)
             #expect(!seen.contains("secret") && !seen.contains("nowhere"), "\(function): \(seen)")
-            #expect(seen.contains("a function of the program failed; the program does not show the reason to scripts host nil"), "\(seen)")
+            #expect(
+                seen.contains("a function of the program failed; the program does not show the reason to scripts host nil"),
+                "\(seen)")
         }
         #expect(try await Self.seen("friendly", by: host).contains("the mailbox is full"))
         #expect(try await Self.seen("described", by: host).contains("no letters left quota"))
@@ -75,11 +80,18 @@ import Testing
         #expect(try await Self.seen("sql", by: host).contains("nowhere"))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors of internal types do not reach the program`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors of internal types do not reach the program`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await ScriptHost(place.configuration(ScriptHost.Configuration(database: .inMemory())))
-        for source in ["db:fetch_all(1)", "perilune.every(-1, print)", "db:execute('SELECT :a', { b = 1 })", "perilune.date('x')", "local x = db.nothing"] {
+        for source in [
+            "db:fetch_all(1)", "perilune.every(-1, print)", "db:execute('SELECT :a', { b = 1 })", "perilune.date('x')",
+            "local x = db.nothing",
+        ] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: source) }
-            #expect(error.map { $0.underlying == nil || $0.underlying is DatabaseError } == true, "\(source): \(String(describing: error?.underlying))")
+            #expect(
+                error.map { $0.underlying == nil || $0.underlying is DatabaseError } == true,
+                "\(source): \(String(describing: error?.underlying))")
         }
     }
 }

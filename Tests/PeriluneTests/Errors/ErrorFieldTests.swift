@@ -9,14 +9,17 @@ import Testing
         return try #require(await #expect(throws: LuaError.self) { try await host.run(source: script) }).fields
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `lists, tables, dates, null and blobs keep their form`(_ place: ScriptPlace) async throws {
-        let fields = try await fields(of: """
-            error{
-              kind = "mine", n = 1, f = 1.5, ok = false, text = "\\xff", list = { 1, "two", { 3 } }, empty = {}, mixed = { 1, a = 2 },
-              details = { a = 1, when_ = perilune.date("2026-03-01") }, when_ = perilune.date("2026-03-01"), none = perilune.null,
-              blob = perilune.blob("\\0x"), f2 = print, nested = { print },
-            }
-            """, place)
+    @Test(arguments: ScriptPlace.allCases) func `lists, tables, dates, null and blobs keep their form`(_ place: ScriptPlace)
+        async throws
+    {
+        let fields = try await fields(
+            of: """
+                error{
+                  kind = "mine", n = 1, f = 1.5, ok = false, text = "\\xff", list = { 1, "two", { 3 } }, empty = {}, mixed = { 1, a = 2 },
+                  details = { a = 1, when_ = perilune.date("2026-03-01") }, when_ = perilune.date("2026-03-01"), none = perilune.null,
+                  blob = perilune.blob("\\0x"), f2 = print, nested = { print },
+                }
+                """, place)
         let day = Date(timeIntervalSince1970: 1_772_323_200)
         #expect(fields["n"] == 1 && fields["f"] == 1.5 && fields["ok"] == false && fields["kind"] == "mine")
         #expect(fields["text"] == .bytes(Data([0xFF])))
@@ -31,16 +34,18 @@ import Testing
         #expect(fields["nested"] == [.other("a function")])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the errors of a validation name their columns`(_ place: ScriptPlace) async throws {
-        let fields = try await fields(of: """
-            db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)")
-            local Author = perilune.record("author")
-            function Author:validate()
-              self:invalid("name", "must not be empty")
-              self:invalid("age", "must be positive")
-            end
-            Author{ name = "" }:insert()
-            """, place)
+    @Test(arguments: ScriptPlace.allCases) func `the errors of a validation name their columns`(_ place: ScriptPlace) async throws
+    {
+        let fields = try await fields(
+            of: """
+                db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, age INTEGER)")
+                local Author = perilune.record("author")
+                function Author:validate()
+                  self:invalid("name", "must not be empty")
+                  self:invalid("age", "must be positive")
+                end
+                Author{ name = "" }:insert()
+                """, place)
         #expect(fields["errors"]?.array?.compactMap { $0["column"]?.string } == ["name", "age"])
     }
 
@@ -59,13 +64,16 @@ import Testing
         let host = try await ScriptHost(database: .inMemory())
         try await host.register(module: "m") { m in
             m.function("fail") { () throws -> Int in
-                throw LuaError(.runtime, "no", fields: ["kind": "mine", "columns": ["a", "b"], "when_": .date(Date(timeIntervalSince1970: 0))])
+                throw LuaError(
+                    .runtime, "no",
+                    fields: ["kind": "mine", "columns": ["a", "b"], "when_": .date(Date(timeIntervalSince1970: 0))])
             }
         }
-        let found: String = try await host.run(source: """
-            local ok, err = pcall(require("m").fail)
-            return table.concat(err.columns, ",") .. " " .. err.when_:format("%Y") .. " " .. err.kind
-            """)
+        let found: String = try await host.run(
+            source: """
+                local ok, err = pcall(require("m").fail)
+                return table.concat(err.columns, ",") .. " " .. err.when_:format("%Y") .. " " .. err.kind
+                """)
         #expect(found == "a,b 1970 mine")
     }
 }

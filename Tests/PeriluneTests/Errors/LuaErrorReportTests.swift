@@ -18,15 +18,16 @@ import Testing
         #expect((report.kind, report.file, report.line) == ("sql", "a.lua", 2))
         #expect(report.sourceLine == "db:fetch_all('SELECT totl_cents FROM invoice')")
         #expect(report.suggestions == ["total_cents"])
-        #expect(report.text == """
-            error: no such column: totl_cents
-              at a.lua:2
-              2 | db:fetch_all('SELECT totl_cents FROM invoice')
-              SQL   SELECT totl_cents FROM invoice
-                           ^
-              help  did you mean `total_cents`?  invoice has: id, total_cents
+        #expect(
+            report.text == """
+                error: no such column: totl_cents
+                  at a.lua:2
+                  2 | db:fetch_all('SELECT totl_cents FROM invoice')
+                  SQL   SELECT totl_cents FROM invoice
+                               ^
+                  help  did you mean `total_cents`?  invoice has: id, total_cents
 
-            """)
+                """)
         #expect(report.json.contains(#""suggestions":["total_cents"]"#))
     }
 

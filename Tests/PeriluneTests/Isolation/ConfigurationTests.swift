@@ -48,7 +48,9 @@ import Testing
         ("persistentReadOnlyConnections", { $0.persistentReadOnlyConnections = true }),
     ]
 
-    @Test(arguments: changes.indices) func `each configuration field has the same effect in both processes`(_ index: Int) async throws {
+    @Test(arguments: changes.indices) func `each configuration field has the same effect in both processes`(_ index: Int)
+        async throws
+    {
         var found: [[ScriptValue]] = []
         for place in ScriptPlace.allCases {
             try await withTemporaryFolder { folder in
@@ -56,7 +58,8 @@ import Testing
                 try await DatabaseQueue(path: path).write { db in try db.execute(sql: "CREATE TABLE t (a)") }
                 var configuration = Configuration()
                 Self.changes[index].change(&configuration)
-                found.append(try await values(Self.probe, place, .existing(DatabaseQueue(path: path, configuration: configuration))))
+                found.append(
+                    try await values(Self.probe, place, .existing(DatabaseQueue(path: path, configuration: configuration))))
             }
         }
         #expect(found[0] == found[1], "\(Self.changes[index].name)")
@@ -92,12 +95,16 @@ import Testing
                 try await DependencyContainer.with { [configuration] in
                     $0.defaultDatabase = .pool("\(folder)/other.sqlite", configuration: configuration, usesFilesInTests: true)
                 } operation: {
-                    let error = await #expect(throws: LuaError.self) { _ = try await ScriptHost(ScriptPlace.isolated.configuration()) }
+                    let error = await #expect(throws: LuaError.self) {
+                        _ = try await ScriptHost(ScriptPlace.isolated.configuration())
+                    }
                     #expect(error?.message.contains(word) == true)
                 }
             }
         }
-        let error = await #expect(throws: LuaError.self) { _ = try await makeIsolatedHost { $0.sqliteExtensions = ["/nonexistent.so"] } }
+        let error = await #expect(throws: LuaError.self) {
+            _ = try await makeIsolatedHost { $0.sqliteExtensions = ["/nonexistent.so"] }
+        }
         #expect(error?.message.contains("extensions") == true)
     }
 
@@ -120,7 +127,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the statements of a traced database are reported`(_ place: ScriptPlace)
+        async throws
+    {
         let log = LogLines()
         try await DependencyContainer.with {
             $0.defaultDatabase = .pool("x.sqlite", usesFilesInTests: true, trace: .log(showsValues: true))

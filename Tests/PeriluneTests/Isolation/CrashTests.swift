@@ -16,7 +16,10 @@ import Testing
             try await host.register(module: "test") { test in test.function("began") { () -> Void in began.add() } }
             try await host.run(source: "db:execute('CREATE TABLE t (x)')")
             let task = Task {
-                try await host.run(source: "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do os.time() end\nend)", named: "@crash.lua")
+                try await host.run(
+                    source:
+                        "db:write(function(db)\n db:execute('INSERT INTO t VALUES (1)')\n require('test').began()\n while true do os.time() end\nend)",
+                    named: "@crash.lua")
             }
             await began.wait()
             // Waits until the script is in its loop.
@@ -84,7 +87,9 @@ import Testing
             let path = folder + "/pool.sqlite"
             var configuration = ScriptHost.Configuration(database: .queue(path, inEveryContext: true))
             configuration.isolation = .process()
-            let pool = try await ScriptPool(size: 1, configuration: configuration) { host in try await host.run(source: "function f(n) return n end") }
+            let pool = try await ScriptPool(size: 1, configuration: configuration) { host in
+                try await host.run(source: "function f(n) return n end")
+            }
             #expect(try await pool.call("f", 1) == 1)
             let id = try await #require(pool.withHost { $0.workerProcessID })
             let error = await #expect(throws: LuaError.self) {

@@ -7,7 +7,9 @@ import Testing
 
 /// Observers of the program, and commits of scripts in another process.
 @Suite struct ForeignCommitTests {
-    @Test(.patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
+    @Test(
+        .patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)),
+        arguments: ScriptPlace.allCases)
     func `the program's observers see the commits of scripts`(_ place: ScriptPlace) async throws {
         let database = try await DependencyContainer.defaultDatabase
         let host = try await ScriptHost(place.configuration())
@@ -18,16 +20,17 @@ import Testing
             seen.append(count)
             if count == 2 { break }
             if count == 0 {
-                try await host.run(source: """
-                    pcall(db.write, db, function(db)
-                      db:execute("INSERT INTO author (name) VALUES ('nobody')")
-                      error("rolled back")
-                    end)
-                    db:write(function(db)
-                      db:execute("INSERT INTO author (name) VALUES ('Verne')")
-                      db:execute("INSERT INTO author (name) VALUES ('Melville')")
-                    end)
-                    """)
+                try await host.run(
+                    source: """
+                        pcall(db.write, db, function(db)
+                          db:execute("INSERT INTO author (name) VALUES ('nobody')")
+                          error("rolled back")
+                        end)
+                        db:write(function(db)
+                          db:execute("INSERT INTO author (name) VALUES ('Verne')")
+                          db:execute("INSERT INTO author (name) VALUES ('Melville')")
+                        end)
+                        """)
             }
         }
         #expect(seen == [0, 2])

@@ -75,7 +75,10 @@ import Testing
                 var values = generator.values()
                 if Bool.random(using: &generator) { values.insert(.integer(Int64.random(in: 0...2, using: &generator)), at: 0) }
                 if [WorkerMessage.callFunction, .callAtOnce].contains(where: { $0.rawValue == kind }) {
-                    values = [.integer(1), .text("m"), .text(["f", "waits"].randomElement(using: &generator)!), .list(generator.values())]
+                    values = [
+                        .integer(1), .text("m"), .text(["f", "waits"].randomElement(using: &generator)!),
+                        .list(generator.values()),
+                    ]
                 }
                 bytes += try Frame(kind: kind, request: number, values: values).encoded()
             }
@@ -107,7 +110,9 @@ import Testing
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `a process that sends endless requests and reads no answers is killed, and the host's threads stay free`(_ message: WorkerMessage) async throws {
+    func `a process that sends endless requests and reads no answers is killed, and the host's threads stay free`(
+        _ message: WorkerMessage
+    ) async throws {
         var bytes = try Self.ready.encoded()
         let argument = WireValue.list([.text(String(repeating: "x", count: 2000))])
         for number in 1...60_000 {
@@ -123,7 +128,9 @@ import Testing
     }
 
     @Test(arguments: [WorkerMessage.callFunction, .callAtOnce])
-    func `a request that arrives before its host is complete is answered and delays no limit`(_ message: WorkerMessage) async throws {
+    func `a request that arrives before its host is complete is answered and delays no limit`(_ message: WorkerMessage)
+        async throws
+    {
         let bytes = try Self.ready.encoded() + Frame(message, 1, [.integer(0), .text("m"), .text("f"), .list([])]).encoded()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -191,7 +198,9 @@ import Testing
         for original in [setup, error] {
             guard case .table(let pairs) = original else { continue }
             for _ in 0..<5000 {
-                let changed = WireValue.table(pairs.map { pair in WireValue.Pair(pair.key, Bool.random(using: &generator) ? pair.value : generator.value()) })
+                let changed = WireValue.table(
+                    pairs.map { pair in WireValue.Pair(pair.key, Bool.random(using: &generator) ? pair.value : generator.value())
+                    })
                 #expect(WorkerSetup(changed).libraries.isSubset(of: .sandboxed))
                 #expect(LuaError(changed).code.description.isEmpty == false)
             }

@@ -46,7 +46,9 @@ func makeIsolatedHost(
         let sum: Int = try await host.run(source: "return 6 * 7")
         #expect(sum == 42)
         let value: ScriptValue = try await host.run(
-            source: "return { list = { 1, 2.5, 'tea' }, null = perilune.null, blob = perilune.blob('\\0\\255'), f = print, none = {} }")
+            source:
+                "return { list = { 1, 2.5, 'tea' }, null = perilune.null, blob = perilune.blob('\\0\\255'), f = print, none = {} }"
+        )
         #expect(value["list"] == [1, 2.5, "tea"])
         #expect(value["null"] == .null)
         #expect(value["blob"] == .bytes(Data([0, 255])))
@@ -76,13 +78,15 @@ func makeIsolatedHost(
     @Test func `structures and dates cross the process boundary in both directions`() async throws {
         let host = try await makeIsolatedHost()
         let order = Order(id: 1, total: 2.5, lines: ["tea", "ü"], paid: true, due: Date(timeIntervalSince1970: 1_000_000.25))
-        let back: Order = try await host.run(source: "local order = ...; assert(order.due:format('%Y') == '1970'); return order", arguments: order)
+        let back: Order = try await host.run(
+            source: "local order = ...; assert(order.due:format('%Y') == '1970'); return order", arguments: order)
         #expect(back == order)
     }
 
     @Test func `globals of scripts can be called by names with dots and colons`() async throws {
         let host = try await makeIsolatedHost()
-        try await host.run(source: "orders = { rate = 2 }; function orders:total(n) return self.rate * n end; function fail() error('no') end")
+        try await host.run(
+            source: "orders = { rate = 2 }; function orders:total(n) return self.rate * n end; function fail() error('no') end")
         #expect(try await host.call("orders:total", 21) == 42)
         #expect(try await host.defines("orders.total"))
         #expect(try await !host.defines("orders.sum"))
@@ -98,8 +102,11 @@ func makeIsolatedHost(
             let host = try await makeIsolatedHost { $0.database = .queue(folder + "/shop.sqlite", inEveryContext: true) }
             try await host.run(source: "db:execute('INSERT INTO author VALUES (?)', 'Ann')")
             #expect(try await queue.value("SELECT name FROM author") == "Ann")
-            let readonly = try await makeIsolatedHost { $0.database = .queue("\(folder)/shop.sqlite", readonly: true, inEveryContext: true) }
-            let error = try #require(await #expect(throws: LuaError.self) { try await readonly.run(source: "db:execute('DELETE FROM author')") })
+            let readonly = try await makeIsolatedHost {
+                $0.database = .queue("\(folder)/shop.sqlite", readonly: true, inEveryContext: true)
+            }
+            let error = try #require(
+                await #expect(throws: LuaError.self) { try await readonly.run(source: "db:execute('DELETE FROM author')") })
             #expect(error.kind?.rawValue.hasPrefix("readonly") == true)
         }
     }
@@ -119,7 +126,8 @@ func makeIsolatedHost(
         #expect(error.report.sourceLine?.contains("SELEC 1") == true)
         let syntax = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "local = 1") })
         #expect(syntax.code == .syntax)
-        let fields = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "error({ kind = 'shop', price = 3 })") })
+        let fields = try #require(
+            await #expect(throws: LuaError.self) { try await host.run(source: "error({ kind = 'shop', price = 3 })") })
         #expect(fields.kind == "shop")
         #expect(fields.fields["price"] == .integer(3))
     }
@@ -158,11 +166,13 @@ func makeIsolatedHost(
         let caught: [String] = try await host.run(
             source: "local ok, e = pcall(require('mail').fail); return { tostring(ok), e.kind, e.message, e.address }")
         #expect(caught == ["false", "mail", "no such address", "nobody"])
-        let error = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "\nrequire('mail').fail()", named: "@m.lua") })
+        let error = try #require(
+            await #expect(throws: LuaError.self) { try await host.run(source: "\nrequire('mail').fail()", named: "@m.lua") })
         #expect(error.underlying as? MailError == MailError(luaMessage: "no such address"))
         #expect(error.code == .host)
         #expect(error.line == 2)
-        let argument = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').wait({})") })
+        let argument = try #require(
+            await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').wait({})") })
         #expect(argument.message.contains("mail.wait: argument 1: expected a string, got a table"))
         let missing = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "require('male')") })
         #expect(missing.message.contains("male"))
@@ -192,7 +202,10 @@ func makeIsolatedHost(
         #expect(late.line == 1)
         // A busy machine may need more time to reach the other limit.
         await host.limitTime(to: .seconds(600))
-        let large = try #require(await #expect(throws: LuaError.self) { try await host.run(source: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end") })
+        let large = try #require(
+            await #expect(throws: LuaError.self) {
+                try await host.run(source: "local t = {} while true do t[#t + 1] = ('x'):rep(1000) .. #t end")
+            })
         #expect(large.code == .memory)
         #expect(try await host.run(source: "return 1") == 1)
     }
@@ -297,7 +310,8 @@ func makeIsolatedHost(
                 #expect(try await host.run(source: migrate) == 1)
             }
             let host = try await makeIsolatedHost { $0.database = .queue("\(folder)/x.sqlite", inEveryContext: true) }
-            let failing = migrate.replacing("migrator:migrate", with: "migrator:register('v3', 'DROP TABLE authors') migrator:migrate")
+            let failing = migrate.replacing(
+                "migrator:migrate", with: "migrator:register('v3', 'DROP TABLE authors') migrator:migrate")
             let error = try #require(await #expect(throws: LuaError.self) { try await host.run(source: failing) })
             #expect(error.fields["migration"] == "v3")
             #expect(try await host.run(source: "return perilune.migrator():register('v1', 'x'):completed(db)[1]") == "v1")
@@ -306,11 +320,14 @@ func makeIsolatedHost(
 
     @Test func `Swift APIs that need the host's state are refused with the feature's name`() async throws {
         let host = try await makeIsolatedHost()
-        try await host.run(source: "db:execute('CREATE TABLE author (id INTEGER PRIMARY KEY)') Author = perilune.record('author')")
+        try await host.run(
+            source: "db:execute('CREATE TABLE author (id INTEGER PRIMARY KEY)') Author = perilune.record('author')")
         func refusal(_ operation: () async throws -> Void) async -> String? {
             await (#expect(throws: LuaError.self) { try await operation() })?.message
         }
-        func text(_ what: String) -> String { "scripts in a process of their own cannot have \(what); make a host without isolation" }
+        func text(_ what: String) -> String {
+            "scripts in a process of their own cannot have \(what); make a host without isolation"
+        }
         #expect(await refusal { _ = try await host.records("Author").fetchCount() } == text("records that Swift uses"))
         #expect(await refusal { _ = try await host.automations() } == text("automations"))
         #expect(await refusal { try await host.runAutomation("a") } == text("automations"))
@@ -319,19 +336,26 @@ func makeIsolatedHost(
             var configuration = ScriptHost.Configuration()
             configuration.isolation = .process()
             try await DatabaseQueue(path: "\(folder)/x.sqlite").write { try $0.execute(sql: "CREATE TABLE t (a)") }
-            let preview = await refusal { _ = try await ScriptPreview(of: .queue("\(folder)/x.sqlite", inEveryContext: true), configuration: configuration) }
+            let preview = await refusal {
+                _ = try await ScriptPreview(of: .queue("\(folder)/x.sqlite", inEveryContext: true), configuration: configuration)
+            }
             #expect(preview == "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
         }
     }
 
     @Test func `oversized results and arguments are errors, and the host keeps working`() async throws {
         let host = try await makeIsolatedHost()
-        let large = try #require(await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })
+        let large = try #require(
+            await #expect(throws: LuaError.self) { let _: String = try await host.run(source: "return ('x'):rep(20 << 20)") })
         #expect(large.code == .conversion)
         #expect(large.message.contains("too large"))
         let argument = String(repeating: "x", count: 20 << 20)
-        #expect(await (#expect(throws: LuaError.self) { try await host.run(source: "", arguments: argument) })?.code == .conversion)
-        let deep = try #require(await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: "local t = {} t.t = t return t") })
+        #expect(
+            await (#expect(throws: LuaError.self) { try await host.run(source: "", arguments: argument) })?.code == .conversion)
+        let deep = try #require(
+            await #expect(throws: LuaError.self) {
+                let _: ScriptValue = try await host.run(source: "local t = {} t.t = t return t")
+            })
         #expect(deep.code == .conversion)
         #expect(try await host.run(source: "return 1") == 1)
     }

@@ -15,65 +15,80 @@ import Testing
         return try await place.host(configuration)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `callbacks of a script are called after the script has ended`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `callbacks of a script are called after the script has ended`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await Self.makeHost(place)
-        try await host.run(source: """
-            calls = 0
-            local timer
-            timer = perilune.every(1, function() calls = calls + 1; if calls == 3 then timer:cancel() end end)
-            function get() return calls end
-            """)
+        try await host.run(
+            source: """
+                calls = 0
+                local timer
+                timer = perilune.every(1, function() calls = calls + 1; if calls == 3 then timer:cancel() end end)
+                function get() return calls end
+                """)
         #expect(await !host.isIdle)
         try await host.waitUntilIdle()
         #expect(await host.isIdle)
         #expect(try await host.call("get") == 3)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `the error of a task reaches its handler without a copy`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `the error of a task reaches its handler without a copy`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.makeHost(place) { $0.limits = LuaLimits(memoryInBytes: 36 << 20) }
         // The message has 20 MB; two copies exceed the limit.
-        try await host.run(source: """
-            local half = ("x"):rep(10 << 20)
-            local message = half .. half
-            half = nil
-            collectgarbage()
-            perilune.on_error(function(e) size = #e end)
-            perilune.spawn(function() error(message, 0) end)
-            function get() return size end
-            """)
+        try await host.run(
+            source: """
+                local half = ("x"):rep(10 << 20)
+                local message = half .. half
+                half = nil
+                collectgarbage()
+                perilune.on_error(function(e) size = #e end)
+                perilune.spawn(function() error(message, 0) end)
+                function get() return size end
+                """)
         try await host.waitUntilIdle()
         #expect(try await host.call("get") == 20 << 20)
     }
 
     // MARK: - Time of tests
 
-    @Test(arguments: ScriptPlace.allCases) func `in tests, time advances only while something waits, and without delay`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `in tests, time advances only while something waits, and without delay`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await Self.makeHost(place)
         let start = ContinuousClock.now
-        let times: [String] = try await host.run(source: """
-            local times = { tostring(perilune.now()) }
-            perilune.after("10m", function() times[#times + 1] = "timer " .. tostring(perilune.now()) end)
-            perilune.sleep("1h")
-            times[#times + 1] = tostring(perilune.now())
-            times[#times + 1] = db:fetch_value("SELECT datetime('now')")
-            return times
-            """)
-        #expect(times == [
-            "2000-01-01 00:00:00.000", "timer 2000-01-01 00:10:00.000", "2000-01-01 01:00:00.000", "2000-01-01 01:00:00",
-        ])
+        let times: [String] = try await host.run(
+            source: """
+                local times = { tostring(perilune.now()) }
+                perilune.after("10m", function() times[#times + 1] = "timer " .. tostring(perilune.now()) end)
+                perilune.sleep("1h")
+                times[#times + 1] = tostring(perilune.now())
+                times[#times + 1] = db:fetch_value("SELECT datetime('now')")
+                return times
+                """)
+        #expect(
+            times == [
+                "2000-01-01 00:00:00.000", "timer 2000-01-01 00:10:00.000", "2000-01-01 01:00:00.000", "2000-01-01 01:00:00",
+            ])
         #expect(ContinuousClock.now - start < .seconds(1800))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `advancing a manual clock calls the timers that are due`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `advancing a manual clock calls the timers that are due`(_ place: ScriptPlace)
+        async throws
+    {
         let clock = ManualClock()
-        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
+        try await DependencyContainer.with {
+            $0.date = .manual(clock)
+        } operation: {
             let host = try await Self.makeHost(place)
-            try await host.run(source: """
-                calls = {}
-                perilune.after("1h", function() calls[#calls + 1] = "hour" end)
-                perilune.after("2h", function() calls[#calls + 1] = "two hours" end)
-                function get() return table.concat(calls, ", ") end
-                """)
+            try await host.run(
+                source: """
+                    calls = {}
+                    perilune.after("1h", function() calls[#calls + 1] = "hour" end)
+                    perilune.after("2h", function() calls[#calls + 1] = "two hours" end)
+                    function get() return table.concat(calls, ", ") end
+                    """)
             #expect(try await host.call("get") == "")
             clock.advance(by: 3599)
             #expect(try await host.call("get") == "")
@@ -86,16 +101,24 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        ("0 9 * * mon", "21d", "2000-01-03 09:00, 2000-01-10 09:00, 2000-01-17 09:00"),
-        ("*/20 8-9,17 2 1 *", "3d", "2000-01-02 08:00, 2000-01-02 08:20, 2000-01-02 08:40, 2000-01-02 09:00, 2000-01-02 09:20, "
-            + "2000-01-02 09:40, 2000-01-02 17:00, 2000-01-02 17:20, 2000-01-02 17:40"),
-        ("0 0 13 * fri", "14d", "2000-01-07 00:00, 2000-01-13 00:00, 2000-01-14 00:00"),
-        ("@monthly", "100d", "2000-02-01 00:00, 2000-03-01 00:00, 2000-04-01 00:00"),
-        ("0 12 29 feb *", "1600d", "2000-02-29 12:00, 2004-02-29 12:00"),
-        ("15/20 3 * * 7", "10d", "2000-01-02 03:15, 2000-01-02 03:35, 2000-01-02 03:55, 2000-01-09 03:15, 2000-01-09 03:35, "
-            + "2000-01-09 03:55"),
-    ])
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            ("0 9 * * mon", "21d", "2000-01-03 09:00, 2000-01-10 09:00, 2000-01-17 09:00"),
+            (
+                "*/20 8-9,17 2 1 *", "3d",
+                "2000-01-02 08:00, 2000-01-02 08:20, 2000-01-02 08:40, 2000-01-02 09:00, 2000-01-02 09:20, "
+                    + "2000-01-02 09:40, 2000-01-02 17:00, 2000-01-02 17:20, 2000-01-02 17:40"
+            ),
+            ("0 0 13 * fri", "14d", "2000-01-07 00:00, 2000-01-13 00:00, 2000-01-14 00:00"),
+            ("@monthly", "100d", "2000-02-01 00:00, 2000-03-01 00:00, 2000-04-01 00:00"),
+            ("0 12 29 feb *", "1600d", "2000-02-29 12:00, 2004-02-29 12:00"),
+            (
+                "15/20 3 * * 7", "10d",
+                "2000-01-02 03:15, 2000-01-02 03:35, 2000-01-02 03:55, 2000-01-09 03:15, 2000-01-09 03:35, "
+                    + "2000-01-09 03:55"
+            ),
+        ])
     func `schedules fire at their times`(_ place: ScriptPlace, _ values: (String, String, String)) async throws {
         let (schedule, duration, times) = values
         let host = try await Self.makeHost(place)
@@ -110,15 +133,20 @@ import Testing
         #expect(found == times)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `after a clock jumps, no schedule fires twice, and missed times fire once`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `after a clock jumps, no schedule fires twice, and missed times fire once`(
+        _ place: ScriptPlace
+    ) async throws {
         let clock = ManualClock()
-        try await DependencyContainer.with { $0.date = .manual(clock) } operation: {
+        try await DependencyContainer.with {
+            $0.date = .manual(clock)
+        } operation: {
             let host = try await Self.makeHost(place)
-            try await host.run(source: """
-                calls = 0
-                perilune.schedule("@hourly", function() calls = calls + 1 end)
-                function get() return calls end
-                """)
+            try await host.run(
+                source: """
+                    calls = 0
+                    perilune.schedule("@hourly", function() calls = calls + 1 end)
+                    function get() return calls end
+                    """)
             clock.advance(by: 10 * 3600 + 30)
             #expect(try await eventually { try await host.call("get") == 1 })
             clock.advance(by: -600)
@@ -132,8 +160,11 @@ import Testing
         }
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases, ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
-    func `a script that sleeps forever in virtual time lets other calls use the host's thread`(_ place: ScriptPlace, sleep: String) async throws {
+    @Test(
+        .patience, arguments: ScriptPlace.allCases, ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
+    func `a script that sleeps forever in virtual time lets other calls use the host's thread`(
+        _ place: ScriptPlace, sleep: String
+    ) async throws {
         let (started, start) = AsyncStream<Void>.makeStream()
         let host = try await Self.makeHost(place) { $0.output = .closure { _ in start.yield() } }
         let script = Task { try await host.run(source: "print('it has begun') while true do \(sleep) end") }
@@ -151,15 +182,18 @@ import Testing
         let host = try await Self.makeHost(place) { configuration in
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append("\(error.message)") } }
         }
-        try await host.run(source: """
-            perilune.after(1, function() error("one", 0) end)
-            perilune.after(2, function() error("two", 0) end)
-            """)
+        try await host.run(
+            source: """
+                perilune.after(1, function() error("one", 0) end)
+                perilune.after(2, function() error("two", 0) end)
+                """)
         try await host.waitUntilIdle()
         #expect(errors.withLock { $0 } == ["one", "two"])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks end the wait for callbacks on request`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `errors in callbacks end the wait for callbacks on request`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.makeHost(place) { $0.callbackErrors = .fail }
         try await host.run(source: "perilune.after(1, function() error('one', 0) end) perilune.every(5, function() end)")
         let error = await #expect(throws: LuaError.self) { try await host.waitUntilIdle() }
@@ -176,14 +210,15 @@ import Testing
             configuration.limits = LuaLimits(instructions: 200_000)
             configuration.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
-        let sum: Int = try await host.run(source: """
-            local calls = 0
-            local function work() for i = 1, 50000 do end calls = calls + 1 end
-            for i = 1, 10 do perilune.after(i, work) end
-            perilune.after(3.5, function() while true do end end)
-            perilune.sleep(20)
-            return calls
-            """)
+        let sum: Int = try await host.run(
+            source: """
+                local calls = 0
+                local function work() for i = 1, 50000 do end calls = calls + 1 end
+                for i = 1, 10 do perilune.after(i, work) end
+                perilune.after(3.5, function() while true do end end)
+                perilune.sleep(20)
+                return calls
+                """)
         #expect(sum == 10)
         #expect(errors.withLock { $0 } == [.budget])
     }
@@ -202,7 +237,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `signals are refused if the program does not deliver them`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `signals are refused if the program does not deliver them`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.makeHost(place)
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "perilune.on_signal('TERM', print)") }
         #expect(error?.kind == "forbidden")
@@ -238,26 +275,30 @@ import Testing
         return Weak(host: host, token: token)
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        "perilune.spawn(function() token.begun() perilune.sleep(1e6) end)",
-        "perilune.spawn(function() token.begun() while true do pcall(perilune.sleep, 1e6) end end)",
-        "perilune.spawn(function() token.begun() while true do pcall(function() while true do end end) end end)",
-        "perilune.spawn(function() token.begun() db:write(function() while true do end end) end)",
-        "local t = perilune.spawn(perilune.sleep, 1e6) perilune.spawn(function() token.begun() t:wait() end)",
-        "for i = 1, 100 do perilune.spawn(perilune.sleep, 1e6) end perilune.every(0.001, token.begun)",
-        """
-        perilune.spawn(function()
-          local closed <close> = setmetatable({}, { __close = function()
-            require "perilune" require "token" token.begun()
-            perilune.spawn(perilune.sleep, 1e6) perilune.after(0, token.begun) pcall(require, "nothing")
-            db:execute("CREATE TABLE IF NOT EXISTS t (a)")
-          end })
-          token.begun()
-          perilune.sleep(1e6)
-        end)
-        """,
-    ])
-    func `a host without references is released, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String) async throws {
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            "perilune.spawn(function() token.begun() perilune.sleep(1e6) end)",
+            "perilune.spawn(function() token.begun() while true do pcall(perilune.sleep, 1e6) end end)",
+            "perilune.spawn(function() token.begun() while true do pcall(function() while true do end end) end end)",
+            "perilune.spawn(function() token.begun() db:write(function() while true do end end) end)",
+            "local t = perilune.spawn(perilune.sleep, 1e6) perilune.spawn(function() token.begun() t:wait() end)",
+            "for i = 1, 100 do perilune.spawn(perilune.sleep, 1e6) end perilune.every(0.001, token.begun)",
+            """
+            perilune.spawn(function()
+              local closed <close> = setmetatable({}, { __close = function()
+                require "perilune" require "token" token.begun()
+                perilune.spawn(perilune.sleep, 1e6) perilune.after(0, token.begun) pcall(require, "nothing")
+                db:execute("CREATE TABLE IF NOT EXISTS t (a)")
+              end })
+              token.begun()
+              perilune.sleep(1e6)
+            end)
+            """,
+        ])
+    func `a host without references is released, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String)
+        async throws
+    {
         try await DependencyContainer.inProcess(.live) {
             let left = try await leave(source, in: place)
             #expect(await eventually { left.host == nil && left.token == nil })
@@ -275,10 +316,11 @@ import Testing
         try await DependencyContainer.inProcess(.live) {
             let host = try await Self.makeHost(place), begun = Tally()
             try await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
-            try await host.run(source: """
-                done = 0
-                perilune.spawn(function() perilune.sleep(0.2) done = done + 1 end)
-                """)
+            try await host.run(
+                source: """
+                    done = 0
+                    perilune.spawn(function() perilune.sleep(0.2) done = done + 1 end)
+                    """)
             let run = Task { try await host.run(source: "require('test').begin() perilune.sleep(60)") }
             await begun.wait()
             run.cancel()
@@ -288,7 +330,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends the current run and the wait for callbacks`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `cancelling the host ends the current run and the wait for callbacks`(
+        _ place: ScriptPlace
+    ) async throws {
         try await DependencyContainer.inProcess(.live) {
             let host = try await Self.makeHost(place)
             try await host.run(source: "perilune.every(0.01, function() perilune.sleep(60) end)")
@@ -298,16 +342,19 @@ import Testing
                 try await host.waitUntilIdle()
             }
             // It cannot be observed when the wait begins.
-            #expect(await eventually {
-                host.cancel()
-                return isOver.load(ordering: .acquiring)
-            })
+            #expect(
+                await eventually {
+                    host.cancel()
+                    return isOver.load(ordering: .acquiring)
+                })
             let error = await #expect(throws: LuaError.self) { try await wait.value }
             #expect(error?.code == .cancelled)
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a host without references ends with its timers`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a host without references ends with its timers`(_ place: ScriptPlace)
+        async throws
+    {
         try await DependencyContainer.inProcess(.live) {
             let calls = Mutex(0)
             weak var former: ScriptHost?
@@ -328,16 +375,19 @@ import Testing
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `many concurrent timers and tasks are all called`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `many concurrent timers and tasks are all called`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await Self.makeHost(place)
-        let count: Int = try await host.run(source: """
-            local count, tasks = 0, {}
-            for i = 1, 2000 do perilune.after(i % 7, function() count = count + 1 end) end
-            for i = 1, 500 do tasks[i] = perilune.spawn(function() perilune.sleep(i % 5) count = count + 1 end) end
-            for _, task in ipairs(tasks) do task:wait() end
-            perilune.sleep(10)
-            return count
-            """)
+        let count: Int = try await host.run(
+            source: """
+                local count, tasks = 0, {}
+                for i = 1, 2000 do perilune.after(i % 7, function() count = count + 1 end) end
+                for i = 1, 500 do tasks[i] = perilune.spawn(function() perilune.sleep(i % 5) count = count + 1 end) end
+                for _, task in ipairs(tasks) do task:wait() end
+                perilune.sleep(10)
+                return count
+                """)
         #expect(count == 2500)
     }
 }

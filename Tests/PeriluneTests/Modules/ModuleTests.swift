@@ -13,7 +13,9 @@ struct Refused: Error, Equatable {
 
 @Suite(.defaultDatabase())
 struct ModuleTests {
-    @Test(arguments: ScriptPlace.allCases) func `functions with any signature can be offered to scripts`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `functions with any signature can be offered to scripts`(_ place: ScriptPlace)
+        async throws
+    {
         let sent = Mutex<[String]>([])
         let host = try await place.host()
         try await host.register(module: "mail") { mail in
@@ -30,22 +32,25 @@ struct ModuleTests {
             mail.function(variadic: "join") { (parts: [String]) in parts.joined(separator: "+") }
             // end
         }
-        try await host.run(source: """
-            local mail = require "mail"
-            assert(mail == require "mail")
-            mail.send("ada", "hello")
-            mail.note("x")
-            assert(mail.count() == 2)
-            assert(mail.add(1, nil, { 2, 3 }) == 6.0 and mail.add(1, 0.5, {}) == 1.5)
-            local month = mail.month{ year = 2025, month = 3 }
-            assert(month.year == 2026 and month.month == 3)
-            assert(tostring(mail.later(perilune.date("2026-03-01 12:00"))) == "2026-03-01 12:01:00.000")
-            assert(mail.join("a", "b", "c") == "a+b+c" and mail.join() == "")
-            """)
+        try await host.run(
+            source: """
+                local mail = require "mail"
+                assert(mail == require "mail")
+                mail.send("ada", "hello")
+                mail.note("x")
+                assert(mail.count() == 2)
+                assert(mail.add(1, nil, { 2, 3 }) == 6.0 and mail.add(1, 0.5, {}) == 1.5)
+                local month = mail.month{ year = 2025, month = 3 }
+                assert(month.year == 2026 and month.month == 3)
+                assert(tostring(mail.later(perilune.date("2026-03-01 12:00"))) == "2026-03-01 12:01:00.000")
+                assert(mail.join("a", "b", "c") == "a+b+c" and mail.join() == "")
+                """)
         #expect(sent.withLock { $0 } == ["ada: hello", "x"])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `mismatched arguments are errors with the function and the expected type`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `mismatched arguments are errors with the function and the expected type`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("small") { (value: Int8) -> Int8 in value }
@@ -73,7 +78,9 @@ struct ModuleTests {
         try await host.run(source: "local n = require('m').nan() assert(n ~= n)")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a script can catch the error of a function, and Swift receives it unchanged`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a script can catch the error of a function, and Swift receives it unchanged`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         try await host.register(module: "m") { m in
             m.function("sync") { () throws -> Int in throw Refused(reason: "sync") }
@@ -81,7 +88,9 @@ struct ModuleTests {
         }
         for name in ["sync", "async"] {
             try await host.run(source: "local ok, e = pcall(require('m').\(name)) assert(not ok and e.kind == 'host')")
-            let error = await #expect(throws: LuaError.self) { try await host.run(source: "\nrequire('m').\(name)()", named: "f.lua") }
+            let error = await #expect(throws: LuaError.self) {
+                try await host.run(source: "\nrequire('m').\(name)()", named: "f.lua")
+            }
             #expect(error?.code == .host)
             #expect(error?.underlying as? Refused == Refused(reason: name))
             #expect(error?.line == 2)
@@ -89,7 +98,8 @@ struct ModuleTests {
         }
     }
 
-    @Test(.patience, arguments: ScriptPlace.allCases) func `a function that never returns ends at the deadline and when it is cancelled`(_ place: ScriptPlace) async throws {
+    @Test(.patience, arguments: ScriptPlace.allCases)
+    func `a function that never returns ends at the deadline and when it is cancelled`(_ place: ScriptPlace) async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.time = .milliseconds(200)
         let host = try await place.host(configuration)
@@ -134,14 +144,18 @@ struct ModuleTests {
         #expect(eight == 8)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `asynchronous functions are refused if Lua cannot wait`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `asynchronous functions are refused if Lua cannot wait`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host()
         try await host.register(module: "m") { m in m.function("wait") { () async in } }
         let error = await #expect(throws: LuaError.self) {
             try await host.run(source: "db:write(function(db) require('m').wait() end)")
         }
         #expect(error?.kind == "yield")
-        #expect(error?.message.contains("wait: an asynchronous function cannot be called inside `write`") == true, "\(error?.message ?? "")")
+        #expect(
+            error?.message.contains("wait: an asynchronous function cannot be called inside `write`") == true,
+            "\(error?.message ?? "")")
     }
 
     @Test(arguments: ScriptPlace.allCases) func `a function may run its own host`(_ place: ScriptPlace) async throws {
@@ -153,7 +167,9 @@ struct ModuleTests {
         #expect(result == 42)
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a task that a function has started waits for its turn`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a task that a function has started waits for its turn`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host()
         let entered = AsyncStream.makeStream(of: Void.self), seen = AsyncStream.makeStream(of: Bool.self)
         let leave = AsyncStream.makeStream(of: Void.self)
@@ -185,23 +201,26 @@ struct ModuleTests {
             mail.function("read") { (letter: Letter) -> String in letter.to }
             mail.function("all") { () async -> [Letter] in [Letter(to: "a"), Letter(to: "b")] }
         }
-        let letter: Letter = try await host.run(source: """
-            local mail = require "mail"
-            local letter = mail.letter("ada")
-            assert(letter.to == "ada" and letter:copies(3) == "adaadaada" and mail.read(letter) == "ada")
-            letter:burn()
-            assert(not pcall(letter.copies, letter, "x") and not pcall(mail.read, "ada"))
-            assert(not pcall(function() return letter.nothing end))
-            assert(mail.all()[2].to == "b")
-            return letter
-            """)
+        let letter: Letter = try await host.run(
+            source: """
+                local mail = require "mail"
+                local letter = mail.letter("ada")
+                assert(letter.to == "ada" and letter:copies(3) == "adaadaada" and mail.read(letter) == "ada")
+                letter:burn()
+                assert(not pcall(letter.copies, letter, "x") and not pcall(mail.read, "ada"))
+                assert(not pcall(function() return letter.nothing end))
+                assert(mail.all()[2].to == "b")
+                return letter
+                """)
         #expect(letter.to == "ada")
         #expect(letter.isBurnt.withLock { $0 })
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').read(1)") }
         #expect(error?.message == "mail.read: argument 1: expected letter, got the integer 1")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `modules are searched in folders, bundles and closures, in this order`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `modules are searched in folders, bundles and closures, in this order`(
+        _ place: ScriptPlace
+    ) async throws {
         try await withTemporaryFolder { folder in
             try FileManager.default.createDirectory(atPath: "\(folder)/shop", withIntermediateDirectories: true)
             try "return 'file'".write(toFile: "\(folder)/shop/orders.lua", atomically: true, encoding: .utf8)
@@ -214,12 +233,13 @@ struct ModuleTests {
                 configuration.moduleSources = [source, .lookup { $0 == "virtual" ? "error('in it')" : nil }]
                 let host = try await place.host(configuration)
                 try await host.register(module: "native") { $0.function("f") { 1 } }
-                try await host.run(source: """
-                    assert(require "shop.orders" == "file" and require "shop" == "init shop" and require "native".f() == 1)
-                    for _, name in ipairs{ "..secret", "../secret", "shop/orders", "none", "" } do
-                      assert(not pcall(require, name), name)
-                    end
-                    """)
+                try await host.run(
+                    source: """
+                        assert(require "shop.orders" == "file" and require "shop" == "init shop" and require "native".f() == 1)
+                        for _, name in ipairs{ "..secret", "../secret", "shop/orders", "none", "" } do
+                          assert(not pcall(require, name), name)
+                        end
+                        """)
                 let error = await #expect(throws: LuaError.self) { try await host.run(source: "require 'virtual'") }
                 #expect(error?.file == "virtual")
                 let missing = await #expect(throws: LuaError.self) { try await host.run(source: "require 'none'") }
@@ -228,7 +248,8 @@ struct ModuleTests {
         }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a module folder provides its own files, but no links out of it, folders or pipes`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `a module folder provides its own files, but no links out of it, folders or pipes`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { root in
             let files = FileManager.default, folder = root + "/modules"
             try files.createDirectory(atPath: folder + "/folder.lua", withIntermediateDirectories: true)
@@ -243,13 +264,14 @@ struct ModuleTests {
             var configuration = ScriptHost.Configuration(database: .inMemory())
             configuration.moduleSources = [.folder(root + "/link")]
             let host = try await place.host(configuration)
-            try await host.run(source: """
-                assert(require "own" == "own" and require "inside" == "own")
-                for _, name in ipairs{ "outside", "above.secret", "folder", "pipe" } do
-                  local ok, failure = pcall(require, name)
-                  assert(not ok and failure.kind == "module_not_found", name)
-                end
-                """)
+            try await host.run(
+                source: """
+                    assert(require "own" == "own" and require "inside" == "own")
+                    for _, name in ipairs{ "outside", "above.secret", "folder", "pipe" } do
+                      local ok, failure = pcall(require, name)
+                      assert(not ok and failure.kind == "module_not_found", name)
+                    end
+                    """)
         }
     }
 
@@ -274,9 +296,10 @@ struct ModuleTests {
             try await host.run(source: source)
         }
         #expect(done.withLock { $0 } == 0)
-        #expect(records.lines == [
-            "notice not performed in a preview: mail.send(\"a\")", "notice not performed in a preview: mail.send(\"x\")",
-        ])
+        #expect(
+            records.lines == [
+                "notice not performed in a preview: mail.send(\"a\")", "notice not performed in a preview: mail.send(\"x\")",
+            ])
         let host = try await ScriptHost()
         try await host.register(module: "mail") { define($0) }
         try await host.run(source: "require('mail').send('x')")
@@ -310,7 +333,9 @@ struct ModuleTests {
             mail.function(variadic: "all", effect: .external) { (names: [String]) -> Int in
                 Issue.record("all")
                 return 0
-            } preview: { $0.count }
+            } preview: {
+                $0.count
+            }
         }
         return host
     }
@@ -322,15 +347,16 @@ struct ModuleTests {
     @Test func `in a preview, functions with external effects return the results of their preview closures`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
-        try await host.run(source: """
-            local mail = require "mail"
-            assert(mail.post("ada") == 3)
-            assert(mail.wait("ada") == "would write to ada")
-            assert(mail.all("a", "b") == 2)
-            assert(select("#", mail.ping("x")) == 0)
-            local ok, failure = pcall(mail.wait, "nobody")
-            assert(not ok and tostring(failure):find("there is nobody", 1, true))
-            """)
+        try await host.run(
+            source: """
+                local mail = require "mail"
+                assert(mail.post("ada") == 3)
+                assert(mail.wait("ada") == "would write to ada")
+                assert(mail.all("a", "b") == 2)
+                assert(select("#", mail.ping("x")) == 0)
+                local ok, failure = pcall(mail.wait, "nobody")
+                assert(not ok and tostring(failure):find("there is nobody", 1, true))
+                """)
         #expect(recorder.effects.map(\.name) == ["mail.post", "mail.wait", "mail.all", "mail.ping", "mail.wait"])
         #expect(recorder.effects.first?.arguments == ["\"ada\""])
     }
@@ -338,21 +364,22 @@ struct ModuleTests {
     @Test func `in a preview, arguments and contexts are checked as in live, and refused calls are not recorded`() async throws {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
-        try await host.run(source: """
-            local mail = require "mail"
-            local function fails(kind, text, f, ...)
-              local ok, failure = pcall(f, ...)
-              assert(not ok, "expected a failure")
-              assert(failure.kind == kind, failure.kind)
-              assert(tostring(failure):find(text, 1, true), tostring(failure))
-            end
-            fails("argument", "mail.send: argument 1: expected a string, got a table", mail.send, {})
-            fails("argument", 'mail.send: argument 2: expected an integer, got the string "b"', mail.send, "a", "b")
-            fails("argument", "mail.post: argument 1: expected a string, got nil", mail.post)
-            fails("argument", "mail.ping: argument 1: expected a string, got nil", mail.ping)
-            fails("argument", "mail.all: argument 2: expected a string, got a table", mail.all, "a", {})
-            db:write(function() fails("yield", "", mail.send, "a") end)
-            """)
+        try await host.run(
+            source: """
+                local mail = require "mail"
+                local function fails(kind, text, f, ...)
+                  local ok, failure = pcall(f, ...)
+                  assert(not ok, "expected a failure")
+                  assert(failure.kind == kind, failure.kind)
+                  assert(tostring(failure):find(text, 1, true), tostring(failure))
+                end
+                fails("argument", "mail.send: argument 1: expected a string, got a table", mail.send, {})
+                fails("argument", 'mail.send: argument 2: expected an integer, got the string "b"', mail.send, "a", "b")
+                fails("argument", "mail.post: argument 1: expected a string, got nil", mail.post)
+                fails("argument", "mail.ping: argument 1: expected a string, got nil", mail.ping)
+                fails("argument", "mail.all: argument 2: expected a string, got a table", mail.all, "a", {})
+                db:write(function() fails("yield", "", mail.send, "a") end)
+                """)
         #expect(recorder.effects.isEmpty)
     }
 
@@ -360,7 +387,8 @@ struct ModuleTests {
         let recorder = EffectRecorder()
         let host = try await recordingHost(recorder)
         for use in [
-            "result.id", "result + 1", "1 - result", "result .. ''", "#result", "result()", "tostring(result)", "-result", "result < 1",
+            "result.id", "result + 1", "1 - result", "result .. ''", "#result", "result()", "tostring(result)", "-result",
+            "result < 1",
             "result[1]", "(function() result.x = 1 end)()", "(function() for _ in pairs(result) do end end)()",
         ] {
             let error = await #expect(throws: LuaError.self) {
@@ -369,18 +397,23 @@ struct ModuleTests {
             #expect(error?.kind == "preview", "\(use): \(String(describing: error))")
             #expect(
                 error?.message.hasSuffix(
-                    "mail.send has no result in a preview, where it is not called; register it with `preview: { ... }` to give it one")
+                    "mail.send has no result in a preview, where it is not called; register it with `preview: { ... }` to give it one"
+                )
                     == true, "\(use): \(String(describing: error))")
         }
         let bound = await #expect(throws: LuaError.self) {
             try await host.run(source: "db:fetch_value('SELECT ?', require('mail').send('a'))")
         }
-        #expect(bound?.message.contains("the result of mail.send, which is not called in a preview") == true, "\(String(describing: bound))")
+        #expect(
+            bound?.message.contains("the result of mail.send, which is not called in a preview") == true,
+            "\(String(describing: bound))")
         // The result may be stored and discarded.
         try await host.run(source: "local result = require('mail').send('a') local list = { result }")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a module that a script has required cannot be registered again`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module that a script has required cannot be registered again`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         for number in 1...2 { try await host.register(module: "m") { $0.function("number") { () -> Int in number } } }
         let number: Int = try await host.run(source: "return require('m').number()")
@@ -393,7 +426,9 @@ struct ModuleTests {
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `a module cannot have the name of a built-in library`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a module cannot have the name of a built-in library`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host(ScriptHost.Configuration(database: .inMemory()))
         for name in ["string", "os", "perilune"] {
             let error = await #expect(throws: LuaError.self) { try await host.register(module: name) { _ in } }
@@ -412,15 +447,16 @@ struct ModuleTests {
             mail.function("price") { (euros: Int) -> Price in Price(euros: euros) }
             mail.function("mark") { () -> Mark in Mark() }
         }
-        try await host.run(source: """
-            local mail = require "mail"
-            assert(mail.one() == mail.one() and not (mail.one() ~= mail.one()))
-            assert(mail.one() ~= mail.other() and mail.one() ~= mail.mark() and mail.price(1) ~= mail.one())
-            assert(mail.price(1) == mail.price(1) and mail.price(1) ~= mail.price(2))
-            -- Without an identity and without ==, a value is equal to its own userdata only.
-            local mark = mail.mark()
-            assert(mark == mark and mark ~= mail.mark() and not rawequal(mail.one(), mail.one()))
-            """)
+        try await host.run(
+            source: """
+                local mail = require "mail"
+                assert(mail.one() == mail.one() and not (mail.one() ~= mail.one()))
+                assert(mail.one() ~= mail.other() and mail.one() ~= mail.mark() and mail.price(1) ~= mail.one())
+                assert(mail.price(1) == mail.price(1) and mail.price(1) ~= mail.price(2))
+                -- Without an identity and without ==, a value is equal to its own userdata only.
+                local mark = mail.mark()
+                assert(mark == mark and mark ~= mail.mark() and not rawequal(mail.one(), mail.one()))
+                """)
     }
 
     @Test(arguments: ScriptPlace.allCases) func `registered modules have annotations`(_ place: ScriptPlace) async throws {
@@ -434,27 +470,28 @@ struct ModuleTests {
         let modules = await host.registeredModules
         #expect(modules.map(\.name) == ["mail"])
         #expect(modules.first?.functions.map(\.effect) == [.external, .none])
-        #expect(modules.first?.annotations == """
-            ---@meta mail
+        #expect(
+            modules.first?.annotations == """
+                ---@meta mail
 
-            --- Letters to customers.
-            local module = {}
+                --- Letters to customers.
+                local module = {}
 
-            --- Queues a letter.
-            ---@param to string
-            ---@param copies integer?
-            ---@param argument3 perilune.date[]
-            ---@param argument4 table
-            ---@return table<string, boolean>
-            function module.send(to, copies, argument3, argument4) end
+                --- Queues a letter.
+                ---@param to string
+                ---@param copies integer?
+                ---@param argument3 perilune.date[]
+                ---@param argument4 table
+                ---@return table<string, boolean>
+                function module.send(to, copies, argument3, argument4) end
 
-            ---@param argument1 string
-            ---@return letter
-            function module.letter(argument1) end
+                ---@param argument1 string
+                ---@return letter
+                function module.letter(argument1) end
 
-            return module
+                return module
 
-            """)
+                """)
     }
 
     @Test func `annotations of a module are valid Lua, whatever the names`() async throws {
@@ -465,10 +502,12 @@ struct ModuleTests {
             odd.function("") { () -> Int in 3 }
         }
         let annotations = try #require(await host.registeredModules.first?.annotations)
-        #expect(annotations.contains("---@param _end integer\n---@param a_b integer\n---@param _1st integer\n---@param ... integer"))
+        #expect(
+            annotations.contains("---@param _end integer\n---@param a_b integer\n---@param _1st integer\n---@param ... integer"))
         #expect(annotations.contains(#"module["and"] = function(_end, a_b, _1st, ...) end"#))
         let same: Bool = try await host.run(
-            source: "local text = ... local odd = load(text)() for k in pairs(require 'odd') do assert(odd[k], k) end return true",
+            source:
+                "local text = ... local odd = load(text)() for k in pairs(require 'odd') do assert(odd[k], k) end return true",
             arguments: annotations)
         #expect(same)
     }
@@ -555,12 +594,16 @@ private final class Sender: ScriptHandle {
         sender.method("post", effect: .external) { (sender: Sender, text: String) -> Int in
             sender.send(text)
             return 1
-        } preview: { _, text in text.count }
+        } preview: { _, text in
+            text.count
+        }
         sender.method("tell", effect: .external) { (sender: Sender, text: String) async -> Int in
             await Task.yield()
             sender.send(text)
             return 2
-        } preview: { _, text in -text.count }
+        } preview: { _, text in
+            -text.count
+        }
         sender.method("drop", effect: .external) { (sender: Sender, text: String) async in sender.send(text) }
         sender.method("wait", effect: .none) { (_: Sender, n: Int) async throws -> Int in
             await Task.yield()
@@ -570,11 +613,17 @@ private final class Sender: ScriptHandle {
             sender.send("asked")
             return 3
         }
-        sender.property("address") { $0.address.withLock { $0 } } set: { sender, address in sender.address.withLock { $0 = address } }
+        sender.property("address") {
+            $0.address.withLock { $0 }
+        } set: { sender, address in
+            sender.address.withLock { $0 = address }
+        }
         sender.property("receipt", effect: .external) { (sender: Sender) -> Int in
             sender.send("receipt")
             return 7
-        } preview: { _ in 0 }
+        } preview: { _ in
+            0
+        }
     }
 }
 
@@ -610,7 +659,9 @@ private final class Sender: ScriptHandle {
                 """, arguments: sender)
         #expect(result == [2, 1, 2, 3, 7, 6])
         #expect(sender.address.withLock { $0 } == "b")
-        let error = await #expect(throws: LuaError.self) { try await host.run(source: "local s = ... s.wait('x', 1)", arguments: sender) }
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: "local s = ... s.wait('x', 1)", arguments: sender)
+        }
         #expect(error?.message.contains("sender:wait: expected sender, got the string \"x\"") == true)
     }
 
@@ -633,7 +684,11 @@ private final class Sender: ScriptHandle {
         #expect(result == [5, -4, 0, 2, 0, "a", "preview", "preview", "preview"])
         #expect(sender.sent.withLock { $0 }.isEmpty && sender.address.withLock { $0 } == "a")
         let effects = preview.effects.effects.map { "\($0.name)(\($0.arguments.joined(separator: ", ")))" }
-        #expect(effects == ["sender:post(\"three\")", "sender:tell(\"four\")", "sender.receipt()", "sender:drop(\"x\")", "sender:ask()", "sender:ask()"])
+        #expect(
+            effects == [
+                "sender:post(\"three\")", "sender:tell(\"four\")", "sender.receipt()", "sender:drop(\"x\")", "sender:ask()",
+                "sender:ask()",
+            ])
     }
 
     @Test func `concurrent calls in a preview get their own results`() async throws {

@@ -4,42 +4,59 @@ import Testing
 
 /// Script values whose type Swift does not know in advance.
 @Suite struct ScriptValueTests {
-    @Test(arguments: ScriptPlace.allCases, [
-        ("nil", .nil), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)), ("'é'", "é"),
-        ("''", ""), ("'\\xFF\\0'", .bytes(Data([0xFF, 0]))), ("perilune.blob('ab')", .bytes(Data("ab".utf8))),
-        ("perilune.date('2026-03-17 12:00:00')", .date(Date(timeIntervalSince1970: 1_773_748_800))),
-        ("{}", []), ("{ 1, 'a', { x = perilune.null } }", [1, "a", ["x": .null]]), ("{ a = { b = {} } }", ["a": ["b": []]]),
-        ("print", .other("a function")),
-    ] as [(String, ScriptValue)])
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            ("nil", .nil), ("perilune.null", .null), ("true", true), ("-7", -7), ("2.5", 2.5), ("1 << 62", .integer(1 << 62)),
+            ("'é'", "é"),
+            ("''", ""), ("'\\xFF\\0'", .bytes(Data([0xFF, 0]))), ("perilune.blob('ab')", .bytes(Data("ab".utf8))),
+            ("perilune.date('2026-03-17 12:00:00')", .date(Date(timeIntervalSince1970: 1_773_748_800))),
+            ("{}", []), ("{ 1, 'a', { x = perilune.null } }", [1, "a", ["x": .null]]), ("{ a = { b = {} } }", ["a": ["b": []]]),
+            ("print", .other("a function")),
+        ] as [(String, ScriptValue)])
     func `Swift receives values of all kinds from scripts`(_ place: ScriptPlace, _ values: (String, ScriptValue)) async throws {
         let (source, expected) = values
         let value: ScriptValue = try await place.host().run(source: "return \(source)")
         #expect(value == expected)
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        (.nil, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"), (2.0, "number", "2.0"),
-        ("é", "string", "é"), (.bytes(Data([0x61, 0])), "string", "a\0"), (.date(Date(timeIntervalSince1970: 0)), "userdata", "1970-01-01 00:00:00.000"),
-    ] as [(ScriptValue, String, String)])
-    func `scripts receive values of all kinds from Swift`(_ place: ScriptPlace, _ values: (ScriptValue, String, String)) async throws {
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            (.nil, "nil", "nil"), (.null, "userdata", "null"), (true, "boolean", "true"), (7, "number", "7"),
+            (2.0, "number", "2.0"),
+            ("é", "string", "é"), (.bytes(Data([0x61, 0])), "string", "a\0"),
+            (.date(Date(timeIntervalSince1970: 0)), "userdata", "1970-01-01 00:00:00.000"),
+        ] as [(ScriptValue, String, String)])
+    func `scripts receive values of all kinds from Swift`(_ place: ScriptPlace, _ values: (ScriptValue, String, String))
+        async throws
+    {
         let (value, type, text) = values
-        let found: [String] = try await place.host().run(source: "local v = ... return { type(v), tostring(v) }", arguments: value)
+        let found: [String] = try await place.host().run(
+            source: "local v = ... return { type(v), tostring(v) }", arguments: value)
         #expect(found == [type, text])
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `integers and floats keep their types and are equal as in Lua`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `integers and floats keep their types and are equal as in Lua`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         let kinds: [String] = try await host.run(
-            source: "local a, b = ... return { math.type(a), math.type(b) }", arguments: ScriptValue.integer(2), ScriptValue.number(2))
+            source: "local a, b = ... return { math.type(a), math.type(b) }", arguments: ScriptValue.integer(2),
+            ScriptValue.number(2))
         #expect(kinds == ["integer", "float"])
-        #expect(ScriptValue.integer(2) == .number(2) && ScriptValue.integer(2) != .number(2.5) && ScriptValue.integer(.max) != .number(1e300))
+        #expect(
+            ScriptValue.integer(2) == .number(2) && ScriptValue.integer(2) != .number(2.5)
+                && ScriptValue.integer(.max) != .number(1e300))
     }
 
     /// A tree that shares its tables and a list that repeats one string: small in Lua, but too large for memory as copies.
-    @Test(arguments: ScriptPlace.allCases, [
-        "local t = { 1 } for i = 1, 40 do t = { t, t } end return t",
-        "local text, list = ('x'):rep(1 << 20), {} for i = 1, 100000 do list[i] = text end return list",
-    ])
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            "local t = { 1 } for i = 1, 40 do t = { t, t } end return t",
+            "local text, list = ('x'):rep(1 << 20), {} for i = 1, 100000 do list[i] = text end return list",
+        ])
     func `copying a value with shared parts ends with an error`(_ place: ScriptPlace, _ source: String) async throws {
         let host = try await place.host()
         let error = await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }
@@ -49,7 +66,9 @@ import Testing
         #expect(shared[2]?[0] == .string(String(repeating: "-", count: 100)))
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `keys that only Swift considers equal are an error`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `keys that only Swift considers equal are an error`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host(), source = #"return { ["\u{E9}"] = 1, ["e\u{301}"] = 2 }"#
         for code in [
             await #expect(throws: LuaError.self) { let _: ScriptValue = try await host.run(source: source) }?.code,
@@ -58,39 +77,45 @@ import Testing
     }
 
     @Test(arguments: ScriptPlace.allCases) func `records and rows become their fields`(_ place: ScriptPlace) async throws {
-        let value: ScriptValue = try await place.host().run(source: """
-            db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
-            perilune.record("book"){ title = "Typee", day = perilune.date("1846-02-26") }:insert()
-            return { record = perilune.record("book"):fetch_one(), rows = db:fetch_all("SELECT title, pages FROM book") }
-            """)
+        let value: ScriptValue = try await place.host().run(
+            source: """
+                db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, day DATE, cover BLOB, pages INTEGER)")
+                perilune.record("book"){ title = "Typee", day = perilune.date("1846-02-26") }:insert()
+                return { record = perilune.record("book"):fetch_one(), rows = db:fetch_all("SELECT title, pages FROM book") }
+                """)
         #expect(value["record"]?["title"] == "Typee")
         #expect(value["record"]?["day"] == .date(Date(timeIntervalSince1970: -3_908_217_600)))
         #expect(value["record"]?["pages"] == nil)
         #expect(value["rows"]?[0]?["title"] == "Typee")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `Swift functions accept and return script values`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `Swift functions accept and return script values`(_ place: ScriptPlace)
+        async throws
+    {
         let host = try await place.host()
         try await host.register(module: "echo") { echo in
             echo.function("back") { (value: ScriptValue) -> ScriptValue in value }
             echo.function("later") { (value: ScriptValue) async -> [ScriptValue] in [value, .null] }
         }
-        let value: ScriptValue = try await host.run(source: """
-            local echo = require "echo"
-            local list = echo.later("x")
-            assert(#list == 2 and list[2] == perilune.null)
-            return echo.back{ a = { 1, 2, { b = false } } }
-            """)
+        let value: ScriptValue = try await host.run(
+            source: """
+                local echo = require "echo"
+                local list = echo.later("x")
+                assert(#list == 2 and list[2] == perilune.null)
+                return echo.back{ a = { 1, 2, { b = false } } }
+                """)
         #expect(value == ["a": [1, 2, ["b": false]]])
         #expect(await host.registeredModules.first?.annotations.contains("---@param argument1 any") == true)
     }
 
-    @Test(arguments: ScriptPlace.allCases, [
-        ("{ 1, 2, x = 3 }", "expected a list, or a table whose keys are text, got one with the key 1"),
-        ("{ [2] = 1 }", "expected a list, or a table whose keys are text, got one with the key 2"),
-        ("{ [true] = 1 }", "with the key true"), ("{ ['\\xFF'] = 1 }", "with the key that is not UTF-8"),
-        ("(function() local t = {} t.t = t return t end)()", "nested too deeply"),
-    ])
+    @Test(
+        arguments: ScriptPlace.allCases,
+        [
+            ("{ 1, 2, x = 3 }", "expected a list, or a table whose keys are text, got one with the key 1"),
+            ("{ [2] = 1 }", "expected a list, or a table whose keys are text, got one with the key 2"),
+            ("{ [true] = 1 }", "with the key true"), ("{ ['\\xFF'] = 1 }", "with the key that is not UTF-8"),
+            ("(function() local t = {} t.t = t return t end)()", "nested too deeply"),
+        ])
     func `a value without a Swift form is an error with a reason`(_ place: ScriptPlace, _ values: (String, String)) async throws {
         let (source, message) = values
         let host = try await place.host()
@@ -99,7 +124,9 @@ import Testing
         #expect(error?.message.contains(message) == true, "\(String(describing: error))")
     }
 
-    @Test(arguments: ScriptPlace.allCases) func `opaque Lua values and lists with holes cannot be passed to Lua`(_ place: ScriptPlace) async throws {
+    @Test(arguments: ScriptPlace.allCases) func `opaque Lua values and lists with holes cannot be passed to Lua`(
+        _ place: ScriptPlace
+    ) async throws {
         let host = try await place.host()
         for value in [ScriptValue.other("a function"), [1, .nil]] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "return", arguments: value) }

@@ -49,7 +49,8 @@ import Testing
         try await wait(for: "has_first", in: host)
         try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
         try await wait(for: "has_second", in: host)
-        try await other.run(source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
+        try await other.run(
+            source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
         try await wait(for: "has_third", in: host)
         let last: Int = try await host.run(source: "return values[3]")
         #expect(last == 3)
@@ -61,19 +62,25 @@ import Testing
     @Test func `an isolated script is notified of writes by Swift and other processes if it polls`() async throws {
         let pool = try makePool()
         // The virtual time of tests advances while something waits.
-        let looking = Self.counting.replacing("values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })")
-            .replacing("() return #", with: "() perilune.sleep('10ms') return #")
+        let looking = Self.counting.replacing(
+            "values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })"
+        )
+        .replacing("() return #", with: "() perilune.sleep('10ms') return #")
         func isolate(_ configuration: inout ScriptHost.Configuration) { configuration.isolation = .process() }
         let host = try await makeHost(over: pool, isolate), other = try await makeHost(over: pool, isolate)
         try await host.run(source: looking)
         try await wait(for: "has_first", in: host)
         try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
         try await wait(for: "has_second", in: host)
-        try await other.run(source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
+        try await other.run(
+            source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
         try await wait(for: "has_third", in: host)
         #expect(try await host.run(source: "return values[3]") == 3)
         // A script's own writes need no polling.
-        try await host.run(source: "observation:cancel() values = {} observation = db:observe(function(db) return db:fetch_value('SELECT COUNT(*) FROM item') end, function(count) values[#values + 1] = count end)")
+        try await host.run(
+            source:
+                "observation:cancel() values = {} observation = db:observe(function(db) return db:fetch_value('SELECT COUNT(*) FROM item') end, function(count) values[#values + 1] = count end)"
+        )
         try await wait(for: "has_first", in: host)
         try await host.run(source: "db:execute('DELETE FROM item')")
         try await wait(for: "has_second", in: host)
@@ -87,43 +94,49 @@ import Testing
         let host = try await makeIsolatedHost()
         try await host.run(source: "function count() return db:fetch_value('SELECT 1') end")
         let error = await #expect(throws: LuaError.self) { for try await value: Int in host.values(of: "count") { _ = value } }
-        #expect(error?.message == "scripts in a process of their own cannot have observations by Swift; make a host without isolation")
+        #expect(
+            error?.message == "scripts in a process of their own cannot have observations by Swift; make a host without isolation"
+        )
     }
 
     @Test func `transaction observers are notified later of transactions by Swift and other scripts`() async throws {
         let pool = try makePool()
         let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
-        try await host.run(source: """
-            log = {}
-            db:observe_transactions{
-              on_change = function(event)
-                local value = event.new or event.old
-                log[#log + 1] = event.operation .. " " .. event.row_id .. (value and " " .. value.amount or "")
-              end,
-              will_commit = function() log[#log + 1] = "will commit" end,
-              did_commit = function(db) log[#log + 1] = "commit " .. db:fetch_value("SELECT COUNT(*) FROM item") end,
-              did_rollback = function() log[#log + 1] = "rollback" end,
-            }
-            function taken() local text = table.concat(log, ", ") log = {} return text end
-            function has_committed() return #log > 0 and log[#log]:find("^commit") ~= nil end
-            """)
+        try await host.run(
+            source: """
+                log = {}
+                db:observe_transactions{
+                  on_change = function(event)
+                    local value = event.new or event.old
+                    log[#log + 1] = event.operation .. " " .. event.row_id .. (value and " " .. value.amount or "")
+                  end,
+                  will_commit = function() log[#log + 1] = "will commit" end,
+                  did_commit = function(db) log[#log + 1] = "commit " .. db:fetch_value("SELECT COUNT(*) FROM item") end,
+                  did_rollback = function() log[#log + 1] = "rollback" end,
+                }
+                function taken() local text = table.concat(log, ", ") log = {} return text end
+                function has_committed() return #log > 0 and log[#log]:find("^commit") ~= nil end
+                """)
         func told() async throws -> String {
             try await wait(for: "has_committed", in: host)
             return try await host.call("taken")
         }
-        try await pool.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (7), (8); UPDATE item SET amount = 9 WHERE id = 1") }
+        try await pool.write {
+            try $0.execute(sql: "INSERT INTO item (amount) VALUES (7), (8); UPDATE item SET amount = 9 WHERE id = 1")
+        }
         #expect(try await told() == "insert 1 7, insert 2 8, update 1 9, commit 2")
         try? await pool.write { db in
             try db.execute(sql: "DELETE FROM item")
             throw CancellationError()
         }
-        try await other.run(source: """
-            db:write(function(db)
-              db:execute("DELETE FROM item WHERE id = 1")
-              db:in_savepoint(function(db) db:execute("DELETE FROM item") return "rollback" end)
-              db:in_savepoint(function(db) db:execute("INSERT INTO item (amount) VALUES (10)") return "commit" end)
-            end)
-            """)
+        try await other.run(
+            source: """
+                db:write(function(db)
+                  db:execute("DELETE FROM item WHERE id = 1")
+                  db:in_savepoint(function(db) db:execute("DELETE FROM item") return "rollback" end)
+                  db:in_savepoint(function(db) db:execute("INSERT INTO item (amount) VALUES (10)") return "commit" end)
+                end)
+                """)
         #expect(try await told() == "delete 1 9, insert 3 10, commit 2")
         // Swift's changes inside savepoints are known when the savepoints are released, and have no values.
         try await pool.write { db in
@@ -148,14 +161,18 @@ import Testing
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
-        try await host.run(source: """
-            count, last, commits = 0, nil, 0
-            db:observe_transactions{ on_change = function(event) count, last = count + 1, event.operation end,
-              did_commit = function() commits = commits + 1 end }
-            function is_done() return commits == 1 end
-            """)
+        try await host.run(
+            source: """
+                count, last, commits = 0, nil, 0
+                db:observe_transactions{ on_change = function(event) count, last = count + 1, event.operation end,
+                  did_commit = function() commits = commits + 1 end }
+                function is_done() return commits == 1 end
+                """)
         try await queue.write {
-            try $0.execute(sql: "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 150000) INSERT INTO item SELECT i FROM n")
+            try $0.execute(
+                sql:
+                    "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 150000) INSERT INTO item SELECT i FROM n"
+            )
         }
         try await wait(for: "is_done", in: host)
         let count: Int = try await host.run(source: "return count"), last: String = try await host.run(source: "return last")
@@ -168,10 +185,11 @@ import Testing
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
-        try await host.run(source: """
-            reports = {}
-            function reports.total(db) return db:fetch_one("SELECT COUNT(*) AS count, SUM(amount) AS sum FROM item") end
-            """)
+        try await host.run(
+            source: """
+                reports = {}
+                function reports.total(db) return db:fetch_one("SELECT COUNT(*) AS count, SUM(amount) AS sum FROM item") end
+                """)
         var totals: [Total] = []
         for try await total: Total in host.values(of: "reports.total") {
             totals.append(total)
@@ -189,7 +207,10 @@ import Testing
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let host = try await makeHost(over: queue)
-        try await host.run(source: "function count(db) local n = db:fetch_value('SELECT COUNT(*) FROM item') if n == 1 then error('one', 0) end return n end")
+        try await host.run(
+            source:
+                "function count(db) local n = db:fetch_value('SELECT COUNT(*) FROM item') if n == 1 then error('one', 0) end return n end"
+        )
         let (received, continuation) = AsyncStream<Int>.makeStream()
         let task = Task {
             for await result in host.results(of: "count", as: Int.self) { continuation.yield((try? result.get()) ?? -1) }
@@ -227,12 +248,13 @@ import Testing
         let queue = try DatabaseQueue()
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount INTEGER)") }
         let host = try await makeHost(over: queue)
-        try await host.run(source: """
-            fetches = 0
-            function count(db) fetches = fetches + 1 return db:fetch_value("SELECT COUNT(*) FROM item") end
-            function total(db) return db:fetch_value("SELECT TOTAL(amount) FROM item") // 1 | 0 end
-            function fails(db) if db:fetch_value("SELECT COUNT(*) FROM item") == 1 then error("one", 0) end return 7 end
-            """)
+        try await host.run(
+            source: """
+                fetches = 0
+                function count(db) fetches = fetches + 1 return db:fetch_value("SELECT COUNT(*) FROM item") end
+                function total(db) return db:fetch_value("SELECT TOTAL(amount) FROM item") // 1 | 0 end
+                function fails(db) if db:fetch_value("SELECT COUNT(*) FROM item") == 1 then error("one", 0) end return 7 end
+                """)
         return (host, queue)
     }
 
@@ -240,7 +262,8 @@ import Testing
         try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (?)", arguments: [amount]) }
     }
 
-    @Test func `several loops share one observation, which fetches once for all of them and only while they exist`() async throws {
+    @Test func `several loops share one observation, which fetches once for all of them and only while they exist`() async throws
+    {
         let (host, queue) = try await makeCountingHost()
         let counts = host.observation(of: "count", as: Int.self)
         var first = counts.values.makeAsyncIterator()
@@ -319,7 +342,8 @@ import Testing
         let pool = try makePool()
         for _ in 0..<10 {
             let host = try await makeHost(over: pool)
-            try await host.run(source: Self.counting + "\ndb:observe_transactions{ on_change = function() end, did_commit = function() end }")
+            try await host.run(
+                source: Self.counting + "\ndb:observe_transactions{ on_change = function() end, did_commit = function() end }")
             try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
         }
         let host = try await makeHost(over: pool)
@@ -344,15 +368,16 @@ import Testing
             $0.limits = LuaLimits(time: .seconds(600))
             $0.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
-        try await host.run(source: """
-            db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end, function(count)
-              last = count
-              if count == 1 then while true do end end
-            end)
-            function has(count) return last == count end
-            function is_ready() return has(0) end
-            function is_done() return has(2) end
-            """)
+        try await host.run(
+            source: """
+                db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end, function(count)
+                  last = count
+                  if count == 1 then while true do end end
+                end)
+                function has(count) return last == count end
+                function is_ready() return has(0) end
+                function is_done() return has(2) end
+                """)
         try await wait(for: "is_ready", in: host)
         await host.limitTime(to: .milliseconds(100))
         try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }

@@ -7,7 +7,9 @@ import Testing
 @Suite struct RegionChangesTests {
     @Test(.patience) func `a change in a region is an element, and a change in another table is not`() async throws {
         let queue = try DatabaseQueue()
-        try await queue.write { db in try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)") }
+        try await queue.write { db in
+            try db.execute(sql: "CREATE TABLE book (id INTEGER PRIMARY KEY); CREATE TABLE tag (id INTEGER PRIMARY KEY)")
+        }
         var changes = queue.changes(in: [Table("book")]).makeAsyncIterator()
         // The observation began before this write, which follows it in the queue.
         try await queue.write { db in try db.execute(sql: "INSERT INTO tag DEFAULT VALUES") }

@@ -140,7 +140,8 @@ import Testing
     @Test(.patience, arguments: ScriptPlace.allCases)
     func `after a reload, calls get the new version and a fresh state`(_ place: ScriptPlace) async throws {
         let pool = try await ScriptPool(
-            size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory())), prepare: Self.functions(1))
+            size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory())),
+            prepare: Self.functions(1))
         try await pool.withHost { try await $0.run(source: "kept = 1") }
         try await pool.reload(prepare: Self.functions(2))
         #expect(try await pool.call("version") == 2)
@@ -204,7 +205,10 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(await eventually { let s = await pool.statistics; return s.busy == 0 && s.idle + s.spares <= 4 })
+        #expect(
+            await eventually {
+                let s = await pool.statistics; return s.busy == 0 && s.idle + s.spares <= 4
+            })
         #expect(try await pool.call("version") == 20)
     }
 

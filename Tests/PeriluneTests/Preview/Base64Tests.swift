@@ -35,7 +35,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ["A", "AA", "AAA", "A===", "====", "=AAA", "AA=A", "AA==AAAA", "AAA=A", "AA=", "AAA==", "AA===", "AA\nAA", "AA-A", "ÄAA"])
+    @Test(arguments: [
+        "A", "AA", "AAA", "A===", "====", "=AAA", "AA=A", "AA==AAAA", "AAA=A", "AA=", "AAA==", "AA===", "AA\nAA", "AA-A", "ÄAA",
+    ])
     func `invalid base64 is refused`(text: String) {
         for pieces in [1, 3, 100] { #expect(bytes(text, pieces: pieces) == nil) }
     }

@@ -15,7 +15,8 @@ import Testing
         """
     }
 
-    private static let sum = "SELECT COUNT(*) || ' ' || SUM(id) || ' ' || SUM(length(a)) || ' ' || SUM(length(b)) || ' ' || SUM(c) FROM t"
+    private static let sum =
+        "SELECT COUNT(*) || ' ' || SUM(id) || ' ' || SUM(length(a)) || ' ' || SUM(length(b)) || ' ' || SUM(c) FROM t"
 
     @Test func `a large plan is computed, written, read, applied and undone`() async throws {
         let folder = try PreviewFolder(Self.table(15_000))
@@ -65,7 +66,9 @@ import Testing
 
     @Test func `the changed tables are known even if there are too many changes`() async throws {
         let folder = try PreviewFolder(
-            Self.table(30_000) + "CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE v (id INTEGER PRIMARY KEY); CREATE TABLE keyless (a); INSERT INTO keyless VALUES (1), (2)")
+            Self.table(30_000)
+                + "CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE v (id INTEGER PRIMARY KEY); CREATE TABLE keyless (a); INSERT INTO keyless VALUES (1), (2)"
+        )
         let (report, plan) = try await folder.preview(
             """
             db:execute("UPDATE t SET a = 'x'")
@@ -79,7 +82,9 @@ import Testing
         #expect(report.tables.map(\.counts) == [[0, 30_000, 0], [1, 0, 0]])
         #expect(plan != nil)
 
-        let (keyless, none) = try await folder.preview("db:execute([[UPDATE t SET a = 'x'; UPDATE keyless SET a = 3 WHERE a = 2]])") {
+        let (keyless, none) = try await folder.preview(
+            "db:execute([[UPDATE t SET a = 'x'; UPDATE keyless SET a = 3 WHERE a = 2]])"
+        ) {
             $0.recordingLimitInBytes = 100_000
         }
         #expect(keyless["keyless"]?.rows == [RowChange(kind: .updated, before: [2], after: [3])])
@@ -108,11 +113,15 @@ import Testing
         configuration.limits = LuaLimits(diskInBytes: 2_000_000)
         var options = ScriptPreview.Options()
         options.recordingLimitInBytes = 0
-        let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true), configuration: configuration, options: options)
+        let preview = try await ScriptPreview(
+            of: .queue(folder.database, inEveryContext: true), configuration: configuration, options: options)
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = 'x']])")
         let (report, plan) = try await preview.finish()
         #expect(report["t"]?.counts == [0, 40_000, 0])
-        #expect(report.obstacles == ["the changes cannot be kept in a temporary file: they would take more than 2000000 bytes of disk"])
+        #expect(
+            report.obstacles == [
+                "the changes cannot be kept in a temporary file: they would take more than 2000000 bytes of disk"
+            ])
         #expect(plan == nil)
     }
 
@@ -130,7 +139,8 @@ import Testing
 
     @Test func `ordering the changes ends when it is cancelled`() async throws {
         let folder = try PreviewFolder(
-            "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n")
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000) INSERT INTO t SELECT i, i FROM n"
+        )
         let preview = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
         // Each row waits for the next one.
         try await preview.host.run(source: "db:execute([[UPDATE t SET a = -a; UPDATE t SET a = -a - 1]])")
@@ -148,9 +158,11 @@ import Testing
         let swap = "db:execute([[UPDATE t SET a = NULL; UPDATE t SET a = 2 WHERE id = 1; UPDATE t SET a = 1 WHERE id = 2]])"
         for limit in [0, 64 << 20] {
             let (swapped, none) = try await folder.preview(swap) { $0.recordingLimitInBytes = limit }
-            #expect(swapped.obstacles.first?.hasPrefix("the changes cannot be applied row by row: the row of t with id = ") == true)
+            #expect(
+                swapped.obstacles.first?.hasPrefix("the changes cannot be applied row by row: the row of t with id = ") == true)
             #expect(none == nil)
-            let moved = "db:execute([[DELETE FROM t WHERE id = 1; UPDATE t SET a = 1 WHERE id = 2; INSERT INTO t VALUES (9, 2, 0); UPDATE c SET a = 5]])"
+            let moved =
+                "db:execute([[DELETE FROM t WHERE id = 1; UPDATE t SET a = 1 WHERE id = 2; INSERT INTO t VALUES (9, 2, 0); UPDATE c SET a = 5]])"
             let plan = try #require(try await folder.preview(moved) { $0.recordingLimitInBytes = limit }.plan)
             try await plan.apply(to: folder.database)
             #expect(try folder.values("SELECT id || ' ' || a FROM t ORDER BY id") == ["2 1", "3 3", "9 2"])

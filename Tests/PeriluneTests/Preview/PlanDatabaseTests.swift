@@ -12,25 +12,28 @@ import Testing
     private static func configuration() -> Configuration {
         var configuration = Configuration()
         configuration.prepareDatabase { db in
-            db.add(function: DatabaseFunction("thrice", argumentCount: 1, pure: true) { values in
-                Int.fromDatabaseValue(values[0]).map { $0 * 3 }
-            })
+            db.add(
+                function: DatabaseFunction("thrice", argumentCount: 1, pure: true) { values in
+                    Int.fromDatabaseValue(values[0]).map { $0 * 3 }
+                })
             db.add(collation: DatabaseCollation("backwards") { first, second in second.compare(first) })
         }
         return configuration
     }
 
     private static func prepare(_ db: Database) throws {
-        try db.execute(sql: """
-            CREATE TABLE sale (id INTEGER PRIMARY KEY, total INTEGER, label TEXT COLLATE backwards);
-            CREATE INDEX sale_total ON sale(thrice(total));
-            CREATE TABLE audit (id INTEGER PRIMARY KEY, value INTEGER);
-            CREATE TRIGGER sale_audit AFTER INSERT ON sale BEGIN INSERT INTO audit (value) VALUES (thrice(NEW.total)); END;
-            INSERT INTO sale (total, label) VALUES (1, 'a');
-            """)
+        try db.execute(
+            sql: """
+                CREATE TABLE sale (id INTEGER PRIMARY KEY, total INTEGER, label TEXT COLLATE backwards);
+                CREATE INDEX sale_total ON sale(thrice(total));
+                CREATE TABLE audit (id INTEGER PRIMARY KEY, value INTEGER);
+                CREATE TRIGGER sale_audit AFTER INSERT ON sale BEGIN INSERT INTO audit (value) VALUES (thrice(NEW.total)); END;
+                INSERT INTO sale (total, label) VALUES (1, 'a');
+                """)
     }
 
-    @Test(arguments: [true, false]) func `a preview has the functions and collations of the original`(isSmall: Bool) async throws {
+    @Test(arguments: [true, false]) func `a preview has the functions and collations of the original`(isSmall: Bool) async throws
+    {
         try await withTemporaryFolder { folder in
             let pool = try DatabasePool(path: "\(folder)/shop.sqlite", configuration: Self.configuration())
             try await pool.write(Self.prepare)
@@ -49,9 +52,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func `a plan is applied to an open database, and its observers are notified`(inMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func `a plan is applied to an open database, and its observers are notified`(inMemory: Bool)
+        async throws
+    {
         try await withTemporaryFolder { folder in
-            let database: any DatabaseWriter = try inMemory
+            let database: any DatabaseWriter =
+                try inMemory
                 ? DatabaseQueue(configuration: Self.configuration())
                 : DatabasePool(path: "\(folder)/shop.sqlite", configuration: Self.configuration())
             try await database.write(Self.prepare)
@@ -60,7 +66,8 @@ import Testing
             let plan = try #require(try await preview.finish().plan)
             let seen = Mutex<[Int]>([]), tally = Tally()
             let observation = ValueObservation.tracking { db in try Int.fetchOne(db, sql: "SELECT count(*) FROM audit") ?? 0 }
-            let cancellable = observation.start(in: database, scheduling: .async(onQueue: .global())) { _ in } onChange: { count in
+            let cancellable = observation.start(in: database, scheduling: .async(onQueue: .global())) { _ in
+            } onChange: { count in
                 seen.withLock { $0.append(count) }
                 tally.add()
             }
@@ -68,10 +75,11 @@ import Testing
             let host = try await ScriptHost(database: .existing(database))
             let heard = Tally()
             try await host.register(module: "m") { $0.function("hear") { (_: Int) in heard.add() } }
-            try await host.run(source: """
-                local hear = require("m").hear
-                db:observe(function() return db:fetch_value("SELECT count(*) FROM sale") end, hear)
-                """)
+            try await host.run(
+                source: """
+                    local hear = require("m").hear
+                    db:observe(function() return db:fetch_value("SELECT count(*) FROM sale") end, hear)
+                    """)
             await heard.wait(for: 1)
             try await plan.apply(to: database)
             await tally.wait(for: 2)
@@ -99,7 +107,9 @@ import Testing
             try await DependencyContainer.inProcess(context) {
                 let error = await #expect(throws: PlanError.self) { try await plan.apply(to: path) }
                 #expect(error?.code == .context)
-                let other = await #expect(throws: PlanError.self) { try await plan.apply(to: NSTemporaryDirectory() + "/../" + path) }
+                let other = await #expect(throws: PlanError.self) {
+                    try await plan.apply(to: NSTemporaryDirectory() + "/../" + path)
+                }
                 #expect(other?.code == .context)
                 let allowed = await #expect(throws: PlanError.self) { try await plan.apply(to: path, inEveryContext: true) }
                 #expect(allowed?.code == .file)

@@ -110,15 +110,18 @@ private struct PlanRandom {
     private mutating func value() -> String {
         let number = below(12)
         return one(of: [
-            "NULL", "\(number)", "\(number)", "-\(number)", "\(number).0", "\(number).5", "'t\(number)'", "'T\(number)'", "''", "x'00\(number % 10)1'", "x''",
-            "9223372036854775807", "1e300", "'ü\(number)'", "CAST(x'FF4\(number % 8)' AS TEXT)", "printf('%.*c', 20\(number), 'x')",
+            "NULL", "\(number)", "\(number)", "-\(number)", "\(number).0", "\(number).5", "'t\(number)'", "'T\(number)'", "''",
+            "x'00\(number % 10)1'", "x''",
+            "9223372036854775807", "1e300", "'ü\(number)'", "CAST(x'FF4\(number % 8)' AS TEXT)",
+            "printf('%.*c', 20\(number), 'x')",
         ])
     }
 
     /// A table, its key, and its other columns.
     private mutating func table() -> (name: String, key: [String], others: [String]) {
         [
-            ("a", ["id"], ["name", "n", "r", "b"]), ("a", ["id"], ["name", "n", "r", "b"]), ("w", ["x", "y"], ["z"]), ("k", ["code"], ["v"]),
+            ("a", ["id"], ["name", "n", "r", "b"]), ("a", ["id"], ["name", "n", "r", "b"]), ("w", ["x", "y"], ["z"]),
+            ("k", ["code"], ["v"]),
             ("child", ["id"], ["a_id", "note"]), ("c", ["id"], ["n"]), ("bare", ["p"], ["v"]),
             ("m", ["q"], ["v"]),
         ][below(8)]
@@ -136,7 +139,8 @@ private struct PlanRandom {
         let table = table()
         var values = table.key.map { column in keyValue(column) }
         values += table.others.map { column in column == "a_id" ? one(of: ["NULL", "\(below(30))"]) : value() }
-        return "INSERT OR \(conflict) INTO \(table.name) (\((table.key + table.others).joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+        return
+            "INSERT OR \(conflict) INTO \(table.name) (\((table.key + table.others).joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
     }
 
     mutating func rows() -> String {
@@ -150,7 +154,8 @@ private struct PlanRandom {
         let column = below(6) == 0 ? table.key[below(table.key.count)] : table.others[below(table.others.count)]
         let place = one(of: ["\(table.key[0]) = \(keyValue(table.key[0]))", "\(table.key[0]) > \(keyValue(table.key[0]))", "1"])
         if below(4) == 0 { return "DELETE FROM \(table.name) WHERE \(place)" }
-        let text = below(3) == 0 ? column + one(of: [" + 1", " || 'z'", ""]) : table.key.contains(column) ? keyValue(column) : value()
+        let text =
+            below(3) == 0 ? column + one(of: [" + 1", " || 'z'", ""]) : table.key.contains(column) ? keyValue(column) : value()
         return "UPDATE OR \(one(of: ["IGNORE", "REPLACE", "ABORT"])) \(table.name) SET \(column) = \(text) WHERE \(place)"
     }
 }

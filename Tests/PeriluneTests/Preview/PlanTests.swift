@@ -235,7 +235,8 @@ import Testing
         let error = #expect(throws: PlanError.self) { try plan.write(to: "/dev/full") }
         #expect(error?.message == "cannot write the plan /dev/full: No space left on device")
         try plan.write(to: "/dev/null")
-        #expect(try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
+        #expect(
+            try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
     }
 
     @Test func `invalid plan files are refused`() async throws {

@@ -80,10 +80,14 @@ import Testing
     @Test func `a path that is not a regular file is an error and is not waited for`() async throws {
         let folder = try PreviewFolder(nil)
         try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
-        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.database, inEveryContext: true)) }
+        let error = await #expect(throws: DatabaseError.self) {
+            try await ScriptPreview(of: .queue(folder.database, inEveryContext: true))
+        }
         #expect(error?.message == "it is a folder")
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
-        let other = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.path + "/pipe", inEveryContext: true)) }
+        let other = await #expect(throws: DatabaseError.self) {
+            try await ScriptPreview(of: .queue(folder.path + "/pipe", inEveryContext: true))
+        }
         #expect(other?.message == "it is not a regular file")
     }
 
@@ -95,7 +99,8 @@ import Testing
         for suffix in ["", "-wal"] {
             try FileManager.default.copyItem(atPath: folder.database + suffix, toPath: killed.database + suffix)
         }
-        let (report, plan) = try await killed.preview("assert(db:fetch_value('SELECT a FROM t') == 'in the log') db:execute('DELETE FROM t')")
+        let (report, plan) = try await killed.preview(
+            "assert(db:fetch_value('SELECT a FROM t') == 'in the log') db:execute('DELETE FROM t')")
         #expect(report["t"]?.rows == [RowChange(kind: .deleted, before: [1, "in the log"])])
         #expect(plan != nil)
         #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
@@ -114,9 +119,12 @@ import Testing
             try db.execute(sql: "ROLLBACK")
         }
         let before = try folder.contents()
-        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .queue(folder.path + "/killed", inEveryContext: true)) }
-        #expect(error?.message == "a program ended while writing to the database, and a read-only connection cannot recover it; "
-                    + "open it once for writing")
+        let error = await #expect(throws: DatabaseError.self) {
+            try await ScriptPreview(of: .queue(folder.path + "/killed", inEveryContext: true))
+        }
+        #expect(
+            error?.message == "a program ended while writing to the database, and a read-only connection cannot recover it; "
+                + "open it once for writing")
         #expect(try folder.contents() == before)
     }
 
@@ -157,7 +165,9 @@ import Testing
         let report = try await preview(.inMemory(migrations: .script(seed)), "db:execute('INSERT INTO t VALUES (2, 2)')")
         #expect(report.schema.isEmpty)
         #expect(report["t"]?.counts == [1, 0, 0])
-        let error = await #expect(throws: LuaError.self) { try await preview(.inMemory(migrations: .script("error('bad seed')")), "") }
+        let error = await #expect(throws: LuaError.self) {
+            try await preview(.inMemory(migrations: .script("error('bad seed')")), "")
+        }
         #expect(error?.message.contains("bad seed") == true)
     }
 
@@ -208,7 +218,8 @@ import Testing
         let file = folder.path + "/out.txt"
         for script in [
             "io.open('\(file)', 'w')", "io.open('\(file)', 'r+')", "io.open('\(file)', 'ab')", "io.output('\(file)')",
-            "package.loadlib('libc.so.6', '*')", "io.popen('touch \(file)')", "os.execute('touch \(file)')", "os.remove('\(folder.database)')",
+            "package.loadlib('libc.so.6', '*')", "io.popen('touch \(file)')", "os.execute('touch \(file)')",
+            "os.remove('\(folder.database)')",
             "os.rename('\(folder.database)', '\(file)')", "os.tmpname()",
         ] {
             let error = await #expect(throws: LuaError.self, "\(script)") {

@@ -47,7 +47,8 @@ final class PreviewFolder {
         var configuration = ScriptHost.Configuration()
         if trusted { configuration.libraries = .trusted }
         configuration.allowsFiles = trusted
-        let preview = try await ScriptPreview(of: .queue(database, inEveryContext: true), configuration: configuration, options: options)
+        let preview = try await ScriptPreview(
+            of: .queue(database, inEveryContext: true), configuration: configuration, options: options)
         try await preview.host.run(source: script)
         let result = try await preview.finish()
         #expect(try contents() == before)

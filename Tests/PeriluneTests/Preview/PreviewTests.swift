@@ -33,12 +33,13 @@ import Testing
         #expect(report.schema.isEmpty && report.warnings.isEmpty && report.obstacles.isEmpty)
         #expect(report.hasChanges)
         #expect(plan != nil)
-        #expect("\(report)" == """
-            book: 1 inserted, 1 updated, 1 deleted
-              - id 1, title 'Typee', pages 326
-              ~ id 3, title 'Mardi', pages NULL -> 400
-              + id 4, title 'Redburn', pages NULL
-            """)
+        #expect(
+            "\(report)" == """
+                book: 1 inserted, 1 updated, 1 deleted
+                  - id 1, title 'Typee', pages 326
+                  ~ id 3, title 'Mardi', pages NULL -> 400
+                  + id 4, title 'Redburn', pages NULL
+                """)
     }
 
     @Test func `a script that observes changes can be previewed`() async throws {
@@ -209,7 +210,8 @@ import Testing
             db:execute([[INSERT INTO "ä" VALUES (1, 2); INSERT INTO "e\u{301}" VALUES (3, 4); INSERT INTO "\u{e9}" VALUES (5, 6)]])
             db:execute([[ALTER TABLE "Ä" ADD COLUMN more]])
             """)
-        #expect(report.tables.map { Array($0.name.unicodeScalars) } == ["ä", "e\u{301}", "\u{e9}"].map { Array($0.unicodeScalars) })
+        #expect(
+            report.tables.map { Array($0.name.unicodeScalars) } == ["ä", "e\u{301}", "\u{e9}"].map { Array($0.unicodeScalars) })
         #expect(report.tables.map(\.columns) == [["id", "b"], ["id", "c"], ["id", "d"]])
         #expect(report.tables.flatMap(\.rows).map(\.after) == [[1, 2], [3, 4], [5, 6]])
     }
@@ -228,14 +230,17 @@ import Testing
         #expect(report.obstacles == ["bare cannot be recorded: \(reason)", "named cannot be recorded: \(reason)"])
         #expect(plan == nil)
 
-        let (others, otherPlan) = try await folder.preview("db:execute[[UPDATE named SET v = 3 WHERE name = 'B'; DELETE FROM bare]]")
+        let (others, otherPlan) = try await folder.preview(
+            "db:execute[[UPDATE named SET v = 3 WHERE name = 'B'; DELETE FROM bare]]")
         #expect(others["named"]?.rows == [RowChange(kind: .updated, before: ["b", 2], after: ["b", 3])])
         #expect(otherPlan != nil)
     }
 
     @Test func `keys that change to equal keys and back are unchanged`() async throws {
-        let folder = try PreviewFolder("CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2)")
-        let (report, _) = try await folder.preview("db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A' WHERE v = 1]]")
+        let folder = try PreviewFolder(
+            "CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2)")
+        let (report, _) = try await folder.preview(
+            "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A' WHERE v = 1]]")
         #expect(report["named"]?.rows ?? [] == [])
         let (others, plan) = try await folder.preview(
             "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE named SET name = 'A', v = 3 WHERE v = 1]]")
@@ -247,13 +252,17 @@ import Testing
     @Test(arguments: ["(q REAL PRIMARY KEY, v)", "(q DOUBLE NOT NULL, v, PRIMARY KEY (q)) WITHOUT ROWID"])
     func `a whole number that is inserted as a REAL key is reported as a float`(definition: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t \(definition); INSERT INTO t VALUES (1, 'a')")
-        #expect(try await folder.preview("db:execute[[INSERT INTO t VALUES (2, 'x'); DELETE FROM t WHERE q = 2]]").report.tables.isEmpty)
+        #expect(
+            try await folder.preview("db:execute[[INSERT INTO t VALUES (2, 'x'); DELETE FROM t WHERE q = 2]]").report.tables
+                .isEmpty)
         let (report, plan) = try await folder.preview(
-            "db:execute[[INSERT INTO t VALUES (2, 'x'); UPDATE t SET v = 'y' WHERE q = 2; DELETE FROM t WHERE q = 1; INSERT INTO t VALUES (1, 'b')]]")
-        #expect(report["t"]?.rows == [
-            RowChange(kind: .updated, before: [.real(1), "a"], after: [.real(1), "b"]),
-            RowChange(kind: .inserted, before: nil, after: [.real(2), "y"]),
-        ])
+            "db:execute[[INSERT INTO t VALUES (2, 'x'); UPDATE t SET v = 'y' WHERE q = 2; DELETE FROM t WHERE q = 1; INSERT INTO t VALUES (1, 'b')]]"
+        )
+        #expect(
+            report["t"]?.rows == [
+                RowChange(kind: .updated, before: [.real(1), "a"], after: [.real(1), "b"]),
+                RowChange(kind: .inserted, before: nil, after: [.real(2), "y"]),
+            ])
         try await plan?.apply(to: folder.database)
         #expect(try folder.values("SELECT q || v FROM t ORDER BY q") == ["1.0b", "2.0y"])
     }
@@ -267,7 +276,9 @@ import Testing
         let (report, plan) = try await folder.preview(
             "db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1')")
         #expect(
-            report.obstacles == ["a foreign key would be violated: row 7 of book would refer to a row of author that does not exist"])
+            report.obstacles == [
+                "a foreign key would be violated: row 7 of book would refer to a row of author that does not exist"
+            ])
         #expect(plan == nil)
         #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
     }
@@ -394,7 +405,8 @@ import Testing
 
     @Test func `rows that only the script's functions can read are not counted but mentioned`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:add_function("twice", { arguments = 1, deterministic = true }, function(x) return x * 2 end)
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b AS (twice(a))); INSERT INTO t (a) VALUES (1)")
             db:execute("DELETE FROM book WHERE id = 1")
@@ -434,7 +446,8 @@ import Testing
         let folder = try PreviewFolder(Self.books)
         let before = try folder.contents()
         let host = try await ScriptPreview(of: .queue(folder.database, inEveryContext: true)).host
-        let count: Int = try await host.run(source: "db:execute('DELETE FROM book') return db:fetch_value('SELECT COUNT(*) FROM book')")
+        let count: Int = try await host.run(
+            source: "db:execute('DELETE FROM book') return db:fetch_value('SELECT COUNT(*) FROM book')")
         #expect(count == 0)
         #expect(try folder.contents() == before)
     }

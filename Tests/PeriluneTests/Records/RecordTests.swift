@@ -126,7 +126,9 @@ struct RecordTests {
         struct Strict: Codable, Sendable { var country: String }
         let decoding = await #expect(throws: LuaError.self) { try await host.records("Author").fetchAll(as: Book.self) }
         #expect(decoding?.code == .conversion)
-        #expect(decoding?.message == "the result of Author:fetch_all: [1].title: expected a string, got nil", "\(decoding?.message ?? "")")
+        #expect(
+            decoding?.message == "the result of Author:fetch_all: [1].title: expected a string, got nil",
+            "\(decoding?.message ?? "")")
         let argument = await #expect(throws: LuaError.self) { try await host.request("Author:from", UInt64.max).fetchCount() }
         #expect(argument?.message.hasPrefix("Author:from: argument 1: 18446744073709551615") == true)
     }

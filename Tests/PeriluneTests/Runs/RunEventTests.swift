@@ -51,14 +51,15 @@ import Testing
     func `figures count statements, rows and changes`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector)
-        try await host.run(source: """
-            db:execute("CREATE TABLE t (a)")
-            db:execute("INSERT INTO t VALUES (1), (2), (3)")
-            db:execute("UPDATE t SET a = a + 1 WHERE a > 1")
-            local n = 0
-            for _ in db:rows("SELECT a FROM t") do n = n + 1 end
-            assert(#db:fetch_all("SELECT a FROM t") == 3 and n == 3)
-            """)
+        try await host.run(
+            source: """
+                db:execute("CREATE TABLE t (a)")
+                db:execute("INSERT INTO t VALUES (1), (2), (3)")
+                db:execute("UPDATE t SET a = a + 1 WHERE a > 1")
+                local n = 0
+                for _ in db:rows("SELECT a FROM t") do n = n + 1 end
+                assert(#db:fetch_all("SELECT a FROM t") == 3 and n == 3)
+                """)
         try await host.run(source: "local x = 1")
         let figures = collector.ended.compactMap(\.end?.figures)
         try #require(figures.count == 2)
@@ -66,7 +67,9 @@ import Testing
         #expect((figures[1].statementCount, figures[1].readRowCount, figures[1].changedRowCount) == (0, 0, 0))
     }
 
-    @Test(.patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
+    @Test(
+        .patience, .defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)),
+        arguments: ScriptPlace.allCases)
     func `figures count bytes written, memory and instructions`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector) { configuration in
@@ -109,11 +112,12 @@ import Testing
     func `timers, tasks and signals are reported`(_ place: ScriptPlace) async throws {
         let collector = Collector()
         let host = try await Self.host(place, collector) { $0.callbackErrors = .handle { _ in } }
-        try await host.run(source: """
-            db:execute("CREATE TABLE t (a)")
-            perilune.spawn(function() db:execute("INSERT INTO t VALUES (1)") end)
-            perilune.after(0, function() error("late") end)
-            """)
+        try await host.run(
+            source: """
+                db:execute("CREATE TABLE t (a)")
+                perilune.spawn(function() db:execute("INSERT INTO t VALUES (1)") end)
+                perilune.after(0, function() error("late") end)
+                """)
         // The clock of a test moves only when a script sleeps.
         try await host.run(source: "perilune.sleep(1)")
         let task = try #require(await collector.ended(.task).first?.end)
@@ -129,9 +133,11 @@ import Testing
         let host = try await Self.host(.here, collector)
         try await withTemporaryFolder { folder in
             let file = "\(folder)/a.lua"
-            try Data("""
+            try Data(
+                """
                 perilune.automation{ name = "greet", on = { event = "e" }, run = function() db:fetch_value("SELECT 1") end }
-                """.utf8).write(to: URL(filePath: file))
+                """.utf8
+            ).write(to: URL(filePath: file))
             try await host.loadAutomations(file: file)
             try await host.runAutomation("greet")
             let runs = await collector.ended(.automation)
@@ -162,7 +168,9 @@ import Testing
 
     @Test(.patience, arguments: ScriptPlace.allCases)
     func `a sequence has the events of all hosts of a pool, and ends with it`(_ place: ScriptPlace) async throws {
-        let pool = try await ScriptPool(size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory()))) { host in
+        let pool = try await ScriptPool(
+            size: 1, configuration: place.configuration(ScriptHost.Configuration(database: .inMemory()))
+        ) { host in
             try await host.run(source: "function one() return 1 end")
         }
         let events = pool.runEvents
@@ -179,10 +187,11 @@ import Testing
         try await host.register(module: "m") { m in
             m.function("inner") { [unowned host] () async throws -> Int in try await host.call("inner", as: Int.self) }
         }
-        try await host.run(source: """
-            function inner() return db:fetch_value("SELECT 1") end
-            function outer() return db:fetch_value("SELECT 2") + require("m").inner() end
-            """)
+        try await host.run(
+            source: """
+                function inner() return db:fetch_value("SELECT 1") end
+                function outer() return db:fetch_value("SELECT 2") + require("m").inner() end
+                """)
         #expect(try await host.call("outer") == 3)
         let ends = collector.ended.filter { $0.kind == .call }
         #expect(ends.map(\.name) == ["inner", "outer"])

@@ -57,7 +57,9 @@ import Testing
         let common = Lines(), own = Lines()
         let host = try await Self.host(place, common)
         try await host.run(source: "print('a')")
-        try await ScriptHost.withOptions(RunOptions(output: .closure { own.add($0) })) { try await host.run(source: "print('b', 1)") }
+        try await ScriptHost.withOptions(RunOptions(output: .closure { own.add($0) })) {
+            try await host.run(source: "print('b', 1)")
+        }
         try await host.run(source: "print('c')")
         #expect(common.all == ["a", "c"])
         #expect(own.all == ["b\t1"])

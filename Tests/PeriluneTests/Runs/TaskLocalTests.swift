@@ -29,26 +29,29 @@ import Testing
         }
         for request in ["a", "b"] {
             try await Self.$request.withValue(request) {
-                try await host.run(source: """
-                    local m = require "m"
-                    perilune.spawn(function()
-                      m.note("task")
-                      perilune.sleep(0.001)
-                      m.note_later("slept")
-                      perilune.spawn(function() m.note("inner") end)
-                    end)
-                    local count = 0
-                    local timer
-                    timer = perilune.every(0.001, function()
-                      count = count + 1
-                      m.note("timer")
-                      if count == 2 then timer:cancel() end
-                    end)
-                    """)
+                try await host.run(
+                    source: """
+                        local m = require "m"
+                        perilune.spawn(function()
+                          m.note("task")
+                          perilune.sleep(0.001)
+                          m.note_later("slept")
+                          perilune.spawn(function() m.note("inner") end)
+                        end)
+                        local count = 0
+                        local timer
+                        timer = perilune.every(0.001, function()
+                          count = count + 1
+                          m.note("timer")
+                          if count == 2 then timer:cancel() end
+                        end)
+                        """)
             }
         }
         try await host.waitUntilIdle()
-        #expect(seen.all.sorted() == ["a", "b"].flatMap { r in ["inner", "slept", "task", "timer", "timer"].map { "\($0) \(r)" } }.sorted())
+        #expect(
+            seen.all.sorted()
+                == ["a", "b"].flatMap { r in ["inner", "slept", "task", "timer", "timer"].map { "\($0) \(r)" } }.sorted())
         #expect(Self.request == "none")
     }
 
@@ -63,7 +66,8 @@ import Testing
             let made = try await ScriptHost(ScriptHost.Configuration(database: .inMemory()))
             host = made
             try await Local.$value.withValue(kept) {
-                try await made.run(source: "perilune.every('1h', function() end) perilune.spawn(function() perilune.sleep('1h') end)")
+                try await made.run(
+                    source: "perilune.every('1h', function() end) perilune.spawn(function() perilune.sleep('1h') end)")
             }
         }
         #expect(await eventually { host == nil && value == nil })

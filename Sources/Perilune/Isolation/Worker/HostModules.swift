@@ -13,7 +13,8 @@ struct HostModules {
             let found = try questions.ask(.findModule, [.text(name)])
             switch found.first?.text {
             case "source" where found.count == 3: return .source(LuaString(found[1].bytes ?? []), name: found[2].text ?? name)
-            case "functions" where found.count == 2: return .value(.table(try table(of: name, found[1].elements ?? [], in: state)))
+            case "functions" where found.count == 2:
+                return .value(.table(try table(of: name, found[1].elements ?? [], in: state)))
             default: return nil
             }
         }
@@ -24,7 +25,9 @@ struct HostModules {
         let table = try state.makeTable(fieldCount: functions.count)
         for function in functions {
             guard let parts = function.elements, parts.count == 2, let name = parts[0].text else { continue }
-            let value = try parts[1].booleanValue == true ? asynchronous(name, of: module, in: state) : synchronous(name, of: module, in: state)
+            let value =
+                try parts[1].booleanValue == true
+                ? asynchronous(name, of: module, in: state) : synchronous(name, of: module, in: state)
             try table.rawSet(.string(LuaString(name)), .function(value))
         }
         return table

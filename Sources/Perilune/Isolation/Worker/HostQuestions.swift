@@ -69,12 +69,15 @@ final class HostQuestions: Sendable {
         }
     }
 
-    private func send(_ message: WorkerMessage, _ number: UInt32, _ values: [WireValue], in request: UInt32 = HostQuestions.servedRequest) throws {
+    private func send(
+        _ message: WorkerMessage, _ number: UInt32, _ values: [WireValue], in request: UInt32 = HostQuestions.servedRequest
+    ) throws {
         do throws(FrameChannel.SendingError) {
             try channel.send(Frame(message, number, [.integer(Int64(request))] + values))
         } catch {
             switch error {
-            case .refused(let reason): throw LuaError(.conversion, "the arguments are too large to leave the process of the script: \(reason)")
+            case .refused(let reason):
+                throw LuaError(.conversion, "the arguments are too large to leave the process of the script: \(reason)")
             case .closed: throw Self.closed
             }
         }

@@ -25,7 +25,9 @@ final class WorkerServer: Sendable {
     /// Serves on this thread, which is the only one, until the host has gone.
     static func run() -> Never {
         let channel = WorkerEntry.openChannel()
-        guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else { exit(70) }
+        guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else {
+            exit(70)
+        }
         let setup = WorkerSetup(value)
         var rules = IsolationRules()
         if let path = setup.database {
@@ -79,7 +81,9 @@ final class WorkerServer: Sendable {
             }
         }
         var configuration = ScriptHost.Configuration(
-            database: setup.database.map { .queue($0, configuration: connection, journal: setup.connection.journal, trace: trace) }
+            database: setup.database.map {
+                .queue($0, configuration: connection, journal: setup.connection.journal, trace: trace)
+            }
                 ?? .inMemory(configuration: connection, trace: trace))
         configuration.diskQuota = setup.diskQuota
         configuration.libraries = setup.libraries
@@ -89,8 +93,11 @@ final class WorkerServer: Sendable {
         configuration.output = .none
         // The host's modules: the host is asked first.
         if setup.hasModules { configuration.moduleSources = [.lookup { _ in nil }] }
-        configuration.callbackErrors = setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
-        configuration.runReporter = RunReporter(isOn: false) { questions.tell(.runEvent, $0.values) } reportFigures: { figures in
+        configuration.callbackErrors =
+            setup.failsForCallbacks ? .fail : .handle { questions.tell(.callbackFailure, [WireValue($0)]) }
+        configuration.runReporter = RunReporter(isOn: false) {
+            questions.tell(.runEvent, $0.values)
+        } reportFigures: { figures in
             let request = HostQuestions.servedRequest
             questions.tell(.measured, [.integer(Int64(request)), figures.value])
         }
@@ -202,11 +209,14 @@ extension ScriptHost {
         switch message {
         case .run:
             return try await serveRun(value(3).runLimits) { host in
-                try await host.start(value(0).bytes ?? [], named: value(1).text ?? "script") { state in try (value(2).elements ?? []).lua(in: state) }
+                try await host.start(value(0).bytes ?? [], named: value(1).text ?? "script") { state in
+                    try (value(2).elements ?? []).lua(in: state)
+                }
             }
         case .runCommand:
             return try await serveRun(value(3).runLimits) { host in
-                try await host.startCommand(value(0).bytes ?? [], named: value(1).text ?? "script", (value(2).elements ?? []).compactMap(\.bytes))
+                try await host.startCommand(
+                    value(0).bytes ?? [], named: value(1).text ?? "script", (value(2).elements ?? []).compactMap(\.bytes))
                 return []
             }
         case .call:

@@ -34,7 +34,9 @@ enum CompletionValues {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
         return names.sorted().compactMap { name in
             var isFolder: ObjCBool = false
-            guard !name.hasPrefix("."), FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder) else { return nil }
+            guard !name.hasPrefix("."), FileManager.default.fileExists(atPath: folder + name, isDirectory: &isFolder) else {
+                return nil
+            }
             if isFolder.boolValue { return folder + name + "/" }
             return name.hasSuffix("_scenario.lua") ? folder + name : nil
         }
@@ -42,7 +44,9 @@ enum CompletionValues {
 
     /// Returns the names of the project's scenarios.
     @Sendable static func scenarioNames(_ words: [String], _ index: Int, _ prefix: String) -> [String] {
-        guard let folder = Settings.current[.scenarios]?.text, let files = FileManager.default.enumerator(atPath: folder) else { return [] }
+        guard let folder = Settings.current[.scenarios]?.text, let files = FileManager.default.enumerator(atPath: folder) else {
+            return []
+        }
         let paths = files.compactMap { $0 as? String }.filter { $0.hasSuffix("_scenario.lua") }.sorted()
         return paths.prefix(500).flatMap { path in scenarios(in: "\(folder)/\(path)").map { literal($0.name) } }
     }
@@ -57,7 +61,8 @@ enum CompletionValues {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
         return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
             // For skipped scenarios, the reason precedes the name.
-            guard let match = line.firstMatch(of: /^\s*scenario(?:\.skip\s*\([^,]*,|\.\w+)?\s*\(?\s*(?:"([^"]+)"|'([^']+)')/) else { return nil }
+            guard let match = line.firstMatch(of: /^\s*scenario(?:\.skip\s*\([^,]*,|\.\w+)?\s*\(?\s*(?:"([^"]+)"|'([^']+)')/)
+            else { return nil }
             return (String(match.1 ?? match.2 ?? ""), index + 1)
         }
     }

@@ -16,7 +16,9 @@ enum DatabasePath {
 
 /// The option `--database`, with the help of its command.
 struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
-    @Option(help: ArgumentHelp(Command.databaseHelp + " Or dqlite://HOST:PORT/NAME.", valueName: "path"), completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
+    @Option(
+        help: ArgumentHelp(Command.databaseHelp + " Or dqlite://HOST:PORT/NAME.", valueName: "path"),
+        completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
     /// The database, by the option or by the settings, and which of them it is; `nil` for none.
@@ -34,7 +36,8 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     /// The path of the file, for commands that do nothing without one.
     func requirePath() throws -> String {
         guard let path else {
-            throw ValidationError("expected --database PATH, the environment variable PERILUNE_DATABASE, or `database` in \(Settings.fileName)")
+            throw ValidationError(
+                "expected --database PATH, the environment variable PERILUNE_DATABASE, or `database` in \(Settings.fileName)")
         }
         return path
     }

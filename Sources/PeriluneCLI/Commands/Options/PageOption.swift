@@ -8,6 +8,8 @@ struct PageOption: ParsableArguments {
     var report: String?
 
     func validate() throws {
-        if let report, !report.lowercased().hasSuffix(".html") { throw ValidationError("--report: expected a file NAME.html, got \(report)") }
+        if let report, !report.lowercased().hasSuffix(".html") {
+            throw ValidationError("--report: expected a file NAME.html, got \(report)")
+        }
     }
 }

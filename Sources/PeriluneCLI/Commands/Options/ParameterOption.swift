@@ -4,6 +4,7 @@ import ArgumentParser
 struct ParameterOption: ParsableArguments {
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("The value of a statement parameter; repeatable.", valueName: "name=value"), transform: QueryParameter.init)
+        help: ArgumentHelp("The value of a statement parameter; repeatable.", valueName: "name=value"),
+        transform: QueryParameter.init)
     var parameters: [QueryParameter] = []
 }

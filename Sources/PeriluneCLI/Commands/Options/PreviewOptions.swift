@@ -34,7 +34,8 @@ struct PreviewOptions: ParsableArguments {
 
     @OptionGroup var report: PreviewReportOptions
 
-    @Flag(help: "Allow the previewed script to change files, run programs and load native modules, for real and without a report.")
+    @Flag(
+        help: "Allow the previewed script to change files, run programs and load native modules, for real and without a report.")
     var allowEffects = false
 
     @OptionGroup var creating: CreateOption
@@ -42,7 +43,8 @@ struct PreviewOptions: ParsableArguments {
     /// The first of the given options that has a meaning in a preview only.
     var firstForPreview: String? {
         let options = [
-            ("--save", save != nil), ("--check", check), ("--format", report.format != nil), ("--report", report.page.report != nil), ("--rows", report.rows != nil),
+            ("--save", save != nil), ("--check", check), ("--format", report.format != nil),
+            ("--report", report.page.report != nil), ("--rows", report.rows != nil),
             ("--allow-effects", allowEffects), ("--create", creating.create),
         ]
         return options.first(where: \.1)?.0

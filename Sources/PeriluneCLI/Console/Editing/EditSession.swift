@@ -249,9 +249,12 @@ struct HistorySearch {
     private mutating func find(from start: Int, isOlder: Bool) {
         let shown = place.map { history[$0] }
         let indices = isOlder ? Array(history.indices.reversed().drop { $0 > start }) : Array(history.indices.drop { $0 < start })
-        place = wanted.isEmpty ? nil : indices.first { index in
-            history[index].localizedCaseInsensitiveContains(wanted) && (index == start || history[index] != shown)
-        }
+        place =
+            wanted.isEmpty
+            ? nil
+            : indices.first { index in
+                history[index].localizedCaseInsensitiveContains(wanted) && (index == start || history[index] != shown)
+            }
     }
 }
 

@@ -22,7 +22,9 @@ struct LineHistory {
     ///
     /// - SeeAlso: XDG Base Directory Specification, `XDG_STATE_HOME`.
     static func path(forFolder folder: String, environment: EnvironmentVariables) -> String? {
-        let state = environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? environment["HOME"].map { $0 + "/.local/state" }
+        let state =
+            environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+            ?? environment["HOME"].map { $0 + "/.local/state" }
         guard let state else { return nil }
         let name = folder.split(separator: "/").last.map(String.init) ?? "root"
         return "\(state)/perilune/history/\(name)-\(String(hash(folder), radix: 16))"
@@ -59,7 +61,9 @@ struct LineHistory {
     private func rewrite() {
         guard let path else { return }
         let text = entries.map { Self.escaped($0) + "\n" }.joined()
-        guard FileManager.default.createFile(atPath: path + ".new", contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        guard
+            FileManager.default.createFile(
+                atPath: path + ".new", contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
         else { return }
         rename(path + ".new", path)
     }

@@ -67,7 +67,8 @@ final class RawTerminal: Sendable {
     /// - Parameter timeout: Milliseconds; negative to wait forever.
     func read(timeout: Int32) -> Event {
         var requests = [
-            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0), pollfd(fd: WindowSignal.end, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: WindowSignal.end, events: Int16(POLLIN), revents: 0),
         ]
         let count = poll(&requests, 2, timeout)
         if count == 0 { return .nothing }

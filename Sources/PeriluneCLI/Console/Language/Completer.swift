@@ -62,7 +62,8 @@ struct Completer {
         let mentioned = Set(tokens.list.map { $0.text.lowercased() })
         let used = tables.filter { mentioned.contains($0.name.lowercased()) }
         let columns = (used.isEmpty ? tables : used).flatMap(\.columns).map(quoted)
-        return matching(word, columns + tables.map { quoted($0.name) } + inCase(SQLWords.all.sorted()) + inCase(names.sqlNames(.function)))
+        return matching(
+            word, columns + tables.map { quoted($0.name) } + inCase(SQLWords.all.sorted()) + inCase(names.sqlNames(.function)))
     }
 
     /// Returns the table for a name before a dot, which may be an alias.

@@ -17,7 +17,9 @@ struct ConsoleAssistant: LineAssistant {
 
     func styles(of text: String) -> [TerminalStyle?] { Highlighter.styles(of: text) }
 
-    func completions(of before: String, in text: String) -> Completions { Completer(names: names).completions(of: before, in: text) }
+    func completions(of before: String, in text: String) -> Completions {
+        Completer(names: names).completions(of: before, in: text)
+    }
 
     /// Returns the indentation of the previous line, increased after the start of a block.
     func indentation(after text: String) -> String {

@@ -30,7 +30,8 @@ enum ConsoleInput: Equatable {
         case .nothing, .command: false
         case .lua: true
         // If there are several statements, any of them may.
-        case .sql(let sql): sql.contains(";") || Self.controlWords.contains(SolidTokens(sql, limit: 1).first?.text.lowercased() ?? "")
+        case .sql(let sql):
+            sql.contains(";") || Self.controlWords.contains(SolidTokens(sql, limit: 1).first?.text.lowercased() ?? "")
         }
     }
 
@@ -40,8 +41,10 @@ enum ConsoleInput: Equatable {
 
     /// Command names of other consoles.
     private static let habits = [
-        ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema", "\\q": "quit",
-        "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing", ".read": "read", "\\i": "read", ".import": "import",
+        ".tables": "schema", ".schema": "schema", ".quit": "quit", ".exit": "quit", ".help": "help", "\\d": "schema",
+        "\\q": "quit",
+        "\\?": "help", "exit": "quit", "quit": "quit", "exit()": "quit", "help": "help", "?": "help", ".timer": "timing",
+        ".read": "read", "\\i": "read", ".import": "import",
     ]
 
     private static func command(in text: String) -> ConsoleInput? {
@@ -58,7 +61,8 @@ enum ConsoleInput: Equatable {
     // MARK: - SQL
 
     private static let words: Set<String> = [
-        "select", "with", "values", "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "explain", "analyze",
+        "select", "with", "values", "insert", "update", "delete", "replace", "create", "drop", "alter", "pragma", "explain",
+        "analyze",
         "vacuum", "reindex", "attach", "detach", "begin", "commit", "end", "rollback", "savepoint", "release",
     ]
 

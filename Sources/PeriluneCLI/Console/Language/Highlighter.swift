@@ -46,7 +46,8 @@ enum Highlighter {
     // MARK: - Lua
 
     static let luaKeywords: Set<String> = [
-        "and", "break", "do", "else", "elseif", "end", "for", "function", "goto", "if", "in", "local", "not", "or", "repeat", "return",
+        "and", "break", "do", "else", "elseif", "end", "for", "function", "goto", "if", "in", "local", "not", "or", "repeat",
+        "return",
         "then", "until", "while",
     ]
     private static let constants: Set<String> = ["nil", "true", "false"]

@@ -9,7 +9,9 @@ enum SQLSyntax {
     static func isComplete(_ text: String, needsSemicolon: Bool) -> Bool {
         if sqlite3_complete(text) != 0 { return true }
         // An empty line ends any input; in a file, not inside a string or trigger.
-        if text.hasSuffix("\n") { return !needsSemicolon || sqlite3_complete(text + ";") != 0 && message(of: text) != "incomplete input" }
+        if text.hasSuffix("\n") {
+            return !needsSemicolon || sqlite3_complete(text + ";") != 0 && message(of: text) != "incomplete input"
+        }
         guard !needsSemicolon, let last = statements(in: text).last else { return false }
         let tokens = SolidTokens(last)
         if tokens.isWord(0, "create"), tokens.list.contains(where: { $0.isWord("trigger") }) { return false }
@@ -35,9 +37,11 @@ enum SQLSyntax {
 
     /// Returns whether a text is a single INSERT, UPDATE, DELETE or REPLACE without parameters or RETURNING.
     static func isPlainChange(_ text: String) -> Bool {
-        guard let first = text.utf8.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 }), "IUDRiudr".utf8.contains(first) else { return false }
+        guard let first = text.utf8.first(where: { $0 != 0x20 && $0 != 0x0A && $0 != 0x09 }), "IUDRiudr".utf8.contains(first)
+        else { return false }
         let tokens = SolidTokens(text).list
-        guard let verb = tokens.first, ["insert", "update", "delete", "replace"].contains(verb.text.lowercased()), tokens.last?.text == ";"
+        guard let verb = tokens.first, ["insert", "update", "delete", "replace"].contains(verb.text.lowercased()),
+            tokens.last?.text == ";"
         else { return false }
         return !tokens.dropLast().contains { $0.text == ";" || $0.kind == .parameter || $0.isWord("returning") }
     }
@@ -107,7 +111,9 @@ enum SQLSyntax {
         let rest = tokens.list[(verb + 1)...].drop { $0.isWord("from") || $0.isWord("or") }
         // Skips the conflict policy in UPDATE OR IGNORE table.
         let policies = ["rollback", "abort", "fail", "ignore", "replace"]
-        let name = tokens.list[verb + 1 < tokens.list.count ? verb + 1 : verb].isWord("or") ? rest.drop { policies.contains($0.text.lowercased()) } : rest
+        let name =
+            tokens.list[verb + 1 < tokens.list.count ? verb + 1 : verb].isWord("or")
+            ? rest.drop { policies.contains($0.text.lowercased()) } : rest
         guard let table = name.first else { return nil }
         return (tokens.list[verb].text.lowercased(), table.name)
     }

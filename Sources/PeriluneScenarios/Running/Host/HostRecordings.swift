@@ -21,7 +21,9 @@ struct HostRecordings {
 
     /// Removes and returns a recording.
     mutating func take(_ number: Int) throws -> Recording {
-        guard let recording = recordings.removeValue(forKey: number) else { throw BindingError("usage", "unknown recording \(number)") }
+        guard let recording = recordings.removeValue(forKey: number) else {
+            throw BindingError("usage", "unknown recording \(number)")
+        }
         return recording
     }
 

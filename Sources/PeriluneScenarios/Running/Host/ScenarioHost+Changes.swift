@@ -69,7 +69,8 @@ struct RecordedChanges {
         try entry.rawSet("before", before.map { .table($0) } ?? .nil)
         try entry.rawSet("after", after.map { .table($0) } ?? .nil)
         if let old = row.before, let new = row.after {
-            try entry.rawSet("changed", state.encode(table.columns.indices.filter { old[$0] != new[$0] }.map { table.columns[$0] }))
+            try entry.rawSet(
+                "changed", state.encode(table.columns.indices.filter { old[$0] != new[$0] }.map { table.columns[$0] }))
         }
         return entry
     }

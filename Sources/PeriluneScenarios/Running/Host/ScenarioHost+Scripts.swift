@@ -138,12 +138,15 @@ final class ScriptRun {
     }
 
     /// Creates a state for a script on the database of the scenario.
-    static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (LuaState, ScriptLoop, LibraryLoader) {
+    static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (
+        LuaState, ScriptLoop, LibraryLoader
+    ) {
         var limits = host.limits
         // The scenario's own limit takes effect first.
         limits.time = host.remainingTime + .milliseconds(100)
         let effects = OutsideEffects.all.subtracting(granted(by: host.attempt.scenario.grants))
-        let (state, loader, loop) = try host.stage.makeState(limits: limits, withholding: effects) { [stage = host.stage.output] bytes in
+        let (state, loader, loop) = try host.stage.makeState(limits: limits, withholding: effects) {
+            [stage = host.stage.output] bytes in
             output.write(bytes)
             stage.write(bytes)
         }

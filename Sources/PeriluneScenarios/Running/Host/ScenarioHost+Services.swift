@@ -22,7 +22,9 @@ extension ScenarioHost {
     }
 
     fileprivate func service(_ value: LuaValue?) throws -> ScenarioService {
-        guard case .integer(let number)? = value, services.indices.contains(Int(number) - 1) else { throw BindingError("usage", "unknown service") }
+        guard case .integer(let number)? = value, services.indices.contains(Int(number) - 1) else {
+            throw BindingError("usage", "unknown service")
+        }
         return services[Int(number) - 1]
     }
 
@@ -71,15 +73,21 @@ extension ScenarioHost {
     /// timeout, and jobs without a handler, do not count.
     private func pendingWork() throws -> String? {
         let sources = [
-            ("perilune_automation_run", """
+            (
+                "perilune_automation_run",
+                """
                 SELECT 'run ' || id || ' of `' || automation || '` is ' || outcome || coalesce(' until ' || wakes_at, '')
                 FROM perilune_automation_run WHERE outcome = 'running' OR outcome = 'waiting' AND wakes_at < '9999' LIMIT 1
-                """),
-            ("perilune_job", """
+                """
+            ),
+            (
+                "perilune_job",
+                """
                 SELECT 'job ' || id || ' of `' || queue || '` is ' || state || coalesce(' until ' || run_at, '')
                 FROM perilune_job JOIN perilune_job_queue USING (queue)
                 WHERE state IN ('ready', 'delayed', 'blocked', 'running') AND perilune_job_queue.owner IS NOT NULL AND NOT is_paused LIMIT 1
-                """),
+                """
+            ),
         ]
         return try stage.trace.pausing {
             try stage.writer.unsafeReentrantWrite { db in

@@ -41,7 +41,9 @@ struct SnapshotFolder {
     /// Removes the new snapshot that an earlier run wrote for a different value, so that it cannot be accepted by mistake.
     func removeOutdated(_ text: LuaString, named name: String) throws {
         let path = try path(name)
-        guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else { return }
+        guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else {
+            return
+        }
         try? FileManager.default.removeItem(atPath: path + ".new")
     }
 

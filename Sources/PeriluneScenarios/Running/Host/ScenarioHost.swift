@@ -101,7 +101,9 @@ final class ScenarioHost {
         // The next database access closes the collected objects.
         let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
         stage.trace.pausing {
-            for state in [state.state] + scripts.map(\.state) + services.compactMap(\.state) { _ = try? state.load(source, named: "=collect").call([]) }
+            for state in [state.state] + scripts.map(\.state) + services.compactMap(\.state) {
+                _ = try? state.load(source, named: "=collect").call([])
+            }
         }
     }
 
@@ -208,6 +210,8 @@ final class ScenarioHost {
         let file = attempt.source.file
         if let folder = attempt.databases.migrations(of: file) { return folder }
         throw BindingError(
-            "usage", "no folder of migrations found: expected `migrations` in `\(file.place.project.isEmpty ? "." : file.place.project)`, or the one given with --migrations")
+            "usage",
+            "no folder of migrations found: expected `migrations` in `\(file.place.project.isEmpty ? "." : file.place.project)`, or the one given with --migrations"
+        )
     }
 }
