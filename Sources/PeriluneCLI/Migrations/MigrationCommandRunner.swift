@@ -182,7 +182,11 @@ struct MigrationCommandRunner {
         return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
     }
 
-    private static func rounded(_ seconds: Double) -> Double { (seconds * 10000).rounded() / 10000 }
+    /// Returns the seconds with at most four decimals, and fewer if SQLite reads these as a float that is written with 17 digits.
+    private static func rounded(_ seconds: Double) -> Double {
+        let choices = [10000.0, 1000, 100].map { (seconds * $0).rounded() / $0 }
+        return choices.first { CellText.real($0).count < 16 } ?? seconds
+    }
 
     // MARK: - Files
 

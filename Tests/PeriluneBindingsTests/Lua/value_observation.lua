@@ -16,7 +16,7 @@ end
 
 --- Lets the loop make all due calls.
 local function settle()
-  for _ = 1, 5 do perilune.sleep(0.001) end
+  for _ = 1, 20 do perilune.sleep(0.001) end
 end
 
 test("the value is delivered at the start and after each transaction that changes it", function()

@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The documentation shows this example word for word, in shorter lines.
 import Foundation
 import GRDB
 import Perilune
@@ -73,9 +75,7 @@ enum NotesExample {
             #expect(lines[1].hasPrefix("not kept: ") && lines[1].hasSuffix("an empty note"))
             #expect(lines[2] == "kept: call Ada []")
             let database = try await DependencyContainer.defaultDatabase
-            #expect(
-                try await database.value("SELECT group_concat(text || tags) FROM note", as: String.self) == "buy teashop,call Ada"
-            )
+            #expect(try await database.value("SELECT group_concat(text || tags) FROM note", as: String.self) == "buy teashop,call Ada")
         }
 
         @Test func `without hooks, notes are kept unchanged`() async throws {

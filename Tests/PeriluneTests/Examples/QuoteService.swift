@@ -1,14 +1,15 @@
+// swift-format-ignore-file
+// The documentation shows this example word for word, in shorter lines.
 import Foundation
 import Perilune
 import PeriluneTestSupport
 import Testing
 
 private let quotesSchema = Migrations.inTransaction { db in
-    try db.execute(
-        sql: """
-            CREATE TABLE price (article TEXT PRIMARY KEY, amount REAL NOT NULL);
-            INSERT INTO price VALUES ('tea', 2.5), ('coffee', 4)
-            """)
+    try db.execute(sql: """
+        CREATE TABLE price (article TEXT PRIMARY KEY, amount REAL NOT NULL);
+        INSERT INTO price VALUES ('tea', 2.5), ('coffee', 4)
+        """)
 }
 
 /// A long-running service that computes its answers with scripts.
@@ -90,8 +91,7 @@ enum QuoteExample {
                 await #expect(throws: LuaError.self) { try await service.reload() }
                 let request = QuoteRequest(customer: "Bob", articles: ["tea": 2])
                 #expect(try await service.quote(request).total == 5)
-                try "function quote() return { total = 1 } end".write(
-                    toFile: "\(folder)/rules.lua", atomically: true, encoding: .utf8)
+                try "function quote() return { total = 1 } end".write(toFile: "\(folder)/rules.lua", atomically: true, encoding: .utf8)
                 try await service.reload()
                 #expect(try await service.quote(request).total == 1)
             }

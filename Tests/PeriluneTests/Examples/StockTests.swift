@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The documentation shows this example word for word, in shorter lines.
 import Foundation
 import GRDB
 import Perilune
@@ -10,19 +12,18 @@ enum StockExample {
     /// The program: it knows GRDB only.
     struct Warehouse {
         static let migrations = Migrations.inTransaction { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE article (
-                        id INTEGER PRIMARY KEY,
-                        name TEXT NOT NULL UNIQUE,
-                        count INTEGER NOT NULL CHECK (count >= 0)
-                    );
-                    CREATE TABLE delivery (
-                        id INTEGER PRIMARY KEY,
-                        article_id INTEGER NOT NULL REFERENCES article,
-                        day TEXT NOT NULL
-                    );
-                    """)
+            try db.execute(sql: """
+                CREATE TABLE article (
+                    id INTEGER PRIMARY KEY,
+                    name TEXT NOT NULL UNIQUE,
+                    count INTEGER NOT NULL CHECK (count >= 0)
+                );
+                CREATE TABLE delivery (
+                    id INTEGER PRIMARY KEY,
+                    article_id INTEGER NOT NULL REFERENCES article,
+                    day TEXT NOT NULL
+                );
+                """)
         }
 
         let database: any DatabaseWriter
@@ -50,13 +51,12 @@ enum StockExample {
         @Test func `a delivery takes from the stock`() async throws {
             let database = try await DependencyContainer.defaultDatabase
             try await Warehouse(database: database).deliver("tea", 3)
-            try await ScriptHost().run(
-                source: """
-                    local Article = perilune.record("article")
-                    local Delivery = perilune.record("delivery")
-                    assert(Article:find{ name = "tea" }.count == 7)
-                    assert(Delivery:filter{ day = "2000-01-01" }:fetch_count() == 1)
-                    """)
+            try await ScriptHost().run(source: """
+                local Article = perilune.record("article")
+                local Delivery = perilune.record("delivery")
+                assert(Article:find{ name = "tea" }.count == 7)
+                assert(Delivery:filter{ day = "2000-01-01" }:fetch_count() == 1)
+                """)
         }
 
         @Test func `nothing is delivered that does not exist`() async throws {

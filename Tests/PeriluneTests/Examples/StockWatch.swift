@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The documentation shows this example word for word, in shorter lines.
 import Foundation
 import GRDB
 import Perilune
@@ -52,9 +54,7 @@ enum StockWatchExample {
                     let program = Task {
                         // example
                         try await host.register(module: "supplier") { supplier in
-                            supplier.function("order", effect: .external) { (product: String) async throws in
-                                try await shop.order(product)
-                            }
+                            supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
                         }
                         try await host.run(file: "\(folder)/stock.lua")
                         for try await names: [String] in host.values(of: "low_stock") {
@@ -63,9 +63,7 @@ enum StockWatchExample {
                         // end
                     }
                     #expect(try await eventually { await shop.shown == [[]] })
-                    try await queue.write {
-                        try $0.execute(sql: "INSERT INTO product(name, stock) VALUES ('tea', 9), ('ale', 2)")
-                    }
+                    try await queue.write { try $0.execute(sql: "INSERT INTO product(name, stock) VALUES ('tea', 9), ('ale', 2)") }
                     #expect(try await eventually { await shop.orders == ["ale"] })
                     #expect(try await eventually { await shop.shown == [[], ["ale"]] })
                     try await queue.write { try $0.execute(sql: "UPDATE product SET stock = 1 WHERE name = 'tea'") }

@@ -1,3 +1,5 @@
+// swift-format-ignore-file
+// The documentation shows this example word for word, in shorter lines.
 import Foundation
 import GRDB
 import Perilune
@@ -79,11 +81,10 @@ enum TenantExample {
         }
 
         private static let schema = Migrations.inTransaction { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE IF NOT EXISTS sale (
-                        id INTEGER PRIMARY KEY, total REAL NOT NULL)
-                    """)
+            try db.execute(sql: """
+                CREATE TABLE IF NOT EXISTS sale (
+                    id INTEGER PRIMARY KEY, total REAL NOT NULL)
+                """)
         }
     }
     // end
@@ -233,16 +234,13 @@ extension TenantExample {
                 #expect(try await service.total(of: Order(id: 1, amount: 2), for: "b") == 20)
 
                 let faults = try await service.upload("function totl() require('mial') end", for: "a")
-                #expect(
-                    faults == [
-                        "line 1: module `mial` not found; did you mean `mail`?",
-                        "the script does not define the function `total`; did you mean `totl`?",
-                    ])
+                #expect(faults == [
+                    "line 1: module `mial` not found; did you mean `mail`?",
+                    "the script does not define the function `total`; did you mean `totl`?",
+                ])
                 #expect(try await service.upload(Self.script(rate: 3), for: "a") == [])
                 #expect(try await service.total(of: Order(id: 2, amount: 2), for: "a") == 6)
-                await #expect(throws: LuaError.self) {
-                    _ = try await service.upload(Self.script(rate: 4) + " error('x')", for: "a")
-                }
+                await #expect(throws: LuaError.self) { _ = try await service.upload(Self.script(rate: 4) + " error('x')", for: "a") }
                 #expect(try await service.total(of: Order(id: 2, amount: 2), for: "a") == 6)
 
                 let report = try await service.preview(Order(id: 9, amount: 1), for: "b")
@@ -275,8 +273,7 @@ extension TenantExample {
                             group.addTask {
                                 for index in 0..<15 {
                                     do {
-                                        let total = try await service.total(
-                                            of: Order(id: caller * 100 + index, amount: 1), for: name)
+                                        let total = try await service.total(of: Order(id: caller * 100 + index, amount: 1), for: name)
                                         #expect(total == 1 || total == 2)
                                     } catch let error as ScriptPoolError {
                                         #expect(error.code == .closed || error.code == .waitedTooLong)
