@@ -259,20 +259,20 @@ function metatable.__newindex(_, name)
 end
 
 --- Defines `<` or `<=` as an error, because Lua converts their result to a boolean. Lua calls the same metamethod for `b > a`.
-local function define_comparison_error(event, symbol, method, mirrored)
+local function define_comparison_error(event, symbols, method, mirrored)
   metatable[event] = function(left, right)
     local is_mirrored = not is_expression(left)
     local column, other = left, right
     if is_mirrored then column, other = right, left end
     local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or "(" .. tostring(column) .. ")"
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
-    raise("argument", "`" .. symbol .. "` of Lua returns true or false, which is not a condition; use `" .. name .. ":"
+    raise("argument", symbols .. " of Lua return true or false, which is not a condition; use `" .. name .. ":"
       .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
   end
 end
 
-define_comparison_error("__lt", "<", "lt", "gt")
-define_comparison_error("__le", "<=", "le", "ge")
+define_comparison_error("__lt", "`<` and `>`", "lt", "gt")
+define_comparison_error("__le", "`<=` and `>=`", "le", "ge")
 
 function metatable.__eq(left, right)
   if rawequal(left.shape, right.shape) and left.shape.count == 0 then return true end

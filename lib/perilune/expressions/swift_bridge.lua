@@ -224,7 +224,7 @@ for op, what in pairs{ asc = "`:asc()`", desc = "`:desc()`", ["nulls first"] = "
 end
 
 builders["as"] = function()
-  errors.raise("argument", "`:as(name)` can only name a whole selected column")
+  errors.raise("argument", "`:as(name)` can only name a whole selected column; elsewhere, as in group and order, use the expression without it")
 end
 
 --- Returns an expression as SQL without parameters and without table names before its columns.

@@ -55,8 +55,12 @@ local function compare(column, value, name)
   return column:eq(value)
 end
 
-local function check_key(key, method)
+local function check_key(key, value, method)
   if type(key) == "string" then return end
+  if type(key) == "number" and type(value) == "boolean" then
+    raise("argument", method .. "{...}: expected columns with values, got " .. tostring(value)
+      .. "; use `{ column = value }`, with one `=`, or `column:eq(value)`")
+  end
   if type(key) == "number" then
     raise("argument", method .. "{...}: expected columns with values, got a list; use `filter_key{...}` for primary keys, "
       .. "`column:is_in{...}` for others")
@@ -68,7 +72,7 @@ end
 local function sorted_names(condition, method)
   local names, count = {}, 0
   for key in next, condition do
-    check_key(key, method)
+    check_key(key, condition[key], method)
     count = count + 1
     names[count] = key
   end
@@ -161,7 +165,7 @@ local function of_table(self, method, condition)
   if first == nil then
     raise("argument", method .. "{}: an empty table is not a condition; omit it, or use all(); a field that is nil does not exist, so use perilune.null for NULL")
   elseif next(condition, first) == nil then
-    check_key(first, method)
+    check_key(first, condition[first], method)
     return of_field(self, first, condition, {})
   end
   local result, done = nil, {}
