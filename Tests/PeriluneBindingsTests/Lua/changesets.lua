@@ -33,6 +33,15 @@ test("the changes of a block are recorded with old and new values", function()
   matches(tostring(changeset), "bytes")
 end)
 
+test("the length of a changeset is its number of changes", function()
+  shop()
+  local changeset = write "UPDATE author SET name = name || '!'"
+  equal({ #changeset, #changeset:inverted(), #write "UPDATE author SET name = name" }, { 3, 3, 0 })
+  equal(#(changeset .. write "DELETE FROM author WHERE id = 1"), 3)
+  db:execute "DROP TABLE book; DROP TABLE author"
+  equal(#changeset, 3)
+end)
+
 test("net changes are recorded without undone changes", function()
   shop()
   local changeset = db:record_changes(function(db)

@@ -59,6 +59,11 @@ function Changeset:serialize()
   return own_bytes(self, "serialize")
 end
 
+--- Returns the number of changes. The default database only names their columns.
+function Changeset:__len()
+  return #changesets.rows(native_records.default_database(), bytes_of[self])
+end
+
 function Changeset:__eq(other)
   return bytes_of[self] ~= nil and bytes_of[self] == bytes_of[other]
 end

@@ -73,7 +73,8 @@ function db:apply_changes(changeset, options) end
 ---@module databases.changesets
 function perilune.changeset(bytes) end
 
----A changeset, made by `db:record_changes`: an immutable value. `first .. second` is `first:followed_by(second)`.
+---A changeset, made by `db:record_changes`: an immutable value. `#changeset` is the number of changed rows, and `first .. second` is
+---`first:followed_by(second)`.
 ---@class perilune.changeset
 ---@access any
 local changeset = {}
