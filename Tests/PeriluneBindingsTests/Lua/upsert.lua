@@ -94,6 +94,24 @@ test("partial indexes and indexes on expressions are met without a target, too",
   equal(rows "SELECT room || ' ' || ifnull(name, '-') FROM slot ORDER BY 1", { "b -", "b TWO" })
 end)
 
+test("an expression as target is refused, with the way to meet its index", function()
+  db:execute [[
+    CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, "size (cm)" INTEGER UNIQUE);
+    CREATE UNIQUE INDEX person_name ON person (lower(name))]]
+  local Person = perilune.record "person"
+  local function refuses(f, ...)
+    matches(fails("argument", f, ...), "remove `target`, so that any unique key decides, also an index on an expression")
+  end
+  for _, target in ipairs{ "lower(name)", { "lower(name)" }, Person.c.name:lower(), { Person.c.name:lower() }, perilune.sql "lower(name)" } do
+    refuses(Person.upsert, Person, { name = "Ada" }, { target = target })
+    refuses(Person.upsert_all, Person, { { name = "Ada" } }, { target = target })
+    refuses(Person.insert_from, Person, Person:select("name"), { columns = "name", target = target })
+  end
+  Person:upsert{ name = "Ada" }
+  equal(Person:upsert{ name = "ADA" }.id, 1)
+  equal(Person:upsert({ ["size (cm)"] = 180 }, { target = "size (cm)" }).id, 2)
+end)
+
 test("a record that was fetched or inserted keeps to its row", function()
   db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER)"
   local Coded = perilune.record "coded"

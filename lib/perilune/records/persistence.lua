@@ -21,8 +21,13 @@ end
 -- On a class without the hook, `class.will_save` is false.
 for name in pairs(record_class.hooks) do verbs[name] = false end
 
-for _, option in ipairs{ "target", "target_where", "update", "except", "where" } do
+for _, option in ipairs{ "target_where", "update", "except", "where" } do
   record_options.by_verb.upsert[option] = function(value, parsed) parsed[option] = value end
+end
+
+function record_options.by_verb.upsert.target(value, parsed, verb)
+  require("perilune.records.upsert_keys").check_target(verb, value)
+  parsed.target = value
 end
 
 --- Adds verbs of records that load their module when they are first called.

@@ -4,6 +4,7 @@
 -- A record that was read from its row or written to it keeps to that row: its primary key decides.
 
 local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
 
 local upsert_keys = {}
 
@@ -24,10 +25,23 @@ local function has_all(set, columns)
   return #columns > 0
 end
 
+--- Raises for an expression in the option `target`, also one that is written as SQL text.
+-- @tparam ?{[string]=any} declared the columns of the table; nil if they are unknown
+function upsert_keys.check_target(place, target, declared)
+  local list = type(target) == "table" and not marks.is_expression(target) and target or { target }
+  for _, part in ipairs(list) do
+    if marks.is_expression(part) or declared and type(part) == "string" and not declared[part] and part:find "%(.*%)" then
+      errors.raise("argument", ("%s: target: expected columns, got the expression `%s`; remove `target`, so that any unique key decides, also "
+        .. "an index on an expression"):format(place, tostring(part)))
+    end
+  end
+end
+
 --- Returns the list of columns from an option: a name or a list of names, all of which must exist.
 function upsert_keys.read_columns(details, option, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" then fail(details.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
+  if option == "target" then upsert_keys.check_target("upsert on `" .. details.schema.name .. "`", value, details.declared) end
   for _, column in ipairs(value) do
     if not details.declared[column] then errors.raise_unknown_column(column, details.schema.name, details.columns) end
   end

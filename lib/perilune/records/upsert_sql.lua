@@ -150,7 +150,7 @@ local function conflict_target(details, target, condition)
   if #target == 0 then return "" end
   local columns = " (" .. record_fields.sql_names(details.schema, target) .. ")"
   if condition == nil then return columns end
-  return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
+  return columns .. " WHERE (" .. sql_fragment.expression(condition, "upsert on `" .. details.schema.name .. "`: target_where") .. ")"
 end
 
 local function read_action(details, given, target, options, defaulted)

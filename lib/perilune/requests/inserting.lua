@@ -11,6 +11,7 @@
 local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local column_details = require "perilune.records.column_details"
 local upsert_keys = require "perilune.records.upsert_keys"
 local native_schema = require "perilune.native.schema"
 local record_fields = require "perilune.records.fields"
@@ -215,6 +216,7 @@ function inserting.insert_from(class, ...)
   options, is_upsert = read_options(source, options)
   if options.target ~= nil then
     local info = record_class.info(class)
+    upsert_keys.check_target("insert_from", options.target, column_details.of_class(class, db).declared)
     upsert_keys.check_unique("insert_from", record_fields.view(info, native_schema.table(db, info.table)), read_names(source, "target", options.target))
   end
   local own = sources.unscoped_request(class)

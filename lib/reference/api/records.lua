@@ -65,8 +65,8 @@ function perilune.record(table_name, options) end
 
 ---Options of `upsert` and `upsert_all`.
 ---@class perilune.upsert_options
----@field target? string|string[] the columns of the unique key to check; by default any unique key. A record that was fetched or inserted is written to its own row: its primary key decides.
----@field target_where? string the condition of the partial index to use
+---@field target? string|string[] the columns of the unique key to check; by default any unique key, including partial indexes and indexes on expressions such as `lower(name)`, which `target` cannot name. A record that was fetched or inserted is written to its own row: its primary key decides.
+---@field target_where? string|perilune.expression the condition of the partial index on the columns of `target`
 ---@field update? "all"|"none"|table the columns to overwrite with the record, and values or expressions by column; `"all"` by default. In SQL, `excluded` is the row that could not be inserted: `{ stock = perilune.sql("stock + excluded.stock") }`.
 ---@field except? string|string[] columns to keep
 ---@field where? string|perilune.expression|table a condition for updating: SQL, a list of SQL and its arguments, as in `{ "score < ?", 3 }`, or an expression
