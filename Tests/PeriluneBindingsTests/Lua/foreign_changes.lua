@@ -167,3 +167,42 @@ test("a column that another connection has added is known immediately everywhere
     end)
   end
 end)
+
+test("a statement that returns its rows as records writes once, with the columns that another connection has added", function()
+  local sql = "UPDATE person SET age = age + 1 WHERE id = 1 RETURNING *"
+  for_each_kind(function(kind)
+    for _, write in ipairs{
+      function(Person, db) return Person:fetch_all(db, sql)[1] end,
+      function(Person, db) return Person:fetch_all(db, "WITH one AS (SELECT 1 AS id) " .. sql:gsub("= 1", "IN (SELECT id FROM one)"))[1] end,
+      function(Person, db) return Person:from_sql(sql):fetch_one(db) end,
+      function(Person, db)
+        local found
+        for person in Person:rows(db, sql) do found = person end
+        return found
+      end,
+      function(Person, db) return db:write(function(db) return Person:fetch_all(db, sql)[1] end) end,
+      function(Person, db)
+        -- Lets SQLite notice the change first, because columns are listed instead of `*`.
+        db:fetch_all "SELECT * FROM person"
+        return Person:filter{ id = 1 }:update_all(db, { age = Person.c.age + 1 }, { returning = true })[1]
+      end,
+    } do
+      local theirs, ours, Person = two_connections(kind)
+      equal(write(Person, ours).age, 37)
+      for number = 1, 3 do
+        theirs:execute(("ALTER TABLE person ADD COLUMN c%d INTEGER DEFAULT %d"):format(number, number))
+        local person = write(Person, ours)
+        equal({ person.age, person["c" .. number], ours:fetch_value "SELECT age FROM person WHERE id = 1" }, { 37 + number, number, 37 + number })
+      end
+    end
+  end)
+end)
+
+test("the word RETURNING in a SELECT does not require a database that can be written", function()
+  db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO person VALUES (1, 'Ada')"
+  local Person = perilune.record "person"
+  db:read(function(db)
+    equal(#Person:fetch_all(db, "SELECT *, 'UPDATE RETURNING' AS text FROM person /* DELETE RETURNING */"), 1)
+    fails("readonly", Person.fetch_all, Person, db, "UPDATE person SET name = 'x' RETURNING *")
+  end)
+end)

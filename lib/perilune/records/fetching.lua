@@ -3,7 +3,9 @@
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
+local databases = require "perilune.native.databases"
 local native_rows = require "perilune.native.rows"
+local native_sql = require "perilune.native.sql"
 local native_records = require "perilune.native.records"
 local raise = errors.raise
 local record_class = require "perilune.records.class"
@@ -83,6 +85,31 @@ local function check_is_statement(verb, sql)
     #sql > 40 and sql:sub(1, 37) .. "..." or sql, verb))
 end
 
+--- Returns whether SQL changes rows and returns them, and keeps none of the changes if it fails.
+local function returns_changes(sql)
+  if not sql:find "[Rr][Ee][Tt][Uu][Rr][Nn][Ii][Nn][Gg]" then return false end
+  local words = {}
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    if token.kind == "word" then words[token.text:upper()] = true end
+  end
+  local changes = words.INSERT or words.UPDATE or words.DELETE or words.REPLACE
+  return words.RETURNING and changes and not words.FAIL and not words.ROLLBACK
+end
+
+--- Calls a fetch function with SQL. If another connection has changed the table, SQLite notices that only when the statement runs. A
+-- statement that changes rows is undone then, and runs again with the new columns.
+local function fetch_sql(fetch, db, sql, ...)
+  if not returns_changes(sql) then return fetch(db, sql, ...) end
+  local is_done, result = pcall(databases.guarded, db, fetch, sql, ...)
+  if not is_done and type(result) ~= "string" and result.kind == "schema" then
+    is_done, result = pcall(databases.guarded, db, fetch, sql, ...)
+  end
+  if not is_done then error(result, 0) end
+  return result
+end
+
+local function fetch_records(db, sql, ...) return fetch_sql(native_records.fetch_records, db, sql, ...) end
+
 --- Calls a fetch function of the row path depending on the arguments: none (the whole table), SQL with arguments, or a statement
 -- with arguments.
 local function run(class, verb, on_database, on_statement, db, count, source, ...)
@@ -99,14 +126,24 @@ end
 --- Fetches records from the whole table, from SQL, or from a prepared statement.
 function verbs.fetch_all(class, ...)
   local info = record_class.require_class("fetch_all", class)
-  return decode_all(info, run(class, "fetch_all", native_records.fetch_records, native_records.fetch_statement_records,
+  return decode_all(info, run(class, "fetch_all", fetch_records, native_records.fetch_statement_records,
     split(class, "fetch_all", ...)))
+end
+
+--- Iterates over the records that SQL returns. A statement that changes rows is complete before the first one.
+local function rows_of_sql(db, sql, ...)
+  if not returns_changes(sql) then return native_records.record_rows(db, sql, ...) end
+  local list, index = fetch_records(db, sql, ...), 0
+  return function()
+    index = index + 1
+    return list[index]
+  end
 end
 
 --- Iterates over the records that fetch_all would return.
 function verbs.rows(class, ...)
   local info = record_class.require_class("rows", class)
-  return decode_rows(info, run(class, "rows", native_records.record_rows, native_records.statement_record_rows, split(class, "rows", ...)))
+  return decode_rows(info, run(class, "rows", rows_of_sql, native_records.statement_record_rows, split(class, "rows", ...)))
 end
 
 --- Returns the number of rows in the table.
@@ -160,7 +197,7 @@ end
 function methods:fetch_one(db)
   db = checks.database("fetch_one: argument 1", db)
   return decode_one(record_class.info(self.class),
-    native_records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
+    fetch_sql(native_records.fetch_record, db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
 
 function methods:fetch_count(db)

@@ -169,7 +169,7 @@ end
 local function all_terms(source, schema, row_id, is_exempt)
   local terms = {}
   local function add(name)
-    local shape = source:table_column(name).shape
+    local shape = source:existing_column(name).shape
     terms[#terms + 1] = is_exempt and exempt(shape, name) or shape
   end
   for _, column in ipairs(schema.columns) do

@@ -91,6 +91,9 @@ function Source:table_column(name, place)
   return column
 end
 
+--- Returns the expression of a column that exists in the database of the statement, even if the database at hand lacks it.
+function Source:existing_column(name) return self:table_column(name) or new_column(self, name) end
+
 --- Returns the expression of a table column, or a named expression of the class.
 function Source:column_named(name, place)
   return self:columns_of(place)[name] or self:table_column(name, place) or named_expressions.find(self, name, place)
