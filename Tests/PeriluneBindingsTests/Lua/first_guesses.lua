@@ -1156,3 +1156,72 @@ for row in db:execute("SELECT * FROM customer") do return row end  --! db:rows
 db:fetch_all("SELECT * FROM customer WHERE id IN (?)", { 1, 2 })  --! json_each
 ]==])
 end)
+
+test("first guesses of users of GRDB, ActiveRecord, SQLAlchemy, Django and peewee lead to the right word", function()
+  guesses([==[%s]==], [==[
+db:scalars("SELECT 1")  --! db:fetch_values
+db:fetch_dict("SELECT 1")  --! db:fetch_all
+db:executemany("x", {})  --! db:execute
+db:row_factory()  --! row:to_table()
+db:in_memory()  --! db:path()
+db:sqlite_version()  --! sqlite_version()
+db:make_snapshot()  --! db:snapshot()
+db:release_memory()  --! shrink_memory
+db:create_model("x")  --! perilune.record
+db:atomic(print)  --! db:write
+db:register_function("f", print)  --! db:add_function
+db:total_changes()  --! total_changes()
+db:erase()  --! db:drop_table
+ada:full_clean()  --! record:validation_errors()
+ada:model_to_dict()  --! pairs(record)
+ada:restore_attributes()  --! record:refresh()
+ada:refresh_from_db()  --! record:refresh()
+ada:delete_instance()  --! record:delete()
+ada:dirty_fields()  --! record:changes()
+ada:name_was()  --! record:changes()
+ada:is_valid()  --! record:validation_errors()
+ada:invoices():append(invoice)  --! add(record)
+Customer:nulls_last("name")  --! :nulls_last()
+Customer:dicts()  --! fetch_all()
+Customer:in_groups_of(3)  --! in_batches
+Customer:set_by_id(1, {})  --! filter_key(key):update_all
+Customer:excluding(ada)  --! is_in
+Customer:missing("invoices")  --! is_empty()
+Customer:associated("invoices")  --! exists()
+Customer:strict_loading()  --! including_all
+Customer:noload()  --! including_all
+Customer:dates("created_at")  --! strftime
+Customer:extending(print)  --! Class:extend()
+Customer:joinedload(Customer.invoices)  --! including_all
+Customer:with_for_update()  --! lock_version
+Customer:values_list("name")  --! pluck
+Customer:get_or_create{ name = "x" }  --! find_or_insert
+Customer:in_bulk{ 1 }  --! filter_key
+Customer:order("-name")  --! desc()
+Customer:filter{ name__contains = "x" }  --! contains(value)
+Customer:update_all({ name = "x" }, { where = "id = 1" })  --! filter
+Customer:upsert({ id = 1 }, { unique_by = "id" })  --! target
+Customer:upsert({ name = "x" }, { target = "lower(name)" })  --! remove `target`
+Customer:has_many(Invoice, { back_populates = "x" })  --! belongs_to
+Customer:has_many(Invoice, { order_by = "number" })  --! :order(
+perilune.record("customer", { ordering = "name" })  --! Class.requests:default()
+perilune.record("customer", { database = db })  --! Class:fetch_all(db)
+perilune.record("customer", { paranoid = true })  --! soft_delete
+c.name:icontains("x")  --! column:contains
+c.name:label("x")  --! column:as
+perilune.Q{}  --! perilune.sql
+perilune.subquery(Customer)  --! is_in
+perilune.aliased(Customer)  --! Class:aliased
+perilune.unique()  --! t:unique_key
+perilune.validates("x")  --! Class:validate()
+perilune.enumerate{}  --! ipairs
+perilune.sleep_ms(1)  --! perilune.sleep
+perilune.date.from_timestamp(1)  --! from_unix
+db:fetch_one("SELECT 1 AS one"):keys()  --! row:columns()
+db:fetch_one("SELECT 1 AS one"):as_dict()  --! row:to_table()
+db:fetch_one("SELECT 1 AS one"):int("one")  --! row:integer
+db:fetch_one("SELECT 1 AS one"):has_column("x")  --! row:has
+db:fetch_one("SELECT 1 AS one"):items()  --! row:pairs()
+db:fetch_one("SELECT 1 AS one"):update{ one = 2 }  --! perilune.record
+]==])
+end)

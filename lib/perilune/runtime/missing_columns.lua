@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
+local other_names = require "perilune.runtime.other_names"
 
 local function method_names()
   local names = {}
@@ -17,6 +18,12 @@ return function(row, name)
   -- A call of an unknown method also reads a field.
   local names = table.move(columns, 1, #columns, 1, {})
   _, err = pcall(errors.raise_unknown, "method", name, method_names())
+  local use = other_names.find("row", name)
+  if use then
+    local fields = other_names.fields(name, use, method_names())
+    _, err = pcall(errors.raise_unknown, "column", name, columns)
+    errors.raise("unknown_column", err.message .. "; " .. use, fields)
+  end
   names[#names + 1] = err.suggestion
   errors.raise_unknown("column", name, names)
 end

@@ -33,6 +33,15 @@ local continued = { class = { "request" }, association = { "request" } }
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
 
 sections.request = {
+  ["nulls_last nulls_first"] = "use order(Class.c.column:nulls_last()), or :desc():nulls_last()",
+  ["dicts as_dicts mappings as_hashes"] = "use fetch_all() of select(\"column\", ...), whose rows have the columns as fields",
+  ["in_groups_of in_slices"] = "use in_batches(size)",
+  ["set_by_id update_by_id update_by_pk"] = "use filter_key(key):update_all{ column = value }",
+  ["excluding without_records"] = "use filter(~Class.c.id:is_in{ 1, 2 })",
+  ["missing where_missing without_any"] = "use filter(Class.association:is_empty())",
+  ["associated where_associated with_any"] = "use filter(Class.association:exists())",
+  ["strict_loading noload lazyload raiseload lazy_load"] = "associated rows are never loaded by themselves; use including_all(Class.association) to fetch them",
+  ["dates datetimes date_trunc"] = "use select(Class.c.column:strftime(\"%Y-%m\")):distinct():fetch_values()",
   ["as_request conditions where rewhere filter_by find_all find_many where_not select_where filter_where and_where search find_where query_by having_values"] = own_rows,
   ["exclude not_ reject where_is_not"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
   ["or_ or_where either where_or any_of"] = "use filter(first | second) with two expressions, or request | request",
@@ -113,7 +122,8 @@ sections.request = {
   ["increment_counter update_counters increment inc decrement dec add_to"] = "use update_all{ column = Class.c.column + 1 }",
   ["to_sql sql_text as_sql query_string toString to_string statement_text str debug_sql compile print_sql"] = "use sql(), or print(request)",
   ["analyze query_plan explain_query_plan plan"] = "use explain()",
-  ["union_of concat append combine"] = "use union(other), or union_all(other)",
+  ["union_of concat combine"] = "use union(other), or union_all(other)",
+  ["append"] = "use insert{ column = value } or add(record) on the request of an association, and union(other) for the rows of two requests",
   ["difference minus subtract"] = "use except(other)",
   ["intersection"] = "use intersect(other)",
   ["from from_table from_query from_subquery"] = "use perilune.common_table(name, request), or filter with a request: Class.c.id:is_in(request)",
@@ -151,6 +161,7 @@ sections.request = {
 }
 
 sections.class = {
+  ["extending include_module concerning mixin"] = "use Class:extend(), or define function Class.requests:name() ... end",
   ["insert_and_fetch inserted_record new_and_save insert_one store_one make_and_save insert_into insert_row create_one"] = "use Class:insert{ column = value }",
   ["new init make instantiate construct record initialize new_record"] = "use Class{ column = value }, then :insert() or :save()",
   ["find_by_sql raw from_statement select_raw query_raw raw_query sql_query fetch_sql by_sql"] =
@@ -200,6 +211,9 @@ sections.class = {
 -- Records -------------------------------------------------------------------------------------------------------------------------
 
 sections.record = {
+  ["full_clean clean_fields"] = "use record:validation_errors(), an empty list if the record is valid; save, insert and update validate too",
+  ["model_to_dict"] = "pairs(record) visits all fields; perilune.json.encode(record) returns JSON text",
+  ["restore_attributes rollback_changes undo_changes"] = "use record:refresh(), which reads the row again",
   ["set_column put_all assign_all bulk_update touch_updated_at touch_timestamps update_attributes update_attribute update_column update_columns assign_attributes assign set set_attributes update_fields write_attribute patch merge "
     .. "set_field set_value put change modify update_with change_to update_values fill edit save_changes set_all update_one update_if_changed update_only"] = changing,
   ["discard_record destroy remove erase delete_instance destroy_record unlink delete_self"] = "use record:delete()",
@@ -371,6 +385,13 @@ sections.column = {
 -- Databases -------------------------------------------------------------------------------------------------------------------------
 
 sections.database = {
+  ["sqlite_version library_version"] = "use db:fetch_value(\"SELECT sqlite_version()\")",
+  ["in_memory is_in_memory is_memory"] = "use db:path() == \":memory:\"",
+  ["row_factory dict_factory set_row_factory"] = "rows have their columns as fields, row.name and row[1]; row:to_table() returns a plain table",
+  ["fetch_dict fetch_dicts fetch_assoc fetch_hash fetchall_dict"] = "use db:fetch_all(sql, ...), whose rows have their columns as fields",
+  ["create_model generate_model"] = "use db:create_table(name, function(t) ... end), then perilune.record(name)",
+  ["make_snapshot create_snapshot take_snapshot"] = "use db:snapshot()",
+  ["release_memory shrink_memory free_memory"] = "use db:execute(\"PRAGMA shrink_memory\")",
   ["exec run do_ perform sql exec_sql run_sql execute_sql executemany execute_batch exec_many executescript exec_script execute_script execute_update "
     .. "exec_driver_sql write_sql batch statement command"] =
     "use db:execute(sql, ...), or db:rows(sql, ...) to iterate over rows",
@@ -663,6 +684,10 @@ sections.log = {
 }
 
 sections.perilune = {
+  ["subquery aliased alias"] = "a request can be a value or list, Class.c.id:is_in(request:select(\"id\")); use Class:aliased(name) to join a table with itself",
+  ["unique unique_constraint unique_key"] = "use t:unique_key{ \"column\" } in db:create_table, and request:distinct() for distinct rows",
+  ["validates validators"] = validations,
+  ["enumerate"] = "use ipairs(list)", ["sleep_ms"] = "use perilune.sleep(0.5), in seconds, or perilune.sleep(\"500ms\")",
   ["Database open connect connection sqlite sqlite3 open_memory memory database_open open_database new new_database db_open engine create_engine database_queue "
     .. "in_memory open_v2 open_ptr environment new_connection create_database file"] = "use perilune.queue(path), or perilune.pool(path); without a path the database is in memory",
   ["database_pool connection_pool"] = "use perilune.pool(path)",
@@ -755,12 +780,15 @@ sections.option = {
 }
 
 sections.class_option = {
+  ["ordering default_order order_by default_scope"] = "define function Class.requests:default() return self:order(\"column\") end",
+  ["database connection db bind"] = "pass the database to the verb, as in Class:fetch_all(db)",
   ["table_name tablename table"] = "the first argument names the table", ["hidden hide exclude private"] = "use the option `fields`, or select(...) in a request",
   ["relations relationships associations has_many belongs_to has_one"] = "define associations after the class: Class.children = Class:has_many(Child)",
   ["json json_columns jsonb"] = "use the option types = { column = \"json\" }", ["scopes scope"] = "define function Class.requests:name(...) return self:filter{ ... } end",
   ["columns schema"] = "the columns come from the table; use the option `types` for their types, `fields` for their names",
 }
 sections.association_option = {
+  ["back_populates backref inverse_of related_name"] = "define the other direction as its own association: Target.parent = Target:belongs_to(Class)",
   ["dependent delete_dependent cascade_delete on_delete"] = "rows are deleted by the reference: t:belongs_to(\"table\", { on_delete = \"cascade\" })",
   ["as alias_"] = "use the option `name`", ["key"] = "use the option `columns`, the columns of the foreign key",
   ["order_by sort scope"] = "use a request: Class:has_many(Target):order(\"column\"), or :filter{ ... }",
@@ -796,6 +824,11 @@ for _, name in ipairs{ "class", "association", "table", "list", "migrator", "aut
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 
 sections.expectation = {
+  ["to_be_instance_of be_a be_an to_be_type_of"] = "use check(type(value) == \"string\")",
+  ["between is_one_of one_of to_be_one_of in_range is_between to_be_in is_in"] = "use check(condition), as in check(value >= 1 and value <= 5)",
+  ["to_have_size have_size size_is"] = "use expect(rows):count(number)",
+  ["to_not not_to should_not"] = "use expect.no(value):equals(other)",
+  ["all each every all_match sorted is_sorted"] = "use a loop with expect(element):equals(other), or expect(rows):rows[[ ... ]]",
   ["to_equal to_be equal eq is_equal equal_to same toequal tobe to_eq should_equal deep_equals to_be_equal are_equal to_equal_to are_same to_deep_equal "
     .. "same_as be equals_to to_strict_equal"] = "use expect(value):equals(other)",
   ["not_equals not_equal not_ to_not_equal ne not_to_equal is_not differs are_not_equal not_to_be isnt"] = "use expect.no(value):equals(other)",
