@@ -177,6 +177,8 @@ test("the clock can be set, advanced and made to tick", function()
   matches(failure("t.clock:set('noon')", host).message, 'expected a date ("2026-03-31T18:00:00Z"), got the string "noon"')
   matches(failure("t.clock:advance { hour = 1 }", host).message, "no unit `hour`; did you mean `hours`?")
   matches(failure("t.clock:advance('later')", host).message, "expected a duration")
+  matches(failure("t.clock:advance(3, 'days')", host).message, "t.clock:advance: takes one argument, got the string \"days\" as argument 2")
+  matches(failure("t.defer(print, 1)", host).message, "t.defer: takes one argument, got the integer 1 as argument 2")
   for _, duration in ipairs{ "0/0", "1/0", "{ seconds = 0/0 }", "{ minutes = 1/0, seconds = -1/0 }", "1e300", "math.mininteger" } do
     matches(failure(("t.clock:advance(%s)"):format(duration), host).message, "t.clock:advance: expected a duration of at most 100 years")
     matches(failure(("t.clock:tick(%s)"):format(duration), host).message, "t.clock:tick: expected a duration of at most 100 years")

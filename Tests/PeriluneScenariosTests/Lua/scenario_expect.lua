@@ -280,6 +280,14 @@ test("a message that contains the pattern literally gets a hint about escaping",
   equal(details("other", "user-id"), 'expected a message that matches the pattern "user-id"')
 end)
 
+test("matchers refuse arguments that they would ignore", function()
+  language()
+  local _, err = pcall(load("expect(1):equals(1, 'the same')"))
+  matches(err.message, "equals: takes one argument, got the string \"the same\" as argument 2")
+  _, err = pcall(load("expect({}):is_empty(0)"))
+  matches(err.message, "is_empty: takes no arguments, got the integer 0 as argument 1")
+end)
+
 test("names of other test libraries lead to the matcher", function()
   language()
   for code, wanted in pairs{

@@ -58,6 +58,8 @@ function clock:now()
   return perilune.now()
 end
 
+require("perilune.runtime.arity").limit_all(clock, "t.clock:")
+
 local metatable = { __name = "t.clock" }
 
 --- The methods, which check that they are called with a colon.

@@ -225,6 +225,10 @@ function members.wait_until_idle()
   state.host("wait_until_quiet")(0.0)
 end
 
+for name, f in pairs(members) do
+  members[name] = require("perilune.runtime.arity").limited("t." .. name, f)
+end
+
 -- Values
 
 local function fixtures_proxy(current)

@@ -229,6 +229,7 @@ function matchers.no_writes(queries)
   return #writes_found == 0, function() return lines_of(writes_found) end
 end
 
+require("perilune.runtime.arity").limit_all(matchers, "")
 scenario_queries.matchers = matchers
 
 return scenario_queries

@@ -173,4 +173,6 @@ function matchers.is_empty(expectation)
   return count == 0, function() return { ("it has %d"):format(count), table.unpack(show_rows(expectation.value)) } end
 end
 
+require("perilune.runtime.arity").limit_all(matchers, "")
+
 return matchers
