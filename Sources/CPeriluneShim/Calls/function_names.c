@@ -46,7 +46,7 @@ static place place_of(const char *message) {
 /* The call of a library function by a script: the outermost running function below the innermost function of the script. */
 typedef struct {
     lua_Debug function, inner, script; /* `inner`: the one that the function calls */
-    bool has_inner;
+    bool has_inner, has_script;        /* a script that ends by `return db:write(...)`, as each line of the console does, is gone */
     const char *name; /* as called; NULL if unknown, as after a tail call or in `object[verb](...)` */
     bool is_method;
 } call;
@@ -58,22 +58,26 @@ static bool is_protected_call(const lua_Debug *activation) {
 }
 
 static bool find_call(lua_State *L, call *found) {
-    bool has_function = false, has_script = false;
+    bool has_function = false, has_tail_call = false;
     lua_Debug activation;
-    found->has_inner = false;
-    for (int level = 0; !has_script && lua_getstack(L, level, &activation); level++) {
+    call last_tail_call = {.has_script = false};
+    found->has_inner = found->has_script = false;
+    for (int level = 0; !found->has_script && lua_getstack(L, level, &activation); level++) {
         lua_getinfo(L, "Slntu", &activation);
-        has_script = plua_is_of_script(&activation);
-        if (has_script) {
+        found->has_script = plua_is_of_script(&activation);
+        if (found->has_script) {
             found->script = activation;
         } else if (!is_protected_call(&activation)) {
             found->has_inner = has_function;
             if (has_function) found->inner = found->function;
             found->function = activation;
             has_function = true;
+            if (activation.istailcall) last_tail_call = *found;
+            has_tail_call = has_tail_call || activation.istailcall;
         }
     }
-    if (!has_function || !has_script) return false;
+    if (!found->has_script && has_tail_call) *found = last_tail_call;
+    if (!has_function || (!found->has_script && !has_tail_call)) return false;
     const char *kind = found->function.namewhat;
     if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
     found->is_method = strcmp(kind, "method") == 0;
@@ -181,10 +185,11 @@ static bool push_receiver(lua_State *L, const call *call) {
 
 /* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
 ** have many names, and are called `db`. */
-static bool name_receiver(lua_State *L, const lua_Debug *script, bool needs_word, char *target) {
+static bool name_receiver(lua_State *L, const call *call, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
-    if (strcmp(word, "db") != 0 && (find_variable(L, script, target) || find_global(L, target))) return true;
+    bool has_variable = strcmp(word, "db") != 0 && ((call->has_script && find_variable(L, &call->script, target)) || find_global(L, target));
+    if (has_variable) return true;
     return needs_word && copy_name(target, word);
 }
 
@@ -197,7 +202,7 @@ static bool is_called(const place *place, const char *name) {
 
 /* Chooses the method to name. Returns false if the message needs no change.
 **
-** Messages of kind "argument" begin with a function, or with neither a word nor a colon. The function may be one that the called one has
+** Messages of kind "argument" or "unknown_option" begin with a function, or with neither a word nor a colon. The function may be one that the called one has
 ** used: the script has never heard of it. Other messages may begin with the name of a column. */
 static bool choose_method(const call *call, bool is_argument_error, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
@@ -221,7 +226,7 @@ static bool write_name(lua_State *L, const char *message, bool is_argument_error
     static const char has_dot[] = ": call it with a colon";
     if (has_own_word && strncmp(message + place->length, has_dot, sizeof has_dot - 1) == 0) return false;
     if (!push_receiver(L, &call)) return false;
-    bool has_receiver = name_receiver(L, &call.script, !has_own_word, target);
+    bool has_receiver = name_receiver(L, &call, !has_own_word, target);
     plua_pop(L, 1);
     if (!has_receiver) return false;
     size_t start = strlen(target);
@@ -236,7 +241,8 @@ void plua_name_function(lua_State *L) {
     if (!lua_checkstack(L, SLOTS)) return;
     lua_getiuservalue(L, -1, 1);
     int fields = lua_gettop(L);
-    bool is_argument_error = lua_getfield(L, fields, "kind") == LUA_TSTRING && strcmp(lua_tostring(L, -1), "argument") == 0;
+    const char *kind = lua_getfield(L, fields, "kind") == LUA_TSTRING ? lua_tostring(L, -1) : "";
+    bool is_argument_error = strcmp(kind, "argument") == 0 || strcmp(kind, "unknown_option") == 0;
     if (lua_getfield(L, fields, "message") == LUA_TSTRING) {
         char name[2 * LONGEST_NAME + 2];
         place place;

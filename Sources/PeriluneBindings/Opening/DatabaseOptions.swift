@@ -50,6 +50,8 @@ struct DatabaseOptions {
                 throw BindingError("argument", "\(function): option \(name): \(error.message)")
             } catch let error as BindingError where error.luaMessage.hasPrefix("option ") {
                 throw BindingError(error.luaKind, "\(function): \(error.luaMessage)")
+            } catch let error as BindingError where error.luaKind == "unknown_option" {
+                throw BindingError(error.luaKind, "\(function): \(error.luaMessage)", fields: error.luaFields)
             }
         }
     }

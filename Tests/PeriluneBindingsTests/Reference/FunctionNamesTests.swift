@@ -20,4 +20,19 @@ import Testing
         #expect(result.checked > 500)
         #expect(result.found == [])
     }
+
+    @Test(arguments: [
+        ("return db:write('x')", "db:write: argument 1: expected a function"),
+        ("return db:in_transaction(5)", "db:in_transaction: argument 1: expected a function"),
+        ("local queue = perilune.queue() return queue:read({}, 5)", "db:read: argument 1: expected a function"),
+        ("local function f() return db:write('x') end return f()", "db:write: argument 1"),
+        ("db:observe(print, { foo = 1 })", "db:observe: no option `foo`. Available: "),
+        ("return db:write({ foo = 1 }, print)", "no option `foo`. Available: "),
+        ("perilune.queue(nil, { foo = 1 })", "perilune.queue: no option `foo`. Available: "),
+        ("return perilune.queue(nil, { journal = 'wal' })", "perilune.queue: no option `journal`; did you mean `journal_mode`?"),
+    ])
+    func `calls at the end of a script and unknown options are named`(source: String, message: String) async throws {
+        let error = await #expect(throws: LuaError.self) { try await testHost().run(source: source) }
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+    }
 }
