@@ -76,6 +76,7 @@ import Testing
         "perilune.record_assembly: added_members.load_methods",
         "perilune.records.class: record_fields.ancestors",
         "perilune.records.persistence: record_class.method",
+        "perilune.records.persistence: record_options.by_verb.upsert.target",
         "perilune.records.persistence: record_options.by_verb.upsert[option]",
         "perilune.records.statements: marks.statement_sql",
         "perilune.records.types: marks.day_fields",

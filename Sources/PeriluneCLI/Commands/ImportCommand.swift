@@ -132,7 +132,9 @@ struct ImportCommand: ParsableCommand {
         // Checked before anything is written.
         let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
-        let queue = try DatabaseFile.open(path, isReadonly: false, makesFile: create, extensions: extending.paths())
+        let queue = try DatabaseFile.open(
+            path, isReadonly: false, makesFile: create, option: "use --create to start with an empty database",
+            extensions: extending.paths())
         Interrupts.onFirst { queue.interrupt() }
         let line = ProgressLine()
         var importer = Importer(table: table)

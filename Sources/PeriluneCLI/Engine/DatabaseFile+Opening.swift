@@ -50,11 +50,14 @@ extension DatabaseFile {
 
     /// Opens a database, creating it if allowed.
     ///
-    /// - Parameter extensions: The paths of the SQLite extensions to load.
-    static func open(_ path: String, isReadonly: Bool, makesFile: Bool = false, extensions: [String] = []) throws -> DatabaseQueue
-    {
+    /// - Parameters:
+    ///   - option: The option that creates the file, for the help of the error.
+    ///   - extensions: The paths of the SQLite extensions to load.
+    static func open(
+        _ path: String, isReadonly: Bool, makesFile: Bool = false, option: String? = nil, extensions: [String] = []
+    ) throws -> DatabaseQueue {
         if isCluster(path) { return try inCluster(path) { queue, _ in queue } }
-        if !makesFile { try requireExisting(path) }
+        if !makesFile { try requireExisting(path, option: option) }
         var configuration = Configuration()
         configuration.readonly = isReadonly
         configuration.busyMode = .timeout(5)
