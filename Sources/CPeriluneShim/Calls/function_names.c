@@ -43,10 +43,11 @@ static place place_of(const char *message) {
 
 /* MARK: - The call */
 
-/* The call of a library function by a script: the outermost running function below the innermost function of the script. */
+/* The call of a library function by a script: the outermost running function below the innermost function of the script. A script that
+** ends with `return db:write(...)`, as each line of the console does, is gone: then it is the outermost function that was called so. */
 typedef struct {
     lua_Debug function, inner, script; /* `inner`: the one that the function calls */
-    bool has_inner, has_script;        /* a script that ends by `return db:write(...)`, as each line of the console does, is gone */
+    bool has_inner, has_script;
     const char *name; /* as called; NULL if unknown, as after a tail call or in `object[verb](...)` */
     bool is_method;
 } call;
@@ -58,9 +59,9 @@ static bool is_protected_call(const lua_Debug *activation) {
 }
 
 static bool find_call(lua_State *L, call *found) {
-    bool has_function = false, has_tail_call = false;
+    bool has_function = false;
     lua_Debug activation;
-    call last_tail_call = {.has_script = false};
+    call tail_call = {.has_script = false};
     found->has_inner = found->has_script = false;
     for (int level = 0; !found->has_script && lua_getstack(L, level, &activation); level++) {
         lua_getinfo(L, "Slntu", &activation);
@@ -72,12 +73,14 @@ static bool find_call(lua_State *L, call *found) {
             if (has_function) found->inner = found->function;
             found->function = activation;
             has_function = true;
-            if (activation.istailcall) last_tail_call = *found;
-            has_tail_call = has_tail_call || activation.istailcall;
+            if (activation.istailcall) tail_call = *found;
         }
     }
-    if (!found->has_script && has_tail_call) *found = last_tail_call;
-    if (!has_function || (!found->has_script && !has_tail_call)) return false;
+    if (!found->has_script) {
+        *found = tail_call;
+        has_function = found->function.istailcall;
+    }
+    if (!has_function) return false;
     const char *kind = found->function.namewhat;
     if (strcmp(kind, "metamethod") == 0 || strcmp(kind, "for iterator") == 0 || strcmp(kind, "hook") == 0) return false;
     found->is_method = strcmp(kind, "method") == 0;
@@ -188,8 +191,9 @@ static bool push_receiver(lua_State *L, const call *call) {
 static bool name_receiver(lua_State *L, const call *call, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
-    bool has_variable = strcmp(word, "db") != 0 && ((call->has_script && find_variable(L, &call->script, target)) || find_global(L, target));
-    if (has_variable) return true;
+    bool is_searched = strcmp(word, "db") != 0;
+    if (is_searched && call->has_script && find_variable(L, &call->script, target)) return true;
+    if (is_searched && find_global(L, target)) return true;
     return needs_word && copy_name(target, word);
 }
 
@@ -202,24 +206,24 @@ static bool is_called(const place *place, const char *name) {
 
 /* Chooses the method to name. Returns false if the message needs no change.
 **
-** Messages of kind "argument" or "unknown_option" begin with a function, or with neither a word nor a colon. The function may be one that the called one has
-** used: the script has never heard of it. Other messages may begin with the name of a column. */
-static bool choose_method(const call *call, bool is_argument_error, place *place) {
+** Messages about arguments and options begin with a function, or with neither a word nor a colon. The script may not know that function:
+** the called one has used it. Other messages may begin with the name of a column. */
+static bool choose_method(const call *call, bool is_about_call, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
-        return place->separator != '.' && (call->name || is_argument_error);
+        return place->separator != '.' && (call->name || is_about_call);
     }
-    if (!is_argument_error || !call->name || (place->length == 0 && !call->is_method)) return false;
+    if (!is_about_call || !call->name || (place->length == 0 && !call->is_method)) return false;
     place->method = call->name;
     place->method_length = strlen(call->name);
     return true;
 }
 
 /* Writes `receiver:method` for a message. Returns false if the message needs no change. */
-static bool write_name(lua_State *L, const char *message, bool is_argument_error, place *place, char *target) {
+static bool write_name(lua_State *L, const char *message, bool is_about_call, place *place, char *target) {
     call call;
     *place = place_of(message);
     const char *written = place->method;
-    if (!find_call(L, &call) || !choose_method(&call, is_argument_error, place) || place->method_length > LONGEST_NAME) return false;
+    if (!find_call(L, &call) || !choose_method(&call, is_about_call, place) || place->method_length > LONGEST_NAME) return false;
     /* `m:register` names its object already, unless another function was called. */
     bool has_own_word = place->separator == ':' && place->method == written;
     /* What is before the arguments is not the object, as in `task.wait(timer)`. */
@@ -242,13 +246,13 @@ void plua_name_function(lua_State *L) {
     lua_getiuservalue(L, -1, 1);
     int fields = lua_gettop(L);
     const char *kind = lua_getfield(L, fields, "kind") == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    bool is_argument_error = strcmp(kind, "argument") == 0 || strcmp(kind, "unknown_option") == 0;
+    bool is_about_call = strcmp(kind, "argument") == 0 || strcmp(kind, "unknown_option") == 0;
     if (lua_getfield(L, fields, "message") == LUA_TSTRING) {
         char name[2 * LONGEST_NAME + 2];
         place place;
         size_t length;
         const char *message = lua_tolstring(L, -1, &length);
-        if (write_name(L, message, is_argument_error, &place, name)) {
+        if (write_name(L, message, is_about_call, &place, name)) {
             lua_pushstring(L, name);
             if (place.length == 0) lua_pushliteral(L, ": ");
             lua_pushlstring(L, message + place.length, length - place.length);

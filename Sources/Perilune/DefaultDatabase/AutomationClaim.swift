@@ -17,7 +17,7 @@ internal import Synchronization
 final class AutomationClaim: Sendable {
     /// The identity of a database: a file, a database in a cluster, or an object of this process.
     private enum Place: Hashable, Sendable {
-        case file(device: UInt64, number: UInt64)
+        case file(FileIdentity)
         case cluster(String)
         case object(ObjectIdentifier)
     }
@@ -94,9 +94,7 @@ final class AutomationClaim: Sendable {
 
     private static func place(of database: any DatabaseWriter, _ path: String) -> Place {
         if let cluster = ClusterDatabase.of(database) { return .cluster(cluster.address.description) }
-        var information = stat()
-        guard stat(path, &information) == 0 else { return .object(ObjectIdentifier(database)) }
-        return .file(device: UInt64(information.st_dev), number: UInt64(information.st_ino))
+        return FileIdentity(path).map { .file($0) } ?? .object(ObjectIdentifier(database))
     }
 
     private static func realPath(of path: String) -> String {

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import GRDB
+internal import PeriluneBindings
 
 // Closing hosts at the end of a process.
 
@@ -7,7 +8,7 @@ extension ScriptHost {
     /// Closes hosts and their databases before the process ends. The last connection that closes a file empties its write-ahead log into
     /// the file, and removes the log.
     ///
-    /// Blocks the calling thread, which may be any except those of the hosts.
+    /// Blocks the calling thread, which must not run one of the hosts.
     ///
     /// - Parameter limit: The time after which the process ends anyway, as if it were killed: nothing committed is lost.
     package static func closeWithDatabases(_ hosts: [ScriptHost], within limit: Duration = .seconds(2)) {
@@ -25,7 +26,6 @@ extension ScriptHost {
         await close()
         guard let source = OpenedDatabases.source(of: database) else { return }
         if case .existing = source.kind { return }
-        (database as? DatabasePool)?.invalidateReadOnlyConnections()
-        try? database.close()
+        try? database.closeWithReaders()
     }
 }

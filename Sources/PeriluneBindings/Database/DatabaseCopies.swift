@@ -1,7 +1,6 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import PeriluneCluster
 internal import PeriluneLua
 
@@ -62,7 +61,7 @@ struct DatabaseCopies {
         try target.refuseInCluster(
             "db:backup_to: a database in a cluster cannot be replaced as a whole; insert the rows: perilune import, or insert_all"
         )
-        guard source.writer !== target.writer, !isSameFile(source.writer.path, target.writer.path) else {
+        guard source.writer !== target.writer, !FileIdentity.isSame(source.writer.path, target.writer.path) else {
             throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
         }
         for handle in [handle, targetHandle] where handle.access != nil {
@@ -86,12 +85,6 @@ struct DatabaseCopies {
             }
         }
         if let last { throw last }
-    }
-
-    private static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino
-            && first.st_dev == second.st_dev
     }
 
     /// Switches a target with a write-ahead log, which keeps its page size, to a rollback journal if the source has another page size.

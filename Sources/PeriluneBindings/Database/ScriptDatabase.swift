@@ -89,7 +89,7 @@ package final class ScriptDatabase {
         guard !isClosed, list.count > 0 else {
             Self.release(list)
             reader?.close {}
-            if isOwn { Self.closeReaders(of: writer) }
+            if isOwn { writer.closeReaders() }
             return
         }
         // This waits for running accesses, which may need the threads of Swift concurrency. Therefore such a thread must not wait
@@ -99,10 +99,7 @@ package final class ScriptDatabase {
             writer.unsafeReentrantWriteOnQueue { _ in Self.release(list) }
             reader?.close {}
             // Close explicitly, because this thread may release the last reference later than the waiting one.
-            if isOwn {
-                Self.closeReaders(of: writer)
-                try? writer.close()
-            }
+            if isOwn { try? writer.closeWithReaders() }
             isDone.signal()
         }
         _ = isDone.wait(timeout: .now() + 1)
@@ -193,14 +190,8 @@ package final class ScriptDatabase {
         for item in valueObservers { item.observer?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         closeReader()
-        Self.closeReaders(of: writer)
-        try writer.close()
+        try writer.closeWithReaders()
         isClosed = true
-    }
-
-    /// Closes the readers of a pool before its writer: the last closed connection empties and removes the log, which readers cannot do.
-    private static func closeReaders(of writer: any DatabaseWriter) {
-        (writer as? DatabasePool)?.invalidateReadOnlyConnections()
     }
 
     /// Ends the use by scripts; the owner closes the database later.

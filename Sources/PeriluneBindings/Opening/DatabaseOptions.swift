@@ -48,9 +48,7 @@ struct DatabaseOptions {
                 try read(name, value, in: state)
             } catch let error as LuaError where error.code == .conversion {
                 throw BindingError("argument", "\(function): option \(name): \(error.message)")
-            } catch let error as BindingError where error.luaMessage.hasPrefix("option ") {
-                throw BindingError(error.luaKind, "\(function): \(error.luaMessage)")
-            } catch let error as BindingError where error.luaKind == "unknown_option" {
+            } catch let error as BindingError where error.luaKind == "unknown_option" || error.luaMessage.hasPrefix("option ") {
                 throw BindingError(error.luaKind, "\(function): \(error.luaMessage)", fields: error.luaFields)
             }
         }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import Perilune
+internal import PeriluneBindings
 internal import PeriluneLua
 internal import Synchronization
 
@@ -19,7 +20,7 @@ struct AutomationService: Sendable {
     /// - Throws: `LuaError` if the file fails or the database no longer exists.
     func run() async throws {
         let isReplaced = Atomic(false)
-        let place = database.flatMap(FilePlace.init)
+        let place = database.flatMap(FileIdentity.init)
         var files = LoadedFiles(file)
         try await host.waitForEvents()
         CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
@@ -28,7 +29,7 @@ struct AutomationService: Sendable {
             var files = files
             while true {
                 try await Task.sleep(for: .milliseconds(300))
-                if let place, let database, FilePlace(database) != place {
+                if let place, let database, FileIdentity(database) != place {
                     isReplaced.store(true, ordering: .releasing)
                     try? await host.stopAutomations()
                     return host.cancelRunOrNext()
@@ -68,17 +69,5 @@ struct AutomationService: Sendable {
 
     private static func loaded(_ count: Int) -> String {
         count == 1 ? "1 automation is live" : "\(count) automations are live"
-    }
-}
-
-/// The identity of the file at a path, which changes when another file replaces it.
-private struct FilePlace: Equatable {
-    let device: dev_t
-    let number: ino_t
-
-    init?(_ path: String) {
-        var information = stat()
-        guard stat(path, &information) == 0 else { return nil }
-        (device, number) = (information.st_dev, information.st_ino)
     }
 }

@@ -93,7 +93,7 @@ struct ConsoleCommand: AsyncParsableCommand {
     private func makeOptions() throws -> ConsoleOptions {
         var options = ConsoleOptions(database: path)
         if let path, !creating.create {
-            try DatabaseFile.requireExisting(path, option: "use --create to start with an empty database")
+            try DatabaseFile.requireExisting(path, option: DatabaseFile.creating)
         }
         options.isReadonly = readonly
         options.isSandboxed = sandbox

@@ -133,7 +133,7 @@ struct ImportCommand: ParsableCommand {
         let badRows = try errors.map { try OutputFile($0, besides: files) }
         let isNew = create && !FileManager.default.fileExists(atPath: path)
         let queue = try DatabaseFile.open(
-            path, isReadonly: false, makesFile: create, option: "use --create to start with an empty database",
+            path, isReadonly: false, makesFile: create, option: DatabaseFile.creating,
             extensions: extending.paths())
         Interrupts.onFirst { queue.interrupt() }
         let line = ProgressLine()

@@ -62,7 +62,7 @@ struct ScriptRunner {
     private func checkDatabase() throws -> String? {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return nil }
         if request.isReadonly || !request.makesDatabase {
-            let option = request.isReadonly ? nil : "use --create to start with an empty database"
+            let option = request.isReadonly ? nil : DatabaseFile.creating
             try DatabaseFile.requireExisting(path, option: option)
         }
         let isMade = request.preview == nil && !request.usesCopy

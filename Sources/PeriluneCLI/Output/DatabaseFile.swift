@@ -28,6 +28,9 @@ enum DatabaseFile {
         return !isCluster(path) && stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// The help of commands that can create the file.
+    static let creating = "use --create to start with an empty database"
+
     /// Rejects a path without a file.
     ///
     /// - Parameter option: The option for an empty database, to mention in the help; `nil` if there is none.

@@ -1,6 +1,7 @@
 internal import Foundation
 @preconcurrency internal import Glibc
 internal import Perilune
+internal import PeriluneBindings
 
 /// A file that is replaced atomically when all of its contents have been written.
 final class OutputFile {
@@ -45,16 +46,10 @@ final class OutputFile {
     }
 
     private static func requireReplaceable(_ path: String, _ inputs: [String]) throws {
-        let isInput = inputs.contains { isSameFile($0, path) }
+        let isInput = inputs.contains { FileIdentity.isSame($0, path) }
         guard isInput || DatabaseFile.isDatabase(path) else { return }
         throw CommandFailure(
             ErrorReport("refusing to overwrite \(path): it is \(isInput ? "a file that is read" : "a database")", kind: "io"))
-    }
-
-    private static func isSameFile(_ one: String, _ other: String) -> Bool {
-        var (first, second) = (stat(), stat())
-        return stat(one, &first) == 0 && stat(other, &second) == 0 && first.st_ino == second.st_ino
-            && first.st_dev == second.st_dev
     }
 
     private static func failure(_ path: String) -> CommandFailure {

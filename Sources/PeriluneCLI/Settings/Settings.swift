@@ -133,8 +133,7 @@ struct Settings: Sendable {
     }
 
     private static func isRoot(_ folder: String) -> Bool {
-        var (own, root) = (stat(), stat())
-        guard stat(folder, &own) == 0, stat("/", &root) == 0 else { return true }
-        return own.st_ino == root.st_ino && own.st_dev == root.st_dev
+        guard let own = FileIdentity(folder), let root = FileIdentity("/") else { return true }
+        return own == root
     }
 }

@@ -137,12 +137,6 @@ function arity.limited(name, f, is_method)
   return limited
 end
 
---- Makes Lua functions of a module reject more arguments than they declare.
--- @tparam string place the prefix of a function's name in messages
-function arity.limit_named(functions, place, names)
-  for _, name in ipairs(names) do functions[name] = arity.limited(place .. name, functions[name]) end
-end
-
 --- Makes all methods of a table reject more arguments than they declare.
 -- @tparam string place the prefix of a method's name in messages
 function arity.limit_all(methods, place)

@@ -2,6 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
 local scenario_options = lazily "scenarios.defining.options"
 local display = lazily "scenarios.reports.display"
@@ -58,7 +59,7 @@ function clock:now()
   return perilune.now()
 end
 
-require("perilune.runtime.arity").limit_all(clock, "t.clock:")
+arity.limit_all(clock, "t.clock:")
 
 local metatable = { __name = "t.clock" }
 

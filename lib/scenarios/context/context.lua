@@ -2,6 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local native_records = require "perilune.native.records"
 local checks = require "perilune.runtime.checks"
 local state = require "scenarios.base.state"
@@ -225,9 +226,7 @@ function members.wait_until_idle()
   state.host("wait_until_quiet")(0.0)
 end
 
-for name, f in pairs(members) do
-  members[name] = require("perilune.runtime.arity").limited("t." .. name, f)
-end
+for name, f in pairs(members) do members[name] = arity.limited("t." .. name, f) end
 
 -- Values
 

@@ -1,6 +1,7 @@
 --- Expectations about executed statements: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local native_sql = require "perilune.native.sql"
 local native_records = require "perilune.native.records"
 local sql_names = require "perilune.runtime.names"
@@ -229,7 +230,7 @@ function matchers.no_writes(queries)
   return #writes_found == 0, function() return lines_of(writes_found) end
 end
 
-require("perilune.runtime.arity").limit_all(matchers, "")
+arity.limit_all(matchers, "")
 scenario_queries.matchers = matchers
 
 return scenario_queries

@@ -2,6 +2,7 @@
 -- a function that returns lines about the actual value.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
 local display = lazily "scenarios.reports.display"
 local differences = lazily "scenarios.reports.differences"
@@ -173,6 +174,6 @@ function matchers.is_empty(expectation)
   return count == 0, function() return { ("it has %d"):format(count), table.unpack(show_rows(expectation.value)) } end
 end
 
-require("perilune.runtime.arity").limit_all(matchers, "")
+arity.limit_all(matchers, "")
 
 return matchers

@@ -1,0 +1,23 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A file or folder, whatever path leads to it. It changes when another file replaces it.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: dev_t
+    private let number: ino_t
+
+    /// Returns the file at a path, following symbolic links; `nil` without one.
+    package init?(_ path: String) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return nil }
+        (device, number) = (information.st_dev, information.st_ino)
+    }
+
+    /// Returns whether two paths lead to one existing file.
+    package static func isSame(_ one: String, _ other: String) -> Bool {
+        FileIdentity(one).map { $0 == FileIdentity(other) } ?? false
+    }
+}
