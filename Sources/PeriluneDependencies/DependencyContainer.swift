@@ -266,3 +266,8 @@ public actor DependencyContainer {
         return errors
     }
 }
+
+extension DependencyContainer: CustomReflectable {
+    /// A mirror without children: the contents belong to the actor, and test frameworks reflect the operands of expectations on any thread.
+    public nonisolated var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
+}

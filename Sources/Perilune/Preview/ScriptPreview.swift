@@ -3,6 +3,7 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneCluster
 internal import PeriluneDependencies
+internal import PeriluneLua
 
 /// A preview of scripts: runs them on a private copy of a database, and reports the changes that they would make to the original.
 ///
@@ -266,4 +267,9 @@ extension DatabaseSource {
         }
         try migrations?.migrate(copy.writer, environment)
     }
+}
+
+extension ScriptPreview: CustomReflectable {
+    /// A mirror without children: the contents belong to the preview's host and databases.
+    public var customMirror: Mirror { Mirror(opaque: self) }
 }

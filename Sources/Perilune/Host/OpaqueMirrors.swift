@@ -1,0 +1,13 @@
+import PeriluneLua
+
+// Test frameworks reflect the operands of a failed expectation on the thread of the test; see `Mirror.init(opaque:)`.
+
+extension ScriptHost: CustomReflectable {
+    /// A mirror without children: the contents belong to the actor.
+    public nonisolated var customMirror: Mirror { Mirror(opaque: self) }
+}
+
+extension ScriptPool: CustomReflectable {
+    /// A mirror without children: the contents belong to the actor.
+    public nonisolated var customMirror: Mirror { Mirror(opaque: self) }
+}
