@@ -117,7 +117,7 @@ static void sort(table_key *keys, int count) {
 
 /* MARK: - Listing keys */
 
-enum { most_on_stack = 40, kept_count = 16 };
+enum { most_on_stack = 40, kept_count = 16, expected_count = 16 };
 
 /* The strings of a list that is kept, in the order in which Lua has them in the table. The list keeps them from being collected. */
 typedef struct {
@@ -128,6 +128,7 @@ typedef struct {
 /* The state's data about traversals. */
 typedef struct {
     kept_list lists[kept_count];
+    kept_list *expected[expected_count]; /* by the number of a table: the list that it, or another table, had last; or NULL */
     int cursor_lists[plua_cursor_count]; /* references to the lists of the cursors */
 } memory;
 
@@ -275,7 +276,27 @@ typedef struct {
     kept_list strings;
 } keys_found;
 
+/* The place of the list that a table had last. Tables whose numbers end with the same bits share it. */
+static kept_list **expected_place(lua_State *L, int table) {
+    return &memory_of(L)->expected[plua_number_of_block(lua_topointer(L, table)) % expected_count];
+}
+
+/* Adds a key to the strings that were found. If it is another value, or they become many, `are_few_strings` becomes false. */
+static void find_other_key(lua_State *L, keys_found *found) {
+    if (lua_isinteger(L, -2)) {
+        lua_Integer integer = lua_tointeger(L, -2);
+        found->are_few_strings = integer >= 1 && integer <= found->sequence;
+    } else if (lua_type(L, -2) == LUA_TSTRING && found->strings.count < most_on_stack) {
+        found->strings.strings[found->strings.count++] = lua_topointer(L, -2);
+    } else {
+        found->are_few_strings = false;
+    }
+}
+
+/* A table mostly has the keys that it had last, whose addresses say that they are strings: nothing else has the address of a string. */
 static void find_keys(lua_State *L, int table, keys_found *found) {
+    const kept_list *expected = *expected_place(L, table);
+    int most_expected = expected ? expected->count : 0;
     found->sequence = (lua_Integer)lua_rawlen(L, table);
     found->scanned = 0;
     found->are_few_strings = true;
@@ -283,13 +304,10 @@ static void find_keys(lua_State *L, int table, keys_found *found) {
     for (lua_pushnil(L); lua_next(L, table); plua_pop(L, 1)) {
         found->scanned++;
         if (!found->are_few_strings) continue;
-        if (lua_type(L, -2) == LUA_TSTRING) {
-            if (found->strings.count < most_on_stack) found->strings.strings[found->strings.count++] = lua_topointer(L, -2);
-            else found->are_few_strings = false;
-        } else {
-            lua_Integer integer = lua_isinteger(L, -2) ? lua_tointeger(L, -2) : 0;
-            found->are_few_strings = integer >= 1 && integer <= found->sequence;
-        }
+        int i = found->strings.count;
+        const void *address = i < most_expected ? lua_topointer(L, -2) : NULL;
+        if (address && address == expected->strings[i]) found->strings.strings[found->strings.count++] = address;
+        else find_other_key(L, found);
     }
     plua_count_work(L, found->scanned);
 }
@@ -314,7 +332,7 @@ static void push_table(lua_State *L, const void *key) {
 }
 
 /* Pushes the list of the keys that were found, nil if they need none; false, and nothing is pushed, if it is not there. */
-static bool push_known_list(lua_State *L, const keys_found *found) {
+static bool push_known_list(lua_State *L, int table, const keys_found *found) {
     if (!found->are_few_strings) return false;
     if (found->strings.count == 0) {
         lua_pushnil(L);
@@ -322,6 +340,7 @@ static bool push_known_list(lua_State *L, const keys_found *found) {
     }
     kept_list *kept = kept_place(L, &found->strings);
     if (!are_same(kept, &found->strings)) return false;
+    *expected_place(L, table) = kept;
     push_table(L, &kept_key);
     lua_rawgeti(L, -1, kept - memory_of(L)->lists + 1);
     lua_remove(L, -2);
@@ -347,7 +366,7 @@ static void keep_list(lua_State *L, int table, const keys_found *found) {
 static lua_Integer push_keys(lua_State *L, int table, lua_Integer *sequence) {
     keys_found found;
     find_keys(L, table, &found);
-    if (push_known_list(L, &found)) {
+    if (push_known_list(L, table, &found)) {
         *sequence = found.sequence;
         return found.sequence + found.strings.count;
     }
@@ -571,7 +590,7 @@ static int begin(lua_State *L, uint64_t table) {
         lua_pushnil(L);
         return 1;
     }
-    if (!push_known_list(L, &found)) return push_least(L);
+    if (!push_known_list(L, 1, &found)) return push_least(L);
     return visit(L, make_cursor(L, table, found.sequence, found.sequence + found.strings.count));
 }
 

@@ -20,10 +20,6 @@ typedef struct {
     size_t header; /* bytes in front of each block: room for the number of an object in a deterministic state, else 0 */
 } record;
 
-enum { number_header = 16 }; /* keeps blocks aligned */
-
-uint64_t plua_number_of_block(const void *start) { return *(const uint64_t *)((const char *)start - number_header); }
-
 static bool is_numbered(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
@@ -186,7 +182,7 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
     context->call = call;
     context->may_refuse = true;
     context->is_deterministic = is_deterministic;
-    ((record *)context)->header = is_deterministic ? number_header : 0;
+    ((record *)context)->header = is_deterministic ? plua_number_header : 0;
     lua_State *L = lua_newstate(allocate, context);
     if (L == NULL) {
         free(context);

@@ -10,8 +10,12 @@ lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CF
 /* The context that runs on the current thread, or NULL. Written by the calls into Lua. */
 extern _Thread_local plua_context *plua_running;
 
+enum { plua_number_header = 16 }; /* bytes in front of each block of a deterministic state; keeps blocks aligned */
+
 /* The number of the object that begins at an address, in a deterministic state. */
-uint64_t plua_number_of_block(const void *start);
+static inline uint64_t plua_number_of_block(const void *start) {
+    return *(const uint64_t *)((const char *)start - plua_number_header);
+}
 
 /* Whether the state has more memory than its limit after a full collection: garbage does not count. */
 bool plua_exceeds_memory_limit(plua_context *context);
