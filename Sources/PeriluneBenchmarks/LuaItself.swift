@@ -62,8 +62,8 @@ struct LuaItself {
         return perilune_time_process(&arguments)
     }
 
-    /// Loops over ten keys in the order of Lua, and in a fixed one. The program `lua5.4` has no shared library of Lua in it, which makes
-    /// it faster; the same library in a plain state shows what Perilune adds.
+    /// Loops over ten keys in the order of Lua, and in a fixed one. The base is a plain state on the shared library that Perilune uses.
+    /// The program `lua5.4` is faster, because Lua is linked into it.
     mutating func measureIteration() {
         let file = "\(scripts)/iteration.lua"
         let plain = "a plain state in C on the shared library"

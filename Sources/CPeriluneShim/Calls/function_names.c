@@ -133,7 +133,7 @@ static bool find_global(lua_State *L, char *target) {
     return is_found;
 }
 
-/* Writes the word in a metafield of the value on top of the stack; of `perilune.timer`, `timer`. Returns false if it is no word. */
+/* Writes the word in a metafield of the value on top of the stack; of `perilune.timer`, `timer`. Returns false for other values. */
 static bool read_word(lua_State *L, const char *metafield, char *word) {
     static const char prefix[] = "perilune.";
     int type = luaL_getmetafield(L, -1, metafield);
@@ -226,7 +226,7 @@ static bool write_name(lua_State *L, const char *message, bool is_about_call, pl
     if (!find_call(L, &call) || !choose_method(&call, is_about_call, place) || place->method_length > LONGEST_NAME) return false;
     /* `m:register` names its object already, unless another function was called. */
     bool has_own_word = place->separator == ':' && place->method == written;
-    /* What is before the arguments is not the object, as in `task.wait(timer)`. */
+    /* The script called the method with a dot, so the word in front of it need not be the object: `task.wait(timer)`. */
     static const char has_dot[] = ": call it with a colon";
     if (has_own_word && strncmp(message + place->length, has_dot, sizeof has_dot - 1) == 0) return false;
     if (!push_receiver(L, &call)) return false;

@@ -128,7 +128,7 @@ typedef struct {
 /* The state's data about traversals. */
 typedef struct {
     kept_list lists[kept_count];
-    kept_list *expected[expected_count]; /* by the number of a table: the list that it, or another table, had last; or NULL */
+    kept_list *expected[expected_count]; /* the list of the last traversal, or NULL; see expected_place */
     int cursor_lists[plua_cursor_count]; /* references to the lists of the cursors */
 } memory;
 
@@ -242,7 +242,7 @@ static bool push_long_list(lua_State *L, int table, lua_Integer count, lua_Integ
     return is_filled;
 }
 
-/* Pushes a list of the keys of a table, in order; nil if there are none. Returns how many positions there are. */
+/* Pushes a list of the keys of a table, in order; nil for a table without keys that need one. Returns the number of positions. */
 static lua_Integer push_made_list(lua_State *L, int table, lua_Integer *sequence) {
     luaL_checkstack(L, most_on_stack + LUA_MINSTACK, NULL);
     int base = lua_gettop(L);
@@ -276,12 +276,13 @@ typedef struct {
     kept_list strings;
 } keys_found;
 
-/* The place of the list that a table had last. Tables whose numbers end with the same bits share it. */
+/* Where the list of a table's last traversal is noted. Tables share the 16 places by their numbers. */
 static kept_list **expected_place(lua_State *L, int table) {
     return &memory_of(L)->expected[plua_number_of_block(lua_topointer(L, table)) % expected_count];
 }
 
-/* Adds a key to the strings that were found. If it is another value, or they become many, `are_few_strings` becomes false. */
+/* Adds a string to those that were found, and passes over the numbers of the sequence. After any other key, or too many strings,
+** `are_few_strings` is false. */
 static void find_other_key(lua_State *L, keys_found *found) {
     if (lua_isinteger(L, -2)) {
         lua_Integer integer = lua_tointeger(L, -2);
@@ -293,7 +294,8 @@ static void find_other_key(lua_State *L, keys_found *found) {
     }
 }
 
-/* A table mostly has the keys that it had last, whose addresses say that they are strings: nothing else has the address of a string. */
+/* Examines the keys of a table. Most tables have the same keys as in their last traversal, and a key with the address of one of those
+** strings is that string: its type need not be read. */
 static void find_keys(lua_State *L, int table, keys_found *found) {
     const kept_list *expected = *expected_place(L, table);
     int most_expected = expected ? expected->count : 0;
@@ -305,8 +307,8 @@ static void find_keys(lua_State *L, int table, keys_found *found) {
         found->scanned++;
         if (!found->are_few_strings) continue;
         int i = found->strings.count;
-        const void *address = i < most_expected ? lua_topointer(L, -2) : NULL;
-        if (address && address == expected->strings[i]) found->strings.strings[found->strings.count++] = address;
+        bool is_expected = i < most_expected && lua_topointer(L, -2) == expected->strings[i];
+        if (is_expected) found->strings.strings[found->strings.count++] = expected->strings[i];
         else find_other_key(L, found);
     }
     plua_count_work(L, found->scanned);
@@ -388,7 +390,7 @@ static inline bool is_at(lua_State *L, int list, const plua_cursor *cursor) {
     return is_equal;
 }
 
-/* Pushes the next key that has a value in the table at index 1, and the value. Returns false, and pushes nothing, if there is none. */
+/* Pushes the next key that has a value in the table at index 1, and the value. At the end, returns false and pushes nothing. */
 static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
     while (cursor->position < cursor->total) {
         if (++cursor->position <= cursor->sequence) {

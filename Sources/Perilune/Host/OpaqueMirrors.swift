@@ -1,4 +1,4 @@
-import PeriluneLua
+internal import PeriluneLua
 
 // Test frameworks reflect the operands of a failed expectation on the thread of the test; see `Mirror.init(opaque:)`.
 

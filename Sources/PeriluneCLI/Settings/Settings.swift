@@ -45,7 +45,7 @@ struct Settings: Sendable {
         var origin: String { source == .standard ? "" : " (\(source.text))" }
     }
 
-    /// The settings file; `nil` if there is none.
+    /// The settings file; `nil` without one.
     let file: SettingsFile?
     /// The relative path from the current folder to the folder of the file, with a trailing slash; empty if they are the same.
     private let prefix: String
@@ -55,7 +55,7 @@ struct Settings: Sendable {
         (self.file, self.prefix, self.environment) = (file, prefix, environment)
     }
 
-    /// The value without options; `nil` if there is none.
+    /// The value from the environment or the settings file; `nil` if neither has one.
     subscript(setting: Setting) -> Value? {
         if let name = setting.variable, let text = environment[name], !text.isEmpty {
             return Value(text: text, source: .variable(name))
@@ -89,7 +89,7 @@ struct Settings: Sendable {
         (try? loaded.get()) ?? Settings(environment: .ofProcess)
     }
 
-    /// Returns the value of an option or, without one, of the setting; `nil` if there is none.
+    /// Returns the value of an option or, without one, of the setting; `nil` if both are missing.
     ///
     /// - Parameter name: The name of the option in messages.
     static func value(_ setting: Setting, option: String?, named name: String) -> Value? {
