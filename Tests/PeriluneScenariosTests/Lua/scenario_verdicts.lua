@@ -112,7 +112,16 @@ test("invalid counts of stubs are reported", function()
   matches(run("t.effects.mail:stub('a', 1):times(-1)", host).failures[1].message, "expected a number of calls")
   matches(run("t.effects.mail:stub('a', 1):at_least(3):at_most(2)", host).failures[1].message,
     "at_most: no number of calls is at least 3 and at most 2")
-  matches(run("t.effects.mail:stub('a', 1):once(2)", host).failures[1].message, "too many arguments")
+  matches(run("t.effects.mail:stub('a', 1):once(2)", host).failures[1].message, "once: takes no arguments")
+  matches(run("t.effects.mail:stub('a', 1):times(2, 3)", host).failures[1].message, "times: takes one argument")
+end)
+
+test("surplus arguments of stubs and calls are refused", function()
+  local host = effects_host()
+  matches(failure("t.effects.mail:stub('a', 1, 2)", host).message, "t.effects.mail:stub: takes at most 2 arguments, got the integer 2")
+  matches(failure("t.effects.mail:calls('a', 1)", host).message, "t.effects.mail:calls: takes one argument, got the integer 1")
+  matches(failure("t.effects.mail:distinct_calls('a', 1)", host).message, "distinct_calls: takes one argument")
+  matches(failure("t.effects.mail.calls('a')", host).message, "t.effects.mail:calls: call it with a colon")
 end)
 
 -- fails

@@ -127,12 +127,13 @@ local getinfo = debug and debug.getinfo
 --- Returns a Lua function that rejects more arguments than it declares; the function itself if it declares any number.
 -- @tparam string name its name in messages
 -- @tparam ?boolean is_method whether its first parameter is the object before the colon
-function arity.limited(name, f, is_method)
+-- @tparam ?string cure what to write instead of surplus arguments
+function arity.limited(name, f, is_method, cure)
   local info = getinfo and not is_limited[f] and getinfo(f, "u")
   if not info or info.isvararg then return f end
   local wrap = is_method and wrappers[info.nparams - 1] or not is_method and function_wrappers[info.nparams]
   if not wrap then return f end
-  local limited = wrap(name, f, cures[name])
+  local limited = wrap(name, f, cure or cures[name])
   is_limited[limited] = true
   return limited
 end

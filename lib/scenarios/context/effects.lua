@@ -1,6 +1,7 @@
 --- `t.effects.MODULE`: stubs that replace external effects, and the calls that were made.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
 local display = lazily "scenarios.reports.display"
 
@@ -10,64 +11,77 @@ local function check_name(what, name)
   end
 end
 
-local methods = {}
-
---- Sets the result of a function of the module: a value, or the result of a function for the arguments. The result
--- of the scenario notes a stub that was never called.
-function methods.stub(module, self, name, value)
-  check_name(("t.effects.%s:stub"):format(module), name)
-  state.host("stub")(module, name, value)
-  require("scenarios.context.stub_counts").add(module, name, self)
-  return self
-end
-
--- The allowed number of calls of the preceding stub in the chain, checked when the scenario ends.
-
-local function add_count(method, least_of, most_of)
-  methods[method] = function(module, self, ...)
-    local what = ("t.effects.%s:%s"):format(module, method)
-    require("scenarios.context.stub_counts").expect(what, self, method, least_of, most_of, ...)
-    return self
-  end
-end
-
 local function given(count) return count end
 local function constant(count) return function() return count end end
 
-add_count("once", constant(1), constant(1))
-add_count("never", constant(0), constant(0))
-add_count("times", given, given)
-add_count("at_least", given, constant(math.huge))
-add_count("at_most", constant(0), given)
+--- Returns the methods of `t.effects.MODULE`.
+local function methods_of(module)
+  local methods, place = {}, "t.effects." .. tostring(module) .. ":"
 
---- Returns the calls of a function of the module: for each call a list of its arguments, or the argument itself if it is a single
--- table.
-function methods.calls(module, _, name)
-  check_name(("t.effects.%s:calls"):format(module), name)
-  local list = {}
-  for index, call in ipairs(state.host("calls")(module, name)) do
-    local arguments = call.arguments
-    local is_table = (arguments.n or #arguments) == 1 and type(arguments[1]) == "table"
-    list[index] = is_table and arguments[1] or arguments
+  --- Sets the result of a function of the module: a value, or the result of a function for the arguments. The result
+  -- of the scenario notes a stub that was never called.
+  function methods:stub(name, value)
+    check_name(place .. "stub", name)
+    state.host("stub")(module, name, value)
+    require("scenarios.context.stub_counts").add(module, name, self)
+    return self
   end
-  return list
-end
 
---- Returns the calls like `calls`, without repetitions of a call with the same arguments.
-function methods.distinct_calls(module, _, name)
-  check_name(("t.effects.%s:distinct_calls"):format(module), name)
-  local list, known = {}, {}
-  for _, call in ipairs(methods.calls(module, nil, name)) do
-    local text = display.show(call)
-    if not known[text] then
-      known[text] = true
-      list[#list + 1] = call
+  -- The allowed number of calls of the preceding stub in the chain, checked when the scenario ends.
+
+  local function add_count(method, least_of, most_of, takes_number)
+    local function expect(self, count)
+      require("scenarios.context.stub_counts").expect(place .. method, self, method, least_of, most_of, takes_number, count)
+      return self
+    end
+    methods[method] = takes_number and expect or function(self) return expect(self) end
+  end
+
+  add_count("once", constant(1), constant(1))
+  add_count("never", constant(0), constant(0))
+  add_count("times", given, given, true)
+  add_count("at_least", given, constant(math.huge), true)
+  add_count("at_most", constant(0), given, true)
+
+  --- Returns the calls of a function of the module: for each call a list of its arguments, or the argument itself if it is a single
+  -- table.
+  function methods:calls(name)
+    check_name(place .. "calls", name)
+    local list = {}
+    for index, call in ipairs(state.host("calls")(module, name)) do
+      local arguments = call.arguments
+      local is_table = (arguments.n or #arguments) == 1 and type(arguments[1]) == "table"
+      list[index] = is_table and arguments[1] or arguments
+    end
+    return list
+  end
+
+  --- Returns the calls like `calls`, without repetitions of a call with the same arguments.
+  function methods:distinct_calls(name)
+    check_name(place .. "distinct_calls", name)
+    local list, known = {}, {}
+    for _, call in ipairs(self:calls(name)) do
+      local text = display.show(call)
+      if not known[text] then
+        known[text] = true
+        list[#list + 1] = call
+      end
+    end
+    return list
+  end
+
+  arity.limit_all(methods, place)
+  for name, method in pairs(methods) do
+    methods[name] = function(self, ...)
+      if type(self) ~= "table" then state.mistake('%s%s: call it with a colon, as in %s%s("function")', place, name, place, name) end
+      return method(self, ...)
     end
   end
-  return list
+  return methods
 end
 
 return state.proxy("t.effects", function(module)
+  local methods = methods_of(module)
   return setmetatable({}, {
     __index = function(_, name)
       local method = methods[name]
@@ -79,7 +93,7 @@ return state.proxy("t.effects", function(module)
         errors.raise("unknown_method", ("no method `%s`; use t.effects.%s:stub(%q, value) to set its result, t.effects.%s:calls(%q) for its calls"):format(tostring(name),
           tostring(module), tostring(name), tostring(module), tostring(name)), { name = name })
       end
-      return function(self, ...) return method(module, self, ...) end
+      return method
     end,
     __tostring = function() return "t.effects." .. tostring(module) end,
   })

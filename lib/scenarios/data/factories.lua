@@ -5,6 +5,7 @@
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
+local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
 local scenario_given = lazily "scenarios.data.given"
 local scenario_database = lazily "scenarios.data.database"
@@ -173,10 +174,11 @@ end
 
 local function maker(name)
   local what = "t.make." .. name
-  local methods = {}
+  local methods, metatable = {}, { __name = what }
 
   --- Creates several rows, which share the rows that they must refer to.
-  function methods.many(self, count, overrides)
+  function methods:many(count, overrides)
+    if type(self) ~= "table" or getmetatable(self) ~= metatable then state.mistake("%s.many: call it with a colon, as in %s:many(3)", what, what) end
     if math.type(count) ~= "integer" or count < 0 then
       state.mistake("%s:many: argument 1: expected a count, got %s", what, errors.describe(count))
     end
@@ -188,18 +190,21 @@ local function maker(name)
     end)
   end
 
-  return setmetatable({}, {
-    __index = function(_, method)
-      if methods[method] then return methods[method] end
-      errors.raise_unknown("method", method, { "many" })
-    end,
-    __call = function(_, overrides)
-      overrides = check_overrides(what, overrides)
-      return scenario_given.in_transaction(function() return make(name, overrides, {}, {}) end)
-    end,
-    __tostring = function() return what end,
-    __name = what,
-  })
+  arity.limit_all(methods, what .. ":")
+
+  function metatable.__index(_, method)
+    if methods[method] then return methods[method] end
+    errors.raise_unknown("method", method, { "many" })
+  end
+
+  metatable.__call = arity.limited(what, function(_, overrides)
+    overrides = check_overrides(what, overrides)
+    return scenario_given.in_transaction(function() return make(name, overrides, {}, {}) end)
+  end, true, ("use t.make.%s:many(3, { column = value }) for several rows"):format(name))
+
+  function metatable.__tostring() return what end
+
+  return setmetatable({}, metatable)
 end
 
 --- Returns `t.make`.

@@ -3,6 +3,7 @@
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local introspection = require "perilune.schema.introspection"
+local arity = require "perilune.runtime.arity"
 local state = require "scenarios.base.state"
 local cells = lazily "scenarios.tables.cells"
 local display = lazily "scenarios.reports.display"
@@ -137,7 +138,7 @@ end
 function scenario_given.proxy()
   return state.proxy("t.given", function(name)
     scenario_database.require_table("t.given", name)
-    return function(rows) return scenario_given.insert(name, rows) end
+    return arity.limited("t.given." .. name, function(rows) return scenario_given.insert(name, rows) end)
   end)
 end
 
