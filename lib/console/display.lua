@@ -9,6 +9,7 @@ local native_rows = require "perilune.native.rows"
 local native_values = require "perilune.native.values"
 local native_records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
+local stored_dates = require "perilune.runtime.stored_dates"
 local value_text = require "perilune.runtime.value_text"
 local statements = require "console.statements"
 local record_class = lazily "perilune.records.class"
@@ -115,8 +116,8 @@ local function row_cells(row, columns)
 end
 
 local function field_cells(value, columns)
-  local cells = {}
-  for index, name in ipairs(columns) do cells[index] = cell(value[name]) end
+  local cells, in_stored_form = {}, stored_dates.in_fields_of(value)
+  for index, name in ipairs(columns) do cells[index] = cell(in_stored_form(name, value[name])) end
   return cells
 end
 

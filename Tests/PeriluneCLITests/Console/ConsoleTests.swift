@@ -175,7 +175,7 @@ import Testing
             """
         let result = try folder.perilune("console", "library.sqlite", input: input)
         #expect(result.errors == "" && result.status == 0)
-        #expect(result.output.contains("│  1 │ 2026-01-01 00:00:00.000 │ \\x00 │"), "\(result.output)")
+        #expect(result.output.contains("│  1 │ 2026-01-01 │ \\x00 │"), "\(result.output)")
         #expect(result.output.contains("│ NULL          │") && result.output.contains("│ {1}           │"), "\(result.output)")
         #expect(result.output.contains("│ 1 row changed │"), "\(result.output)")
     }

@@ -7,6 +7,7 @@ local marks = require "perilune.runtime.marks"
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
+local stored_dates = require "perilune.runtime.stored_dates"
 
 --- The maximum depth of values. Deeper values are rarely intended, and a value that contains itself would never end.
 local deepest = 200
@@ -102,14 +103,12 @@ end
 
 local function write_object(value, path, depth)
   local names, parts = {}, {}
-  local days = marks.day_fields and marks.day_fields(value)
+  local in_stored_form = stored_dates.in_fields_of(value)
   for name in next, value do names[#names + 1] = name end
   table.sort(names)
   for index, name in ipairs(names) do
     path[depth + 1] = name
-    local field = rawget(value, name)
-    if days and days[name] and perilune.date.is(field) then field = field:format("YMD") end
-    parts[index] = write_string(name, path, depth + 1) .. ":" .. write(field, path, depth + 1)
+    parts[index] = write_string(name, path, depth + 1) .. ":" .. write(in_stored_form(name, rawget(value, name)), path, depth + 1)
   end
   return "{" .. table.concat(parts, ",") .. "}"
 end

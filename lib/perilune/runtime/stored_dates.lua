@@ -6,6 +6,7 @@
 
 local perilune = require "perilune"
 local native_values = require "perilune.native.values"
+local marks = require "perilune.runtime.marks"
 
 local stored_dates = {}
 
@@ -76,6 +77,17 @@ function stored_dates.spellings_of_key(texts, value)
   for _, text in ipairs(texts.spellings) do add((text:gsub(" ", "T", 1))) end
   if type(value) == "string" then add(value) end
   return list
+end
+
+local function unchanged(_, value) return value end
+
+--- Returns a function f(field, value) that returns a date in a field of a record as the text of a day if its column stores days, and
+-- other values unchanged. All places that show or write the fields of records use it.
+-- @param record a record, or any other table, whose values remain unchanged
+function stored_dates.in_fields_of(record)
+  local days = marks.day_fields and marks.day_fields(record)
+  if not days then return unchanged end
+  return function(field, value) return days[field] and perilune.date.is(value) and value:format("YMD") or value end
 end
 
 return stored_dates

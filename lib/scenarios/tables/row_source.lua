@@ -5,7 +5,7 @@ local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
 local marks = require "perilune.runtime.marks"
-local perilune = require "perilune"
+local stored_dates = require "perilune.runtime.stored_dates"
 local state = require "scenarios.base.state"
 local cells = lazily "scenarios.tables.cells"
 local display = lazily "scenarios.reports.display"
@@ -87,13 +87,6 @@ local function value_of(item, column)
   end
 end
 
---- Returns a date in a field of a record as a day, if the column stores days; other values are returned unchanged.
-local function in_stored_form(item, column, value)
-  if not is_record(item) or not perilune.date.is(value) then return value end
-  local converter = require("perilune.records.column_details").of_record(item).converters[column]
-  return converter and converter.form == "day" and value:format("YMD") or value
-end
-
 local function check_items(what, items)
   for index, item in ipairs(items) do
     if type(item) ~= "table" then
@@ -120,11 +113,11 @@ function scenario_row_source.of(what, value)
   function source.value(item, column) return value_of(item, column) end
   function source.matches(cell, item, column, names)
     local value = source.value(item, column)
-    if cell.kind == "now" then value = in_stored_form(item, column, value) end
+    if cell.kind == "now" then value = stored_dates.in_fields_of(item)(column, value) end
     return cells.matches(cell, value, names, is_row(item))
   end
   function source.show(item, column, is_exact)
-    return display.cell(in_stored_form(item, column, source.value(item, column)), is_exact)
+    return display.cell(stored_dates.in_fields_of(item)(column, source.value(item, column)), is_exact)
   end
   --- Raises for a heading that does not match a column of any row.
   function source.check(name)
