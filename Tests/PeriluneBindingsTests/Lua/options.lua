@@ -30,3 +30,16 @@ test("unnamed values in options are refused", function()
     matches(fails("argument", call, { "x" }), "expected options with names, got ")
   end
 end)
+
+test("an unknown option names the function, even if a function ends with the call", function()
+  local last_calls = {
+    ["db:create_table"] = function() return db:create_table("t", { apple = 1 }, function() end) end,
+    ["perilune.record"] = function() return perilune.record("author", { apple = 1 }) end,
+    insert = function() return Author:insert({ name = "x" }, { apple = 1 }) end,
+    ["perilune.migrator"] = function() return perilune.migrator{ apple = 1 } end,
+    ["perilune.automation"] = function() return perilune.automation{ name = "a", apple = 1 } end,
+    ["perilune.schedule"] = function() return perilune.schedule("* * * * *", print, { apple = 1 }) end,
+    ["db:add_function"] = function() return db:add_function("f", { apple = 1 }, print) end,
+  }
+  for name, call in pairs(last_calls) do matches(fails("unknown_option", call), name .. ": no option `apple`") end
+end)

@@ -663,3 +663,18 @@ test("definitions work on a pool and on an opened database", function()
   equal(#pool:columns("book"), 3)
   pool:close()
 end)
+
+test("an unknown table is not corrected to one of the library's own", function()
+  db:create_table("author", author)
+  perilune.jobs("mail"):enqueue{}
+  equal(db:table_exists("perilune_job"), true)
+  local calls = {
+    function() db:create_table("t", function(t) t:belongs_to("perilune_jo") end) end,
+    function() db:drop_table("perilune_jo") end,
+    function() db:notify_changes("perilune_jo") end,
+    function() db:observe_transactions{ tables = "perilune_jo", on_change = print } end,
+  }
+  for _, call in ipairs(calls) do
+    equal(fails("unknown_table", call).message:match("no table .*"), "no table `perilune_jo`. Available: author")
+  end
+end)

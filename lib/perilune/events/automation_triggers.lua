@@ -29,15 +29,6 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- Returns all tables except the library's own tables.
-local function tables_of_scripts(db)
-  local names = {}
-  for _, name in ipairs(db:tables()) do
-    if not native_observation.is_own_table(name) then names[#names + 1] = name end
-  end
-  return names
-end
-
 --- Returns a fetch that observes whole tables while reading as little as possible from each.
 local function one_row_of_each(queries)
   local count = 0
@@ -70,7 +61,7 @@ local function watch_tables(db, names, poll, fire, on_error)
     if native_observation.is_own_table(name) then
       checks.fail("perilune.automation", ("option `on.change`: `%s` is an internal table of Perilune, and its changes trigger nothing"):format(name))
     end
-    if not db:table_exists(name) then errors.raise_unknown("table", name, tables_of_scripts(db)) end
+    if not db:table_exists(name) then require("perilune.schema.introspection").raise_unknown_table(db, name) end
   end
   local sql_text, queries = require "perilune.runtime.sql_text", {}
   for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end

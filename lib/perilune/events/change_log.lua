@@ -208,7 +208,7 @@ local function make_plan(db, place, change, names)
     if native_observation.is_own_table(name) then
       checks.fail(place, ("option `on.change`: `%s` is an internal table of Perilune, and its changes trigger nothing"):format(name))
     end
-    if not db:table_exists(name) and not db:view_exists(name) then errors.raise_unknown("table", name, db:tables()) end
+    if not db:table_exists(name) and not db:view_exists(name) then require("perilune.schema.introspection").raise_unknown_table(db, name, true) end
     local stored = db:fetch_value(own .. "SELECT name FROM main.sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)", name)
     if not stored and not db:view_exists(name) then
       checks.fail(place, ("option `on.change`: `%s` is not in the main database, so that its triggers could not record changes there"):format(name))

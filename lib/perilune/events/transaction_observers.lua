@@ -54,7 +54,7 @@ local function table_name(db, place, value)
   end
   if not observers.is_calling(db) and not db:table_exists(name) then
     if db:view_exists(name) then checks.fail(place, "`" .. name .. "` is a view: name the tables that it reads") end
-    errors.raise_unknown("table", name, db:tables())
+    require("perilune.schema.introspection").raise_unknown_table(db, name)
   end
   return name
 end

@@ -320,7 +320,7 @@ local function check_table(db, name)
   if type(name) ~= "string" then
     checks.fail("db:notify_changes", "expected names of tables, got " .. errors.describe(name))
   end
-  if not db:table_exists(name) then errors.raise_unknown("table", name, db:tables()) end
+  if not db:table_exists(name) then require("perilune.schema.introspection").raise_unknown_table(db, name) end
 end
 
 --- Makes observations fetch again after changes that were not observed, for example by another process. This includes the

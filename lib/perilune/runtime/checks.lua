@@ -69,7 +69,10 @@ local function raise_unknown_option(place, options, known, section)
     if known[name] == nil then unknown[#unknown + 1] = name end
   end
   table.sort(unknown)
-  require("perilune.runtime.other_names").raise(section or "option", "option", unknown[1], sorted_keys(known))
+  local _, err = pcall(require("perilune.runtime.other_names").raise, section or "option", "option", unknown[1], sorted_keys(known))
+  -- The message begins with the called function if that is known, which it is not after a tail call.
+  local message = err.message:match("no option `.*") or err.message
+  errors.raise(err.kind, place .. ": " .. message, { name = err.name, suggestion = err.suggestion, advice = err.advice })
 end
 
 --- Checks the names in a table of options; the caller checks their values.

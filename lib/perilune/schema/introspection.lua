@@ -1,6 +1,7 @@
 --- Schema introspection: methods of databases.
 
 local errors = require "perilune.native.errors"
+local native_observation = require "perilune.native.observation"
 local native_schema = require "perilune.native.schema"
 local types = require "perilune.runtime.types"
 local sql_names = require "perilune.runtime.names"
@@ -217,6 +218,17 @@ function public:fetch_values_as(wanted, sql, ...)
     values[index] = types.require(wanted, value, "row " .. index)
   end
   return values
+end
+
+--- Raises for a table that does not exist. Suggests none of the library's own tables.
+-- @tparam ?boolean allows_views whether the name may also be that of a view
+function introspection.raise_unknown_table(db, name, allows_views)
+  local names = db:tables()
+  for index = #names, 1, -1 do
+    if native_observation.is_own_table(names[index]) then table.remove(names, index) end
+  end
+  local views = allows_views and db:views() or {}
+  errors.raise_unknown("table", name, table.move(views, 1, #views, #names + 1, names))
 end
 
 introspection.public = public

@@ -118,7 +118,7 @@ function public:drop_table(name, options)
   if not self:table_exists(name) then
     if self:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view; use db:drop_view") end
     if options.if_exists then return end
-    errors.raise_unknown("table", name, self:tables())
+    require("perilune.schema.introspection").raise_unknown_table(self, name)
   end
   history_tables.refuse_history(self, name, "remove it by perilune.history(Class):remove(db)", place)
   history_tables.refuse_owner(self, name, place)

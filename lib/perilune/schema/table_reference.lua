@@ -28,7 +28,7 @@ function table_reference.require_table(db, name, place)
   sql_text.name(name, place)
   if db:table_exists(name) then return end
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: only tables can be referred to") end
-  errors.raise_unknown("table", name, db:tables())
+  require("perilune.schema.introspection").raise_unknown_table(db, name)
 end
 
 --- Returns the key of another table: a list of columns as in `db:columns`.

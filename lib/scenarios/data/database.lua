@@ -2,7 +2,7 @@
 -- (`t.db.invoices`), and there is the method `integrity_check`.
 
 local errors = require "perilune.native.errors"
-local native_observation = require "perilune.native.observation"
+local introspection = require "perilune.schema.introspection"
 local native_records = require "perilune.native.records"
 local state = require "scenarios.base.state"
 local perilune = require "perilune"
@@ -19,15 +19,6 @@ local function exists(db, name)
     .. "WHERE type IN ('table', 'view') AND lower(name) = lower(?)", name) ~= nil
 end
 
-local function names_of_tables(db)
-  local names, views = database.tables(db), database.views(db)
-  table.move(views, 1, #views, #names + 1, names)
-  for index = #names, 1, -1 do
-    if native_observation.is_own_table(names[index]) then table.remove(names, index) end
-  end
-  return names
-end
-
 --- Raises if a table or view does not exist; suggests the nearest name.
 -- @tparam string what the caller, for messages
 function scenario_database.require_table(what, name)
@@ -35,7 +26,7 @@ function scenario_database.require_table(what, name)
     state.mistake("%s: expected the name of a table, got %s", what, errors.describe(name))
   end
   local db = native_records.default_database()
-  if not exists(db, name) then errors.raise_unknown("table", name, names_of_tables(db)) end
+  if not exists(db, name) then introspection.raise_unknown_table(db, name, true) end
 end
 
 --- Returns the record class of a table, which is always the same one.
