@@ -53,3 +53,42 @@ test("nothing belongs to a fetched record with a NULL key", function()
   equal(C:filter{ parent = { p } }:fetch_count(), 0)
   matches(fails("argument", function() C:filter{ parent = P{ n = 2 } } end), "`parent`: the record has no `k` yet; insert it first")
 end)
+
+test("numbers equal texts that look like them through other tables", function()
+  db:execute[[
+    CREATE TABLE place (n INTEGER PRIMARY KEY, k REAL);
+    CREATE TABLE visit (n INTEGER PRIMARY KEY, k TEXT, guest_n INTEGER);
+    CREATE TABLE guest (n INTEGER PRIMARY KEY, k TEXT);
+    INSERT INTO place VALUES (1, 1), (2, 'x'), (3, x'61'), (4, NULL);
+    INSERT INTO visit VALUES (1, '1', 1), (2, '01', 2), (3, 'x', 3), (4, 'a', 1);
+    INSERT INTO guest VALUES (1, 'a'), (2, '01'), (3, 'c')]]
+  local Place, Visit, Guest = perilune.record "place", perilune.record "visit", perilune.record "guest"
+  Place.visits = Place:has_many(Visit, { columns = "k", referenced = "k" })
+  Visit.guest = Visit:belongs_to(Guest, { columns = "guest_n", referenced = "n" })
+  Place.guests = Place:has_many(Guest, { through = Place.visits, using = Visit.guest })
+  local function numbers(list)
+    local found = {}
+    for index, row in ipairs(list) do found[index] = row.n end
+    table.sort(found)
+    return found
+  end
+  local places = Place:including_all(Place.visits, Place.guests):order("n"):fetch_all()
+  for n, expected in ipairs{ { 1, 2 }, { 3 }, {}, {} } do
+    equal(numbers(places[n].visits), expected)
+    equal(numbers(places[n].guests), expected)
+    equal(numbers(Place.visits(places[n]):fetch_all()), expected)
+    equal(numbers(Place.guests(places[n]):fetch_all()), expected)
+  end
+end)
+
+test("numbers do not equal texts of a table in between if their column has no type", function()
+  db:execute[[
+    CREATE TABLE spot (n INTEGER PRIMARY KEY, k); CREATE TABLE stay (n INTEGER PRIMARY KEY, k TEXT);
+    INSERT INTO spot VALUES (1, 1), (2, '1'); INSERT INTO stay VALUES (1, '1')]]
+  local Spot, Stay = perilune.record "spot", perilune.record "stay"
+  Spot.stays = Spot:has_many(Stay, { columns = "k", referenced = "k" })
+  Stay.same = Stay:belongs_to(Stay, { columns = "n", referenced = "n" })
+  Spot.others = Spot:has_many(Stay, { through = Spot.stays, using = Stay.same })
+  equal(Spot.others(Spot:find(1)):fetch_count(), 0)
+  equal(Spot.others(Spot:find(2)):fetch_count(), 1)
+end)

@@ -79,12 +79,12 @@ function association_keys.collect(prefetch, parents)
 end
 
 --- Divides keys into batches, each of which is fetched by one statement.
--- @param tells_texts whether texts and numbers are fetched by different statements
+-- @param tells_texts whether numbers and other values are fetched by different statements
 -- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`
 function association_keys.batches(keys, most, tells_texts)
   local numbers, texts, batches = {}, {}, {}
   for position, key in ipairs(keys) do
-    local kind = tells_texts and type(key[1]) == "string" and texts or numbers
+    local kind = tells_texts and type(key[1]) ~= "number" and texts or numbers
     kind[#kind + 1] = position
   end
   for _, kind in ipairs{ numbers, texts } do

@@ -85,14 +85,16 @@ local function check_record(root, record)
 end
 
 --- Returns the node of the request for one record's rows through other tables.
-local function node_through(node, key_count)
-  local found = node.for_records
+-- @tparam string casts for each column of the record, "1" if its value is compared as a number, otherwise "0"
+local function node_through(node, casts)
+  node.for_records = node.for_records or {}
+  local found = node.for_records[casts]
   if not found then
     local root = node.root.source.root
-    found = request.new_node(nil, "associated", node.count + key_count)
+    found = request.new_node(nil, "associated", node.count + #casts)
     found.root, found.source, found.make_metatable, found.metatable = found, root.source, root.make_metatable, root.metatable
-    found.other, found.key_count = node, key_count
-    node.for_records = found
+    found.other, found.casts = node, casts
+    node.for_records[casts] = found
   end
   return found
 end
@@ -144,15 +146,17 @@ function association_records.fields_of_conditions(rows, class, db)
 end
 
 local function through(self, record, owner_columns)
-  local node = node_through(self.node, #owner_columns)
-  local result = { node = node, link = { root = self.node.root, record = record } }
-  local count = self.node.count
-  for index = 1, count do result[index] = self[index] end
+  local values, casts, root = {}, {}, self.node.root
   for index, name in ipairs(owner_columns) do
-    local value = stored_field(record, name)
-    if value == nil then return sources.class_request(self.node.root.target):none() end
-    result[count + index] = value
+    local value, comparison = stored_field(record, name), root.comparisons[index]
+    local is_converted = type(value) == "number" and comparison ~= "plain"
+    if value == nil or is_converted and comparison == "textsOnly" then return sources.class_request(root.target):none() end
+    values[index], casts[index] = value, is_converted and "1" or "0"
   end
+  local node, count = node_through(self.node, table.concat(casts)), self.node.count
+  local result = { node = node, link = { root = root, record = record } }
+  for index = 1, count do result[index] = self[index] end
+  table.move(values, 1, #values, count + 1, result)
   return setmetatable(result, node.metatable)
 end
 

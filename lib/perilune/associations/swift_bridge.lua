@@ -51,7 +51,10 @@ end
 function steps.associated(root, _, context)
   local association = request_building.build_node(root.other, context)
   local values = {}
-  for index = 1, root.key_count do values[index] = expression_building.build_slot(nil, context) end
+  for index = 1, #root.casts do
+    local value = expression_building.build_slot(nil, context)
+    values[index] = root.casts:sub(index, index) == "1" and native_expressions.cast(value, "numeric") or value
+  end
   return native_associations.associated(association, values)
 end
 
