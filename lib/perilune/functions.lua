@@ -24,9 +24,9 @@ return function(add)
   add("perilune.row.", "perilune.runtime.row", { "new" })
   add("row:", "perilune.runtime.row", {
     "has", "get", "require", "integer", "float",
-    "string", "boolean", "date", "date_components", "julian_date",
-    "storage_class", "with_blob", "columns", "values", "unpack",
-    "pairs", "to_table", "copy",
+    "string", "boolean", "date", "date_components", "storage_class",
+    "columns", "values", "unpack", "pairs", "to_table",
+    "copy",
   })
   add("db:", "perilune.schema.table_creation", { "create_table", "drop_table" })
   add("db:", "perilune.schema.table_alteration", { "alter_table", "rename_table" })

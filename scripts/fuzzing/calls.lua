@@ -169,7 +169,7 @@ function expression()
   if ok then return value end
 end
 
-local composing = { "select", "filter", "order", "group", "having", "annotated_with", "or_filter", "then_order", "distinct", "limit", "join" }
+local composing = { "select", "filter", "order", "group", "having", "annotated_with", "then_order", "distinct", "limit", "join" }
 local ending = { "fetch_all", "fetch_count", "fetch_values", "fetch_value", "sql", "update_all", "delete_all", "is_empty", "explain", "tuples", "pluck" }
 
 function pool.compose()

@@ -75,7 +75,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
       db:execute("INSERT INTO note (text) VALUES ('theirs')")
       check(mine:fetch_value("SELECT COUNT(*) FROM note_history") == 0)
     end)
-    history:write(mine, "mine", function(db) db:execute("UPDATE note SET text = 'mine'") end)
+    mine:write({ note = "mine" }, function(db) db:execute("UPDATE note SET text = 'mine'") end)
     local versions = Note:find(mine, 1):history(mine)
     check(versions[1].transaction == nil)
     check(versions[2].note == "mine")

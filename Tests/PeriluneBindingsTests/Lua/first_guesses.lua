@@ -405,7 +405,7 @@ p.settings.theme:eq("dark")  --! column:json
 p.settings:json("theme"):eq("dark")  --> "settings" ->> '$."theme"' = 'dark'
 p.settings:get("theme")  --! column:json
 p.settings["theme"]  --! column:json
-p.settings:json_extract("$.theme")  --> JSON_EXTRACT("settings", '$.theme')
+p.settings:json_extract("$.theme")  --! json
 p.settings:path("theme")  --! column:json
 c.name:is_empty()  --! column:eq
 c.name:exists()  --! perilune.exists

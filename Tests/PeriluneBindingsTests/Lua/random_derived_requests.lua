@@ -73,7 +73,7 @@ local steps = {
   end,
   none = function(self) return self:none() end,
   reversed = function(self) return self:reversed() end,
-  either = function(self, classes, c) return self:or_filter(self:filter(condition(c))) end,
+  either = function(self, classes, c) return self | self:filter(condition(c)) end,
 }
 local names = {}
 for name in pairs(steps) do names[#names + 1] = name end

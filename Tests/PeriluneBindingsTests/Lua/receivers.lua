@@ -21,7 +21,7 @@ test("requests check their receiver", function()
     "all", "aliased", "annotated_with", "build", "cross_join", "delete_all", "distinct", "except", "exists", "explain", "fetch_all",
     "fetch_count", "fetch_one", "fetch_set", "fetch_value", "fetch_values", "filter", "filter_given", "filter_key", "find", "find_or_build",
     "find_or_insert", "group", "having", "in_batches", "including_all", "insert", "insert_all", "is_empty", "join", "joining_required", "limit", "matching", "max",
-    "none", "observe", "offset", "or_filter", "order", "page", "page_after", "pluck", "prepare", "reversed", "rows", "select", "sql",
+    "none", "observe", "offset", "order", "page", "page_after", "pluck", "prepare", "reversed", "rows", "select", "sql",
     "statement", "sum", "then_order", "tuples", "union", "unordered", "update_all", "when",
   }, "a request")
 end)

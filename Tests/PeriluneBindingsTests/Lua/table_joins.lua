@@ -104,20 +104,20 @@ end)
 
 -- Either ------------------------------------------------------------------------------------------------------------------------
 
-test("or_filter finds the rows of either request", function()
+test("`|` finds the rows of either request", function()
   local old, french = Book:filter(Book.c.year:lt(1850)), Book:filter{ author_id = 2 }
-  equal(old:or_filter(french):order("id"):pluck("id"), { 1, 3 })
+  equal((old | french):order("id"):pluck("id"), { 1, 3 })
   equal((old | french | Book:filter{ id = 4 }):order("id"):pluck("id"), { 1, 3, 4 })
   equal((Book:filter{ id = 2 } | old:filter{ author_id = 1 }):filter(Book.c.year:gt(1)):order("id"):pluck("id"), { 1, 2 })
-  equal(old:or_filter(Book):fetch_count(), 4)
-  equal(Book:or_filter(old):fetch_count(), 4)
+  equal((old | Book):fetch_count(), 4)
+  equal((Book | old):fetch_count(), 4)
   equal((old | french):update_all{ year = 1 }.changed_rows, 2)
   local written = Book:joining_required(Book.author)
   equal((written:filter{ id = 1 } | written:filter{ ["author.country"] = "France" }):order("id"):pluck("id"), { 1, 3 })
   matches(tostring(old | french), 'WHERE "book"."year" < 1850 OR "book"."author_id" = 2')
 end)
 
-test("or_filter refuses requests that differ in more than conditions and orders", function()
+test("`|` refuses requests that differ in more than conditions and orders", function()
   local function refused(part, left, right)
     local message = fails("argument", function() return left | right end)
     matches(message, part)
@@ -143,7 +143,7 @@ test("or_filter refuses requests that differ in more than conditions and orders"
   refused("a condition on groups", Book:group("id"):having(perilune.count():gt(0)):filter{ id = 1 }, first)
 end)
 
-test("or_filter accepts requests with the same other derivations", function()
+test("`|` accepts requests with the same other derivations", function()
   local function ids(request) return request:order("id"):pluck("id") end
   local american = Book.author:filter{ country = "US" }
   local function written() return Book:joining_required(american) end
@@ -155,21 +155,21 @@ test("or_filter accepts requests with the same other derivations", function()
   equal(ids(Book:distinct():filter{ id = 1 } | Book:filter{ id = 2 }), { 1, 2 })
 end)
 
-test("or_filter does not mix the rows of different records", function()
-  equal(Author:find(1):books():filter{ id = 1 }:or_filter(Author:find(2):books()):order("id"):pluck("id"), { 1, 3 })
+test("`|` does not mix the rows of different records", function()
+  equal((Author:find(1):books():filter{ id = 1 } | Author:find(2):books()):order("id"):pluck("id"), { 1, 3 })
 end)
 
-test("a record that is built from an or_filter request gets no values from its conditions", function()
+test("a record that is built from a request with `|` gets no values from its conditions", function()
   local either = Book:filter{ author_id = 1 } | Book:filter{ author_id = 2 }
   equal(rawget(either:find_or_build{ title = "New" }, "author_id"), nil)
   equal(either:filter{ year = 1900 }:find_or_build{ title = "New" }.year, 1900)
   equal(rawget(Book:filter{ author_id = 1 }:union(Book:filter{ author_id = 2 }):find_or_build{ title = "New" }, "author_id"), nil)
 end)
 
-test("or_filter accepts only requests on the same table", function()
+test("`|` accepts only requests on the same table", function()
   matches(fails("argument", function() return Book:filter{ id = 1 } | Author:filter{ id = 1 } end), "`author`")
   matches(fails("argument", function() return Book:filter{ id = 1 } | 5 end), "request")
-  matches(fails("argument", function() return Book:filter{ id = 1 }:or_filter(Book.c.id:eq(1)) end), "request")
+  matches(fails("argument", function() return Book:filter{ id = 1 } | Book.c.id:eq(1) end), "request")
   matches(fails("argument", function() return Book:aliased("x") | Book:filter{ id = 1 } end), "alias")
 end)
 

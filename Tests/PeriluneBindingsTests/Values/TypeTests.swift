@@ -148,15 +148,4 @@ import PeriluneLuaFileTools
             matches(fails("argument", row.get, row, "one", "integre"), "integer")
             """)
     }
-
-    @Test func `the bytes of a column are passed to a function`() async throws {
-        try await script(
-            """
-            local row = db:fetch_one("SELECT x'00FF' AS data, NULL AS empty, 1 AS number")
-            equal(row:with_blob("data", function(bytes) return #bytes, bytes:byte(2) end), 2)
-            equal(row:with_blob("empty", error), nil)
-            equal(row:with_blob("absent", error), nil)
-            fails("conversion", row.with_blob, row, "number", error)
-            """)
-    }
 }

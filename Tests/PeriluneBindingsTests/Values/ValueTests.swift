@@ -90,16 +90,6 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `the bytes of a blob are passed to a function`() async throws {
-        try await script(
-            """
-            local row = db:fetch_one("SELECT x'0001' AS data, NULL AS none")
-            equal(row:with_blob("data", function(bytes) return #bytes end), 2)
-            equal(row:with_blob("none", error), nil)
-            equal(row:with_blob("absent", error), nil)
-            """)
-    }
-
     @Test func `values survive storage in a file and in UTF-16`() async throws {
         try await script(
             """

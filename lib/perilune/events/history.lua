@@ -2,7 +2,7 @@
 --
 --     local history = perilune.history(Book)
 --     history:install(db)                                       -- in a migration
---     history:write("prices of May", function(db) ... end)
+--     db:write({ note = "prices of May" }, function(db) ... end)
 --     Book:as_of("2026-03-01"):fetch_all()
 --     for _, version in ipairs(book:history()) do print(version.time, version.operation, version.note) end
 --     history:undo(version.transaction)
@@ -12,7 +12,6 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
-local native_records = require "perilune.native.records"
 local databases = require "perilune.native.databases"
 local checks = require "perilune.runtime.checks"
 local database_argument = require "perilune.runtime.database_argument"
@@ -20,7 +19,6 @@ local record_class = require "perilune.records.class"
 local history_keeping = require "perilune.schema.history_keeping"
 local history_tables = require "perilune.schema.history_tables"
 local history_versions = require "perilune.schema.history_versions"
-local history_notes = require "perilune.events.history_notes"
 local history_reading = require "perilune.events.history_reading"
 local history_undoing = require "perilune.events.history_undoing"
 
@@ -60,22 +58,6 @@ end
 function History.is_installed(self, db)
   local self, place = self_of(self, "is_installed")
   return history_tables.is_kept(checks.database(place, db), record_class.info(self.class).table)
-end
-
---- Runs `db:write` with a note for the transaction: `history:write("prices of May", function(db) ... end)`.
--- @tparam ?database db
--- @tparam string note
--- @tparam function block
--- @param ... more arguments for the block
--- @return the results of the block
-function History.write(self, first, ...)
-  local self, place = self_of(self, "write")
-  if not native_records.is_database(first) then return History.write(perilune.history(self.class), native_records.default_database(), first, ...) end
-  local note, block = ...
-  if type(note) ~= "string" then checks.fail(place, "expected a note as a string, got " .. errors.describe(note)) end
-  checks.block(place, block)
-  local function check(db) history_reading.require_installed(db, record_class.info(self.class).table, place) end
-  return history_notes.write_noted(first, place, note, check, block, select(3, ...))
 end
 
 --- Returns the transactions with a note, newest first.

@@ -17,12 +17,10 @@ function history_notes.run(db, note, f, ...)
 end
 
 --- Writes in a transaction with a note.
--- @tparam ?function check receives the handle of the block
-function history_notes.write_noted(db, place, note, check, block, ...)
+function history_notes.write_noted(db, note, block, ...)
   return db:write(function(handle, ...)
-    if check then check(handle) end
     if not handle:table_exists("perilune_transaction") then
-      errors.raise("history", place .. ": the database has no history that could keep the note; use perilune.history(Class):install(db) in a migration")
+      errors.raise("history", "db:write: the database has no history that could keep the note; use perilune.history(Class):install(db) in a migration")
     end
     return history_notes.run(handle, note, block, ...)
   end, ...)

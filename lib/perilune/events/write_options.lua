@@ -14,7 +14,7 @@ end
 
 local function write_once(db, note, block, ...)
   if note == nil then return db:write(block, ...) end
-  return require("perilune.events.history_notes").write_noted(db, "db:write", note, nil, block, ...)
+  return require("perilune.events.history_notes").write_noted(db, note, block, ...)
 end
 
 local function has_moved(err)

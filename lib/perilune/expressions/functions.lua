@@ -22,7 +22,7 @@ end
 for _, name in ipairs{
   "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
   "abs", "round", "sign", "likely", "unlikely", "date", "time", "datetime", "julianday",
-  "unixepoch", "json_extract", "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove",
+  "unixepoch", "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove",
   "json_patch", "json_valid", "ceil", "floor", "sqrt", "pow", "exp", "ln", "log10", "log2", "mod", "trunc",
 } do
   methods[name] = function(self, ...)

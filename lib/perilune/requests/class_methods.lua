@@ -9,7 +9,6 @@ local native_records = require "perilune.native.records"
 
 on_first_call(request.verbs, "perilune.requests.prepared", { "prepare", "page" })
 on_first_call(request.verbs, "perilune.requests.joins", { "join", "left_join", "right_join", "full_join", "cross_join" })
-on_first_call(request.verbs, "perilune.requests.either", { "or_filter" })
 on_first_call(request.derivations, "perilune.requests.joins", { "when", "filter_given" })
 on_first_call(request.verbs, "perilune.requests.keyset_pages", { "page_after", "page_before" })
 on_first_call(request.verbs, "perilune.requests.batches", { "in_batches" })

@@ -1,20 +1,15 @@
---- Combines the rows of two requests into one condition: `Book:filter{ year = 1851 }
--- Book:filter(Book.c.pages:gt(600))`.
+--- Combines the rows of two requests into one condition: `Book:filter{ year = 1851 } | Book:filter(Book.c.pages:gt(600))`.
 --
 -- Only conditions can be combined with OR. Everything else that determines the rows of a request (joins, limits, groups, unions,
 -- the rows of an association) must be the same in both requests, or an error is raised.
 
 local errors = require "perilune.native.errors"
-local arity = require "perilune.runtime.arity"
 local native_requests = require "perilune.native.requests"
 local expression = require "perilune.expressions.expression"
 local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local raise = errors.raise
-
---- The functions that scripts call.
-local public = {}
 
 --- Derivations that may differ: conditions, orders, and aliases for the same rows.
 local is_free = {
@@ -135,11 +130,4 @@ function either.of(self, other, method)
   return request.derive_with(self, "or filter", expression.join_all(expression.shape_of_list("terms", { carrier.shape }), { carrier }))
 end
 
---- Returns a request for the rows of this request and of another request of the same class. `request
--- other` is the same.
-function public:or_filter(other) return either.of(self, other, "or_filter") end
-
-arity.limit(public, "", { or_filter = 1 })
-
-either.public = public
 return either

@@ -157,7 +157,7 @@ sections.request = {
   ["second third nth"] = "use limit(1, 1):fetch_one(), whose second argument is the number of skipped rows",
   ["delete remove_rows"] = "use delete_all(); links of an association are removed by record:association():remove(other)",
   ["using"] = "pass the database as the first argument, as in fetch_all(other)",
-  ["filter_or"] = "use or_filter, or filter(first | second)",
+  ["or_filter filter_or"] = "use request | request, or filter(first | second) with two expressions",
 }
 
 sections.class = {
@@ -355,7 +355,7 @@ sections.column = {
   ["extract"] = "use column:json(\"name\") for a member of a JSON document, column:strftime(\"%Y\") for a part of a date", ["date_part date_trunc trunc_date format date_format to_char"] = "use column:strftime(format), as in column:strftime(\"%Y-%m\")",
   ["timestamp unix epoch"] = "use column:unixepoch()",
   ["now"] = "use perilune.now() as a value",
-  ["get path at key member get_path json_get json_value json_field extract_json json_text jsonb element get_json_object"] = "use column:json(\"name\"), or column:json(\"$.a.b\")",
+  ["get path at key member get_path json_get json_value json_field extract_json json_text jsonb element json_extract get_json_object"] = "use column:json(\"name\"), or column:json(\"$.a.b\")",
   ["json_agg array_agg to_json_array json_array collect collect_list"] = "use column:json_group_array()",
   ["string_agg listagg join concat_ws group_concatenate concat_group"] = "use column:group_concat(separator)",
   ["ifnull default default_to if_null or_default otherwise orelse nvl isnull_ if_nil fallback"] = "use column:coalesce(value)",
@@ -514,6 +514,8 @@ sections.row = {
   ["keys names column_names fields"] = "use row:columns()", ["ipairs iter each items"] = "use row:pairs()",
   ["get_string text"] = "use row:string(name)", ["get_int get_integer int number"] = "use row:integer(name), or row:float(name)",
   ["bool get_bool get_boolean"] = "use row:boolean(name)", ["get_date datetime timestamp"] = "use row:date(name)",
+  ["julian_date julian_day"] = "use row:date(name), or perilune.date.from_julian_day(number)",
+  ["with_blob blob bytes get_blob data"] = "use row.column, or row[name]; the bytes of a BLOB are a string",
   ["has_column contains exists"] = "use row:has(name)", ["update save delete insert set"] = "a row is a plain result; records of perilune.record(\"table\") can be written",
 }
 
@@ -653,7 +655,7 @@ sections.migrator = {
 sections.history = {
   ["enable create setup start track add"] = "use history:install(db)", ["uninstall disable drop stop"] = "use history:remove(db)", ["revert rollback undo_last"] = "use history:undo(transaction)",
   ["list all versions changes entries log"] = "use history:transactions(limit), and record:history() for the versions of a record",
-  ["note"] = "use db:write({ note = \"...\" }, function(db) ... end)", ["enabled is_enabled"] = "use history:is_installed(db)",
+  ["note write annotate comment"] = "use db:write({ note = \"...\" }, function(db) ... end)", ["enabled is_enabled"] = "use history:is_installed(db)",
 }
 sections.changeset = {
   ["apply"] = "use db:apply_changes(changeset)", ["invert reverse undo inverse"] = "use changeset:inverted()", ["concat append merge combine"] = "use changeset:followed_by(other)",

@@ -105,12 +105,6 @@ for _, name in ipairs{ "boolean", "integer", "float", "string", "date", "date_co
   end
 end
 
---- Returns the value of a column with a Julian day number, as a date.
-function row:julian_date(name)
-  local value = row.get(self, name, "float")
-  return value and native_values.julian_date(value)
-end
-
 --- Returns the storage class of a column, which must exist: "null", "integer", "real", "text" or "blob". It distinguishes texts
 -- from blobs, which are both strings in scripts.
 function row:storage_class(name)
@@ -118,15 +112,6 @@ function row:storage_class(name)
   local value, blobs = self[index], native_rows.blobs(self)
   if type(value) == "string" and blobs and blobs:sub(index, index) == "b" then return "blob" end
   return types.storage_class(value)
-end
-
---- Calls a function with the bytes of a column, and returns its results; does nothing if the column does not exist or is NULL. The
--- bytes are a string made when the row was fetched, so that `row.column` is just as fast.
-function row:with_blob(name, f)
-  local index = find(self, name)
-  local value = index and self[index]
-  if value == nil then return nil end
-  return f(types.require("string", value, "column `" .. tostring(name) .. "`"))
 end
 
 --- Returns the names of the columns in order, including duplicates.

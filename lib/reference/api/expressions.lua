@@ -769,18 +769,6 @@ function column:julianday(...) end
 ---@return perilune.expression
 function column:unixepoch(...) end
 
----SQL's `json_extract`.
----```lua
----print(
----  Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]"))
----    :fetch_value()
----)
------> 2
----```
----@param path string
----@return perilune.expression
-function column:json_extract(path) end
-
 ---SQL's `json_type`.
 ---```lua
 ---print(

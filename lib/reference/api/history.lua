@@ -20,7 +20,7 @@
 ---```lua
 ---local history = perilune.history(Tag)
 ---history:install(db)
----history:write("tidy up", function(db)
+---db:write({ note = "tidy up" }, function(db)
 ---  db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
 ---end)
 ---for _, version in ipairs(Tag:find(1):history()) do
@@ -73,33 +73,11 @@ function history:remove(db, options) end
 ---@return boolean
 function history:is_installed(db) end
 
----Calls a function in a transaction that has a note in the histories of all tables, as `db:write({ note = "..." }, block)` does. It also
----checks that this history is installed.
----```lua
----local history = perilune.history(Book)
----history:install(db)
----history:write("spoiled by water", function(db)
----  db:execute("DELETE FROM book WHERE id = 2")
----end)
----print(db:fetch_value[[
----  SELECT history_operation FROM book_history
----  WHERE history_transaction = 1]])
------> delete
----```
----@param db? perilune.database may be left out
----@param note string
----@param block fun(db: perilune.database, ...: any): ...
----@param ... any further arguments for the block
----@return any ... the results of the block
----@raises history: it is not installed; nested_access: in a block that only reads; busy: another connection holds the lock
----@access any, except inside a block of the same database that only reads
-function history:write(db, note, block, ...) end
-
 ---Returns the transactions with notes, the newest first.
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db)
+---db:write({ note = "read all" }, function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
 ---end)
 ---print(history:transactions()[1].id, history:transactions()[1].note)
@@ -116,7 +94,7 @@ function history:transactions(db, limit) end
 ---```lua
 ---local history = perilune.history(Book)
 ---history:install(db)
----history:write("read all", function(db)
+---db:write({ note = "read all" }, function(db)
 ---  db:execute("UPDATE book SET is_read = TRUE")
 ---end)
 ---print(

@@ -12,6 +12,7 @@
 ---@alias perilune.condition table<string, any>|perilune.expression|string
 
 ---@class perilune.request
+---@operator bor(perilune.request): perilune.request
 ---@access any
 ---@raises argument: an argument has the wrong type; unknown_column: the column does not exist; unknown_table: the table does not exist
 local request = {}
@@ -212,7 +213,12 @@ function request:annotated_with(...) end
 function request:aliased(name) end
 
 ---Returns a request for the rows of both requests, without duplicates.
+---
+---For requests of one class that differ only in their conditions and orders, `request | other` selects the rows of either with a single
+---condition. It raises an error for others, such as those with a limit, joins or groups.
 ---```lua
+---print((Book:filter("year < 1850") | Book:filter("year > 1870")):fetch_count())
+-----> 2
 ---print(
 ---  Book:filter{ author_id = 1 }
 ---    :union(Book:filter("year > 1850"))
@@ -859,19 +865,6 @@ function request:full_join(other, condition, ...) end
 ---@param other perilune.record_class|perilune.request
 ---@return perilune.request
 function request:cross_join(other) end
-
----Returns a request for the rows that this request or another one of the same class selects. `request | other` does the same. The two may
----differ only in their conditions and orders: joins, selected columns and the like must be the same, and neither may have a limit, groups
----or a union. For other requests use `union`.
----```lua
----print(Book:filter("year < 1850")
----  :or_filter(Book:filter("year > 1870"))
----  :fetch_count())
------> 2
----```
----@param other perilune.request
----@return perilune.request
-function request:or_filter(other) end
 
 ---Returns the request with those conditions of a table that have a value. A nil or an empty table adds no condition.
 ---```lua

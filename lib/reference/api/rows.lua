@@ -127,17 +127,6 @@ function row:date(name) end
 ---@module runtime.row
 function row:date_components(name) end
 
----Returns the value of a column that holds a Julian day, as a date. NULL is nil.
----```lua
----print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)
------> 1970
----```
----@param name string|integer
----@return perilune.date?
----@raises unknown_column: the column does not exist; conversion: the value is not a number
----@module runtime.row
-function row:julian_date(name) end
-
 ---Returns the stored value of a column. The result distinguishes a BLOB from a TEXT, which are both strings in Lua.
 ---```lua
 ---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
@@ -147,22 +136,6 @@ function row:julian_date(name) end
 ---@raises unknown_column: the column does not exist
 ---@module runtime.row
 function row:storage_class(name) end
-
----Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
----```lua
----print(
----  db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes)
----    return #bytes
----  end)
----)
------> 2
----```
----@param name string
----@param f fun(bytes: string): ...
----@return any ...
----@raises argument: `f` is not a function
----@module runtime.row
-function row:with_blob(name, f) end
 
 ---Returns the names of the columns in order.
 ---```lua
