@@ -442,9 +442,11 @@ perilune.fn.count("*")  --! perilune.count
 perilune.fn.count()  --> COUNT()
 perilune.fn.sum(i.total)  --> SUM("total")
 perilune.fn.avg("total")  --! Class.c.total:average
-perilune.fn.lower("Name")  --> LOWER('Name')
+perilune.fn.lower("Name")  --! Class.c.Name:lower
 perilune.fn.group_concat("name")  --! Class.c.name:group_concat
-perilune.fn.coalesce("a", 1)  --> COALESCE('a', 1)
+perilune.fn.coalesce("a", 1)  --! Class.c.a:coalesce
+perilune.fn.date("born")  --! Class.c.born:date
+perilune.fn.strftime("%Y", "born")  --! Class.c.born:strftime
 perilune.fn.date("now")  --> DATE('now')
 perilune.fn.SUM("total")  --! Class.c.total:sum
 Invoice:select("status", perilune.fn.sum("total"):as("sum")):group("status")  --! Class.c.total:sum

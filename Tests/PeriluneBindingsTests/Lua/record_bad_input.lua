@@ -239,7 +239,15 @@ end)
 test("invalid lists of keys are refused", function()
   equal(Author:find{}, {})
   matches(fails("argument", Author.find, Author, { 1, nil, 3 }).message, "the list of keys has no element 2")
-  matches(fails("argument", Author.find, Author, { 1, name = "x" }).message, 'a table with the key the string "name"')
+  local holes = { 1 }
+  holes[3] = 3
+  for _, list in ipairs{ { 1, nil, 3 }, holes } do
+    fails("argument", Author.find, Author, list)
+    fails("argument", Author.filter_key, Author, list)
+    fails("argument", Author.filter, Author, { id = list })
+    fails("argument", Author.c.id.is_in, Author.c.id, list)
+  end
+  matches(fails("argument", Author.find, Author, { 1, name = "x" }).message, 'a field the string "name"')
   local draft = Author.draft{ id = 1 }
   matches(fails("argument", Author.find, Author, draft).message, "find: expected a key, got a draft")
   matches(fails("argument", Author.fetch_one, Author, draft).message, "fetch_one: expected a key, got a draft")

@@ -68,6 +68,20 @@ test("validate may raise its own error", function()
   equal({ ok, rawequal(err, mistake) }, { false, true })
 end)
 
+test("results of validate that other libraries use for errors are refused", function()
+  local Member, results = make_member(), nil
+  function Member:validate() return table.unpack(results, 1, results.n) end
+  for _, returned in ipairs{ { false, n = 1 }, { "too young", n = 1 }, { nil, "too young", n = 2 }, { {}, n = 1 } } do
+    results = returned
+    matches(fails("argument", Member.insert, Member, { name = "Ann" }), "which is ignored; use self:invalid(")
+  end
+  for _, returned in ipairs{ { n = 0 }, { true, n = 1 } } do
+    results = returned
+    Member:insert{ name = "Ann" }
+  end
+  equal(Member:fetch_count(), 2)
+end)
+
 test("invalid checks the name of the column and can be called only during validation", function()
   local Member = make_member()
   function Member:validate() self:invalid("nmae", "is missing") end

@@ -144,14 +144,44 @@ local aggregates = {
   json_group_array = "json_group_array", string_agg = "group_concat",
 }
 
---- Raises for text as the argument of an aggregate, because it is a value in SQL, not the name of a column.
-local function check_aggregate(name, arguments)
-  local method, text = aggregates[name:lower()], arguments[1]
-  if not method or type(text) ~= "string" then return end
-  if (method == "min" or method == "max") and arguments.n > 1 then return end
+--- The functions whose result is the same for all rows without an expression among the arguments, with the methods that call them.
+local scalars = { ifnull = "coalesce", substring = "substr" }
+for name in ("abs coalesce hex instr length lower ltrim quote replace round rtrim sign substr trim typeof unicode upper"):gmatch("%a+") do
+  scalars[name] = name
+end
+
+--- The position of the date in the arguments of functions of dates.
+local dates = { date = 1, time = 1, datetime = 1, julianday = 1, unixepoch = 1, strftime = 2 }
+
+local function is_identifier(text) return text:find("^[%a_][%w_]*$") ~= nil end
+
+--- Returns the position of a text that must be meant as the name of a column, and the method to use; nil without one.
+local function misplaced_name(name, arguments)
+  local aggregate, date = aggregates[name], dates[name]
+  if date then
+    local text = arguments[date]
+    -- All texts of dates but `now` contain digits or signs.
+    if type(text) == "string" and is_identifier(text) and text:lower() ~= "now" then return date, name end
+  elseif type(arguments[1]) ~= "string" then
+    return nil
+  elseif aggregate then
+    if arguments.n == 1 or aggregate ~= "min" and aggregate ~= "max" then return 1, aggregate end
+  elseif scalars[name] then
+    for index = 2, arguments.n do
+      if is_expression(arguments[index]) then return nil end
+    end
+    return 1, scalars[name]
+  end
+end
+
+--- Raises for text as the argument of a function of columns, because it is a value in SQL, not the name of a column.
+local function check_names(name, arguments)
+  local position, method = misplaced_name(name:lower(), arguments)
+  if not position then return end
+  local text = arguments[position]
   raise("argument", text == "*" and "perilune.fn.count: use perilune.count() for all rows"
-    or ("perilune.fn.%s: argument 1: expected an expression, got the text %q; use Class.c.%s:%s(), or perilune.value(%q) for the text itself"):format(name,
-      text, text:find("^[%a_][%w_]*$") and text or "column", method, text))
+    or ("perilune.fn.%s: argument %d: expected an expression, got the text %q; use Class.c.%s:%s(%s), or perilune.value(%q) for the text itself"):format(
+      name, position, text, is_identifier(text) and text or "column", method, arguments.n > 1 and "..." or "", text))
 end
 
 --- SQL functions by name, including functions added by the script: `perilune.fn.substr(column, 1, 3)`.
@@ -161,8 +191,9 @@ perilune.fn = setmetatable({}, {
   __index = function(functions, name)
     check_string("perilune.fn", name, "the name of a function")
     local function made(...)
-      if aggregates[name:lower()] then check_aggregate(name, table.pack(...)) end
-      return list_operation("call", name, table.pack(...), "perilune.fn." .. name)
+      local arguments = table.pack(...)
+      check_names(name, arguments)
+      return list_operation("call", name, arguments, "perilune.fn." .. name)
     end
     rawset(functions, name, made)
     return made

@@ -3,6 +3,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_values = require "perilune.native.values"
+local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -90,14 +91,8 @@ end
 
 --- Raises for a list with a value that a column cannot be compared with.
 local function check_list(column, list, place)
-  local convert, count = column.shape.convert, #list
-  for key in next, list do
-    if math.type(key) ~= "integer" or key < 1 or key > count then
-      raise("argument", place .. ": expected a list of values, got a field " .. errors.describe(key)
-        .. (math.type(key) == "integer" and " behind a nil" or ""))
-    end
-  end
-  for index = 1, count do check_element(list[index], index, place, convert) end
+  local convert = column.shape.convert
+  for index = 1, checks.list_length(place, "a list of values", list) do check_element(list[index], index, place, convert) end
 end
 
 --- Returns the elements of a list in the column's stored form.

@@ -399,16 +399,8 @@ end
 
 --- Returns the records of a list of keys, in the same order.
 local function find_each(class, db, keys)
-  local count, found = #keys, {}
-  for position in next, keys do
-    if math.type(position) ~= "integer" or position < 1 or position > count then
-      raise("argument", "find: expected a list of keys, got a table with the key " .. errors.describe(position))
-    end
-  end
-  for index = 1, count do
-    if keys[index] == nil then raise("argument", ("find: the list of keys has no element %d"):format(index)) end
-    found[index] = find_one("find", class, db, keys[index])
-  end
+  local found = {}
+  for index = 1, checks.list_length("find", "a list of keys", keys) do found[index] = find_one("find", class, db, keys[index]) end
   return found
 end
 

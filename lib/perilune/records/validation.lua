@@ -58,13 +58,13 @@ function validation.errors(info, target, db)
   if not validate then return mistakes end
   local former = collecting[target]
   collecting[target] = mistakes
-  local is_done, result = pcall(validate, target, db)
+  local is_done, result, message = pcall(validate, target, db)
   collecting[target] = former
   if not is_done then error(result, 0) end
   -- In other libraries the result reports whether the record is valid, or its errors.
-  if result ~= nil and result ~= true then
+  if message ~= nil or result ~= nil and result ~= true then
     errors.raise("argument", ("validate of `%s` returned %s, which is ignored; use self:invalid(\"column\", \"message\") for each error"):format(info.table,
-      errors.describe(result)))
+      errors.describe(result) .. (message ~= nil and " and " .. errors.describe(message) or "")))
   end
   return mistakes
 end

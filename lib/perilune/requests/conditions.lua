@@ -4,6 +4,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local class_properties = require "perilune.requests.class_properties"
 local record_fields = require "perilune.records.fields"
+local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
@@ -329,10 +330,11 @@ function conditions.of_keys(self, keys, method)
     raise("argument", method .. ": expected a list of keys, got " .. errors.describe(keys))
   end
   local columns = self.node.root.source:key(self.node.alias)
+  if next(keys) ~= nil and #keys == 0 then raise_key(self, method, keys) end
+  checks.list_length(method, "a list of keys", keys)
   if #columns == 1 then
     local list = {}
     for index, key in ipairs(keys) do list[index] = key_values(self, columns, key, method)[1] end
-    if next(keys) ~= nil and #keys == 0 then raise_key(self, method, keys) end
     return columns[1]:is_in(list)
   end
   local result

@@ -115,6 +115,21 @@ function checks.options(place, options, kinds, section)
   return read
 end
 
+--- Returns the length of a list. Raises for a hole, because Lua has no definite length of such a list, and for keys that are not positions.
+-- @tparam string what "a list of values", for example
+function checks.list_length(place, what, list)
+  local count = #list
+  for key in next, list do
+    if math.type(key) ~= "integer" or key < 1 or key > count then
+      checks.fail(place, ("expected %s, got a field %s%s"):format(what, errors.describe(key), math.type(key) == "integer" and " behind a nil" or ""))
+    end
+  end
+  for index = 1, count do
+    if list[index] == nil then checks.fail(place, ("%s has no element %d: it is nil"):format(what:gsub("^a ", "the "), index)) end
+  end
+  return count
+end
+
 --- Returns the entries of a table other than its first elements: `on_conflict` in `{ "a", "b", on_conflict = "replace" }`.
 -- @tparam integer count the number of elements
 function checks.rest(list, count)

@@ -157,7 +157,7 @@ sections.request = {
   ["second third nth"] = "use limit(1, 1):fetch_one(), whose second argument is the number of skipped rows",
   ["delete remove_rows"] = "use delete_all(); links of an association are removed by record:association():remove(other)",
   ["using"] = "pass the database as the first argument, as in fetch_all(other)",
-  ["or_filter filter_or"] = "use request | request, or filter(first | second) with two expressions",
+  ["or_filter filter_or"] = "use request | Class:filter{ column = value }, or filter(first | second) with two expressions",
 }
 
 sections.class = {
