@@ -3,7 +3,6 @@
 
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
-local errors = require "perilune.native.errors"
 local native_loop = require "perilune.native.loop"
 local native_observation = require "perilune.native.observation"
 local perilune = require "perilune"

@@ -10,7 +10,6 @@
 -- Triggers record the history, so that it includes writes of other programs. A row of the history has the table's columns after the
 -- change, or before a deletion.
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local databases = require "perilune.native.databases"
 local checks = require "perilune.runtime.checks"
