@@ -8,6 +8,7 @@ local state = require "scenarios.base.state"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
 local other_names = require "perilune.runtime.other_names"
+local database = require("perilune.native.databases").methods
 
 local scenario_database = {}
 
