@@ -1,6 +1,6 @@
 /// Associations that mean one row although the keys allow several: `has_one` without a unique key. The row is the first by the
-/// order of the association, then by the key, so no row comes twice. Rows of views and common tables have no key, so all their
-/// columns distinguish them.
+/// order of the association, then by the key, so no row comes twice. The row id distinguishes rows without a key, and rows whose
+/// key may be NULL. Rows of views and common tables have neither, so all their columns distinguish them.
 extension Association {
     /// A column of one of the tables along the association.
     typealias ChoiceColumn = (hop: Int, position: Int)
@@ -12,8 +12,18 @@ extension Association {
     var choosesFirst: Bool { !isPlural && !columnsOfChoice.isEmpty }
 
     /// The columns that identify the associated rows.
-    var columnsOfChoice: [ChoiceColumn] {
-        hops.enumerated().flatMap { index, hop in isToOne(at: index) ? [] : hop.rowKey.map { (index, $0) } }
+    var columnsOfChoice: [ChoiceColumn] { columns(\.rowKey) }
+
+    /// The columns by which the first row is chosen, after the association's own order.
+    var orderOfChoice: [ChoiceColumn] { columns(\.rowOrder) }
+
+    private func columns(_ positions: (Hop) -> [Int]) -> [ChoiceColumn] {
+        hops.enumerated().flatMap { index, hop in isToOne(at: index) ? [] : positions(hop).map { (index, $0) } }
+    }
+
+    /// Returns whether the row ids of a hop's table identify the associated rows.
+    func choosesByRowID(at index: Int) -> Bool {
+        choosesFirst && columnsOfChoice.contains { $0.hop == index && $0.position == TableSchema.rowID }
     }
 
     /// Whether the identifying columns may be NULL.
@@ -40,11 +50,16 @@ extension Association {
 }
 
 extension Association.Hop {
-    /// The columns that distinguish the request's rows: the primary key, or the row id, which is not available from a join in
-    /// parentheses; all columns if neither exists.
+    /// The columns that distinguish the request's rows: the primary key, or the row id if the key does not identify each row; all
+    /// columns if neither exists.
     fileprivate var rowKey: [Int] {
         if isWithoutKey { return Array(table.columns.indices) }
-        return table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
+        return table.hasCompleteKey ? table.primaryKey : [TableSchema.rowID]
+    }
+
+    /// The columns that order the request's rows: the primary key, then the columns that distinguish them.
+    fileprivate var rowOrder: [Int] {
+        isWithoutKey || table.hasCompleteKey ? rowKey : table.primaryKey + rowKey
     }
 
     /// Whether the request reads a view or rows that are in no table.

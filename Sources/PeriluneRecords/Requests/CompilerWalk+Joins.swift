@@ -58,7 +58,9 @@ extension CompilerWalk {
         }
     }
 
-    private mutating func source(_ number: Int) throws {
+    /// - Parameter showsRowID: Whether the row id is selected as a column, because SQLite makes no other row id available from a
+    ///   join in parentheses.
+    private mutating func source(_ number: Int, showsRowID: Bool = false) throws {
         let source = sources[number].source
         switch source.body {
         case .table: break
@@ -78,11 +80,29 @@ extension CompilerWalk {
             noteRequestTable(source.table)
             return
         }
+        if showsRowID { rowIDAndColumns(of: number) }
         tokens.add(.source)
         tokens.add(number: number)
         tokens.add(id: source.table.kind == .request ? 0 : sources[number].table.id)
+        if showsRowID {
+            tokens.add(.close)
+            tokens.add(.sourceAlias)
+            tokens.add(number: number)
+        }
         noteAlias(source)
         if source.table.kind == .request { noteRequestTable(source.table) }
+    }
+
+    private mutating func rowIDAndColumns(of number: Int) {
+        let name = sources[number].table.rowIDName ?? "rowid"
+        tokens.add(.open)
+        tokens.add(.select)
+        tokens.add(.name, name.utf8)
+        tokens.add(.as)
+        tokens.add(.name, name.utf8)
+        tokens.add(.comma)
+        tokens.add(.star)
+        tokens.add(.from)
     }
 
     private mutating func rows(of source: RequestSource) throws {
@@ -149,7 +169,7 @@ extension CompilerWalk {
         tokens.add(.open)
         for (index, hop) in node.hops.enumerated() {
             if index > 0 { tokens.add(.join) }
-            try source(hop.number)
+            try source(hop.number, showsRowID: isRowIDUsedOutside(index, of: node))
             if index > 0 {
                 tokens.add(.on)
                 try link(hop, to: node.hops[index - 1].number)
@@ -163,6 +183,13 @@ extension CompilerWalk {
         try link(node.hops[0], to: parent)
         try chooseFirsts(on: node, endingAt: 0)
         try chooseFirst(of: node, parent)
+    }
+
+    /// Returns whether the condition after the parentheses chooses rows of a table inside by their row ids.
+    private func isRowIDUsedOutside(_ index: Int, of node: JoinNode) -> Bool {
+        let association = node.join.association
+        let associations = [association] + (index == 0 ? association.hops[0].firsts : [])
+        return associations.contains { $0.choosesByRowID(at: index) }
     }
 
     private func numbers(of node: JoinNode) -> Set<Int> {

@@ -245,7 +245,7 @@ extension CompilerWalk {
         }
         // The order of joined rows does not determine which of several rows is the first.
         guard let reach, reach.isOrderedByKey else { return try order(of: frame.joins, isNamed: isNamed, &isFirst) }
-        for column in reach.association.columnsOfChoice {
+        for column in reach.association.orderOfChoice {
             tokens.add(isFirst ? .orderBy : .comma)
             isFirst = false
             self.column(column.position, of: frame.reach[column.hop])

@@ -69,9 +69,7 @@ extension Request {
     /// Returns the rows of a subrequest as rows of the table that it reads, found by their keys; `nil` if they do not come from
     /// one table.
     private func rowsOfTable() throws -> Request? {
-        guard case .request(let inner) = source.body, source.schema != nil, !table.primaryKey.isEmpty, !table.keyMayBeNull else {
-            return nil
-        }
+        guard case .request(let inner) = source.body, source.schema != nil, table.hasCompleteKey else { return nil }
         var source = inner.source
         while case .request(let inner) = source.body { source = inner.source }
         guard case .table = source.body else { return nil }
@@ -84,14 +82,10 @@ extension Request {
         guard countsDistinctRows, case .table = source.body, parts.values.selection == nil, parts.values.groups.isEmpty else {
             return nil
         }
-        // Rows with NULL in their key cannot be identified, so they are not written.
-        let key = table.primaryKey.isEmpty ? [TableSchema.rowID] : table.primaryKey
-        guard !table.primaryKey.isEmpty || rowIDAnnotation != nil else {
-            throw RequestError.argument(
-                "\(verb): `\(table.name)` has no key, so a limit of its distinct rows does not identify rows to write; remove "
-                    + "distinct() or limit(...)")
-        }
-        let isKept = try isAmong(keysOfRows(key), key.map(source.column))
+        let isKept =
+            table.hasCompleteKey
+            ? try isAmong(keysOfRows(table.primaryKey), table.primaryKey.map(source.column))
+            : try isAmong(rowIDsOfEqualRows(verb), [source.column(TableSchema.rowID)])
         let parts = parts.changed { parts in
             parts.isDistinct = false
             parts.annotations = []
@@ -105,12 +99,8 @@ extension Request {
 
     /// Whether a limit counts rows after duplicates have been removed.
     private var countsDistinctRows: Bool {
-        let isPlain = parts.values.isOfOneTable && isOrderedByKey && !table.primaryKey.isEmpty
+        let isPlain = parts.values.isOfOneTable && isOrderedByKey && table.hasCompleteKey
         return hasLimit && parts.values.isDistinct && !isPlain
-    }
-
-    private var rowIDAnnotation: SelectedColumn? {
-        parts.values.annotations.first { $0.expression.isColumn(TableSchema.rowID, of: source) }
     }
 
     /// Returns the keys of exactly the rows that the request fetches.
@@ -121,11 +111,28 @@ extension Request {
             return try withoutColumns.with { $0.annotations = [] }.select(key.map { SelectedColumn(source.column($0)) })
         }
         let rows = try withoutIncluded.nested()
-        return try rows.select(
-            key.map { position in
-                let name = position == TableSchema.rowID ? rowIDAnnotation!.name! : table.columns[position].name
-                return SelectedColumn(try rows.column(name))
-            })
+        return try rows.select(key.map { SelectedColumn(try rows.column(table.columns[$0].name)) })
+    }
+
+    /// Returns the row ids of the rows that equal one of the distinct rows of the request, for tables in which no key identifies
+    /// the rows: they have none, or it may be NULL.
+    private func rowIDsOfEqualRows(_ verb: String) throws -> Request {
+        guard table.rowIDName != nil else {
+            throw RequestError.argument(
+                "\(verb): `\(table.name)` has no key, so a limit of its distinct rows does not identify rows to write; remove "
+                    + "distinct() or limit(...)")
+        }
+        let columns = table.visibleColumns.map(source.column)
+        let distinct = try withoutIncluded.with { $0.selection = columns.map { SelectedColumn($0) } }.nested()
+        let rows = Request(source: RequestSource(table, schema: source.schema))
+        var pairs = try table.visibleColumns.map { (rows.source.column($0), try distinct.column(table.columns[$0].name)) }
+        if let name = rowIDAnnotation?.name { pairs.append((rows.source.column(TableSchema.rowID), try distinct.column(name))) }
+        let isEqual = try Expression.combined(isAnd: true, pairs.map { try $0.binary(.is, $1) })
+        return try rows.joined(.inner, to: distinct, on: isEqual).select([SelectedColumn(rows.source.column(TableSchema.rowID))])
+    }
+
+    private var rowIDAnnotation: SelectedColumn? {
+        parts.values.annotations.first { $0.expression.isColumn(TableSchema.rowID, of: source) }
     }
 
     private func checkAssignments(_ assignments: [Assignment]) throws {
@@ -209,7 +216,7 @@ extension Request {
 
     /// Whether the order makes all rows of the table different.
     fileprivate var isOrderedByKey: Bool {
-        table.containsUniqueKey(
+        table.distinguishesRows(
             orders.compactMap { order in
                 order.expression.columnPosition.flatMap {
                     order.expression.unbound.isColumn($0.position, of: source) ? $0.position : nil

@@ -151,6 +151,9 @@ package final class TableSchema: Sendable {
     /// Whether rows may have NULL in their primary key, as SQLite allows. Several rows may then have the same key.
     var keyMayBeNull: Bool { primaryKey.contains(where: mayBeNull) }
 
+    /// Whether the primary key identifies every row: the table has one, and it cannot be NULL.
+    var hasCompleteKey: Bool { !primaryKey.isEmpty && !keyMayBeNull }
+
     /// The name of the row id, if it has one.
     package var rowIDName: String? { rowIDNames.first }
 
@@ -163,9 +166,15 @@ package final class TableSchema: Sendable {
             && foreignKeys == other.foreignKeys && indexes == other.indexes
     }
 
-    /// Returns whether these columns, in any order, contain a unique key.
-    package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool {
-        let given = Set(columns)
-        return given.contains(Self.rowID) || distinctKeys.contains { given.isSuperset(of: $0) }
+    /// Returns whether these columns, in any order, contain a unique key. Several rows may have NULL in it.
+    package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool { Self.contain(Set(columns), distinctKeys) }
+
+    /// Returns whether no two rows are equal in these columns: they contain a unique key that cannot be NULL.
+    func distinguishesRows(_ columns: some Sequence<Int>) -> Bool {
+        Self.contain(Set(columns), distinctKeys.filter { !$0.contains(where: mayBeNull) })
+    }
+
+    private static func contain(_ columns: Set<Int>, _ keys: [[Int]]) -> Bool {
+        columns.contains(rowID) || keys.contains { columns.isSuperset(of: $0) }
     }
 }
