@@ -10,6 +10,8 @@ extension Association {
         case textNoCase, textTrimmed
         /// Unchanged values, which equal only themselves.
         case same
+        /// Texts as in ``textNoCase`` and ``textTrimmed``, which equal no number.
+        case sameNoCase, sameTrimmed
     }
 
     /// The forms of the columns, or `nil` if only SQLite can decide which keys are equal.
@@ -30,10 +32,12 @@ extension Association {
         if origin.isNumeric, target == .blob || hops[0].columns.count == 1 { return nil }
         switch (target, collation) {
         case (.blob, "BINARY"): return .same
+        case (.blob, "NOCASE"): return .sameNoCase
+        case (.blob, "RTRIM"): return .sameTrimmed
         // A number in a column without a type does not equal any text.
         case (.text, "BINARY"): return origin == .blob ? .same : .text
-        case (.text, "NOCASE"): return .textNoCase
-        case (.text, "RTRIM"): return .textTrimmed
+        case (.text, "NOCASE"): return origin == .blob ? .sameNoCase : .textNoCase
+        case (.text, "RTRIM"): return origin == .blob ? .sameTrimmed : .textTrimmed
         default: return nil
         }
     }

@@ -266,10 +266,7 @@ extension CompilerWalk {
 
     /// Writes a column of a hop's table in the form in which it is compared with the previous table's column.
     mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
-        column(hop.columns[index].to, of: number)
-        guard let collation = hop.collations[index] else { return }
-        tokens.add(.collate)
-        tokens.add(.name, collation.utf8)
+        column(hop.columns[index].to, of: number, hop.collations[index])
     }
 
     private mutating func condition(of request: Request, _ number: Int) throws {

@@ -164,6 +164,9 @@ extension CompilerWalk {
             case .column(let position, let number):
                 walk.column(position, of: number)
                 if walk.namesColumns { walk.name(position, of: number) }
+            case .collated(let position, let number, let collation):
+                walk.column(position, of: number, collation)
+                if walk.namesColumns { walk.name(position, of: number) }
             case .keyNumber: walk.tokens.add(.keyNumber)
             case .selected(let column, let number):
                 let before = walk.setOwn(number)

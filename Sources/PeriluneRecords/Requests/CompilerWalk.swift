@@ -149,6 +149,14 @@ struct CompilerWalk {
         tokens.add(number: position)
     }
 
+    /// Writes a column, which is compared by a collation if one is given.
+    mutating func column(_ position: Int, of number: Int, _ collation: String?) {
+        column(position, of: number)
+        guard let collation else { return }
+        tokens.add(.collate)
+        tokens.add(.name, collation.utf8)
+    }
+
     private mutating func noteOuterUse(of number: Int) {
         let outer = sources[number].scope
         for scope in scopes.reversed() {

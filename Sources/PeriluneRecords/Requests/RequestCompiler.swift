@@ -116,7 +116,7 @@ extension RowLayout {
     var booleanColumns: [Int] {
         items.indices.filter { index in
             switch items[index] {
-            case .column, .keyNumber: false
+            case .column, .collated, .keyNumber: false
             case .selected(let column, _): column.expression.isBoolean
             }
         }

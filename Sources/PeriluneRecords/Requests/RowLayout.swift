@@ -1,8 +1,10 @@
 /// The columns that a SELECT fetches and their meaning, including rows inside rows. Used for all but the simplest requests.
 struct RowLayout {
     enum Item {
-        /// A source and a position in the source's table.
+        /// A position in the table of a source, and the source.
         case column(Int, Int)
+        /// A column with another collation than its own.
+        case collated(Int, Int, String)
         /// A selected column, and the source whose columns have precedence in it.
         case selected(SelectedColumn, Int)
         /// The number of the key by which the row was found, from 1.
@@ -34,11 +36,16 @@ struct RowLayout {
             keyColumns = [items.count]
             return items.append(.keyNumber)
         }
-        for pair in reach.association.hops[0].columns {
-            keyColumns.append(
-                try hidden(
-                    walk.current(pair.to, of: reach.association.hops[0].table, in: number), number,
-                    of: walk.sources[number].source, isSame: true))
+        let hop = reach.association.hops[0], source = walk.sources[number].source
+        for (pair, collation) in zip(hop.columns, hop.collations) {
+            let position = try walk.current(pair.to, of: hop.table, in: number)
+            // distinct() merges the rows of one parent, whose key may be spelled in several ways.
+            if isDistinct, let collation, index(of: position, number, source) == nil {
+                keyColumns.append(items.count)
+                items.append(.collated(position, number, collation))
+            } else {
+                keyColumns.append(try hidden(position, number, of: source, isSame: true))
+            }
         }
     }
 
@@ -109,14 +116,7 @@ struct RowLayout {
 
     /// - Parameter isSame: Whether the column is equal in all rows that distinct() merges.
     private mutating func hidden(_ position: Int, _ number: Int, of source: RequestSource, isSame: Bool = false) throws -> Int {
-        for (index, item) in items.enumerated() {
-            switch item {
-            case .column(position, number): return index
-            case .selected(let column, number):
-                if column.expression.isColumn(position, of: source) { return index }
-            default: break
-            }
-        }
+        if let index = index(of: position, number, source) { return index }
         if isDistinct, !isSame {
             throw RequestError.argument(
                 "distinct() with included associations requires that their key columns are selected"
@@ -124,6 +124,17 @@ struct RowLayout {
         }
         items.append(.column(position, number))
         return items.count - 1
+    }
+
+    /// Returns the index of the result column that is a column of a source.
+    private func index(of position: Int, _ number: Int, _ source: RequestSource) -> Int? {
+        items.firstIndex { item in
+            switch item {
+            case .column(position, number): true
+            case .selected(let column, number): column.expression.isColumn(position, of: source)
+            default: false
+            }
+        }
     }
 
     // MARK: - The shape

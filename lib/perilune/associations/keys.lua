@@ -22,6 +22,8 @@ end
 function forms.textNoCase(value) return sql_names.fold(forms.text(value)) end
 function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
 function forms.same(value) return value end
+function forms.sameNoCase(value) return type(value) == "string" and sql_names.fold(value) or value end
+function forms.sameTrimmed(value) return type(value) == "string" and value:gsub(" +$", "") or value end
 
 --- Returns the values of a key as they appear in rows; nil if one is NULL. Booleans are stored as numbers.
 function association_keys.values_of(readers_of_key, record)
