@@ -73,7 +73,7 @@ struct ScriptRunner {
     struct Script {
         let name: String
         let bytes: [UInt8]
-        /// Whether it is text of the command line, which shows the values of an expression.
+        /// Whether it is text of the command line, which shows the values that it returns.
         var isCode = false
     }
 
@@ -111,8 +111,11 @@ struct ScriptRunner {
                 try await task(host)
             } else {
                 for script in scripts {
-                    if script.isCode, try await showValues(of: script, on: host) { continue }
-                    try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
+                    if script.isCode {
+                        try await showValues(of: script, on: host)
+                    } else {
+                        try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
+                    }
                 }
             }
             gracefulStop?.beginWaiting()
@@ -146,17 +149,14 @@ struct ScriptRunner {
         }
     }
 
-    /// Shows the values if a text is an expression, as the console does, but without changes. Returns whether it is one.
-    private func showValues(of script: Script, on host: ScriptHost) async throws -> Bool {
+    /// Runs a text and shows its values, as the console does, but without changes.
+    private func showValues(of script: Script, on host: ScriptHost) async throws {
         let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)
-        guard let values = try await evaluator.run(expression: script.bytes, named: script.name, request.arguments) else {
-            return false
-        }
+        let values = try await evaluator.run(code: script.bytes, named: script.name, request.arguments)
         let shown = values.filter { value in if case .outcome = value { false } else { true } }
         let renderer = ConsoleRenderer(colors: CommandOutput.outputColors(request.color), width: width)
         if !shown.isEmpty { try StandardStreams.write(Array(renderer.text(shown).utf8)) }
-        return true
     }
 
     private func read(_ source: ScriptSource) throws -> [UInt8] {
@@ -193,8 +193,8 @@ struct ScriptRunner {
         configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
         // Text of the command line is evaluated like a console line; script files only have the usual globals.
-        if request.task == nil, !request.sources.isEmpty, request.sources.allSatisfy(\.isCode) {
-            ConsoleEvaluator.prepare(&configuration)
+        if request.task == nil, request.sources.contains(where: \.isCode) {
+            ConsoleEvaluator.prepare(&configuration, definesGlobals: request.sources.allSatisfy(\.isCode))
         }
         UsedFiles.noteIfWatched(request.sources.compactMap(\.path), in: &configuration)
         return configuration

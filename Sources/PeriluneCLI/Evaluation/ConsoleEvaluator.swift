@@ -15,8 +15,11 @@ struct ConsoleEvaluator: Sendable {
     }
 
     /// Adds the console's modules to a configuration.
-    static func prepare(_ configuration: inout ScriptHost.Configuration) {
+    ///
+    /// - Parameter definesGlobals: Whether scripts see the console's global variables, such as the classes of the tables.
+    static func prepare(_ configuration: inout ScriptHost.Configuration, definesGlobals: Bool = true) {
         configuration.libraryModules.append(.console)
+        guard definesGlobals else { return }
         configuration.extending = { library, _ in _ = try function("install", of: library).call([]) }
     }
 
@@ -27,25 +30,26 @@ struct ConsoleEvaluator: Sendable {
         try await host.withState { host, state, library in
             let bytes = Array(text.utf8)
             host.keepSourceText(bytes, named: name)
-            let chunk = try Self.chunk(bytes, named: name, in: state)
+            // Local variables would not exist for the next input.
+            let chunk = try Self.chunk(bytes, named: name, in: state) { text in
+                Array(LuaLocals.made(global: String(decoding: text, as: UTF8.self)).utf8)
+            }
             let values = try await chunk.callAsync([])
             _ = try Self.function("keep", of: library).call(values)
             return try await Self.describe(values, extent, in: library)
         }
     }
 
-    /// Evaluates an expression; returns `nil` if the text is not an expression. Describes all rows.
+    /// Runs text of the command line as an expression if possible, else as statements, and describes all rows of the values that it
+    /// returns.
     ///
     /// - Parameter arguments: The values of `...` and of the table `arg`.
-    func run(expression bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue]? {
-        let expression = LuaString(Array("return ".utf8) + bytes)
-        let isExpression = try await host.withState { host, state, _ in (try? state.load(expression, named: name)) != nil }
-        guard isExpression else { return nil }
+    func run(code bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws -> [ConsoleValue] {
         // Sets `arg`.
         try await host.run(bytes: [], named: name, commandLineBytes: arguments)
         return try await host.withState { host, state, library in
             host.keepSourceText(bytes, named: name)
-            let chunk = try state.load(expression, named: name)
+            let chunk = try Self.chunk(bytes, named: name, in: state) { $0 }
             let values = try await chunk.callAsync(arguments.map { LuaValue.string(LuaString($0)) })
             return try await Self.describe(values, .all, in: library)
         }
@@ -124,10 +128,13 @@ struct ConsoleEvaluator: Sendable {
         return function
     }
 
-    private static func chunk(_ bytes: [UInt8], named name: String, in state: LuaState) throws -> LuaFunction {
-        let text = String(decoding: bytes, as: UTF8.self)
-        if let expression = try? state.load(LuaString("return " + text), named: name) { return expression }
-        return try state.load(LuaString(LuaLocals.made(global: text)), named: name)
+    /// Compiles a text as an expression if possible, else as statements.
+    private static func chunk(
+        _ bytes: [UInt8], named name: String, in state: LuaState, statements: ([UInt8]) -> [UInt8]
+    ) throws -> LuaFunction {
+        let expression = LuaString(Array("return ".utf8) + bytes)
+        if let chunk = try? state.load(expression, named: name) { return chunk }
+        return try state.load(LuaString(statements(bytes)), named: name)
     }
 
     nonisolated(nonsending) static func describe(_ values: [LuaValue], _ extent: Extent, in library: LibraryLoader) async throws

@@ -29,6 +29,15 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, "3\ta.lua\t-e\tz\n", ""))
     }
 
+    @Test(arguments: ["6 * 7", "return 6 * 7", "local a = 6 return a * 7", "local function f() return 42 end return f()"])
+    func `code from options shows the values that it returns`(_ code: String) throws {
+        let folder = try TestFolder(["a.lua": "print(_) return 1"])
+        let result = try folder.perilune("run", "-e", code)
+        #expect((result.status, result.output, result.errors) == (0, "42\n", ""))
+        let mixed = try folder.perilune("run", "-e", code, "a.lua")
+        #expect((mixed.status, mixed.output, mixed.errors) == (0, "42\nnil\n", ""))
+    }
+
     @Test func `arguments reach the script unchanged`() throws {
         let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
         let result = try folder.perilune("run", "a.lua", "--frob", "-v", "--", "--database", "", "é")

@@ -195,6 +195,14 @@ import Testing
         #expect(result.output == "2\n" && result.status == 1)
     }
 
+    @Test func `a command after a statement without a semicolon runs`() throws {
+        let folder = try TestFolder(["a.sql": "SELECT 3 AS a\n:save b.csv\n"])
+        let result = try folder.perilune("console", input: "SELECT 1 AS a,\n  2 AS b\n:save a.csv\n:read a.sql\nSELECT x;\n")
+        #expect(try folder.read("a.csv") == "a,b\n1,2\n")
+        #expect(try folder.read("b.csv") == "a\n3\n")
+        #expect(result.errors.contains("error: near line 5: no such column: x\n"), "\(result.errors)")
+    }
+
     @Test func `a missing database is an error with the nearest name`() throws {
         let folder = try ConsoleProcess.makeFolder()
         let result = try folder.perilune("console", "libary.sqlite")

@@ -48,6 +48,14 @@ import Testing
         #expect(ConsoleAssistant().isComplete(text) == isComplete)
     }
 
+    @Test(arguments: [
+        (":save x.csv", "SELECT 1", true), (":saves x.csv", "SELECT 1", false), (":id", "SELECT * FROM a WHERE b =", false),
+        (":quit", "SELECT 'a", false), (":quit", "SELECT 1 /* a", false), (":last", "f(", false), (" :last", "SELECT", false),
+    ])
+    func `a console command ends an SQL statement without a semicolon`(_ line: String, _ text: String, _ isSeparate: Bool) {
+        #expect(ConsoleAssistant(needsSemicolon: true).isSeparate(line, after: text) == isSeparate)
+    }
+
     @Test func `statements are divided at semicolons, and triggers stay whole`() {
         let trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT 1; SELECT ';'; END"
         #expect(SQLSyntax.statements(in: "SELECT ';' ; \(trigger);\n-- end\n") == ["SELECT ';'", trigger])

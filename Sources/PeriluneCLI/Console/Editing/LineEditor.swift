@@ -53,6 +53,9 @@ protocol LineAssistant {
     /// Returns whether the text is a complete statement, which Enter finishes.
     func isComplete(_ text: String) -> Bool
 
+    /// Returns whether a line ends the incomplete statement before it, because it cannot belong to it.
+    func isSeparate(_ line: String, after text: String) -> Bool
+
     /// Returns the style of each character.
     func styles(of text: String) -> [TerminalStyle?]
 
@@ -66,6 +69,7 @@ protocol LineAssistant {
 /// The assistant for an answer in one line, which has no language.
 struct AnswerAssistant: LineAssistant {
     func isComplete(_ text: String) -> Bool { true }
+    func isSeparate(_ line: String, after text: String) -> Bool { false }
     func styles(of text: String) -> [TerminalStyle?] { Array(repeating: nil, count: text.count) }
     func completions(of textBeforeCursor: String, in text: String) -> Completions { Completions() }
     func indentation(after text: String) -> String { "" }

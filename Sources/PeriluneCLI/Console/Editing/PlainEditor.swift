@@ -17,6 +17,8 @@ final class PlainEditor: LineEditor {
         var start = 0
         /// A statement that was read ahead.
         var next: Statement?
+        /// A line that was read after the end of the last statement.
+        var nextLine: String?
     }
 
     private let state = Mutex(State())
@@ -64,10 +66,10 @@ final class PlainEditor: LineEditor {
 
     private func readStatement(_ assistant: any LineAssistant) -> Statement? {
         var text = "", start = 0
-        while let line = nextLine() {
-            let number = state.withLock { state in
-                state.count += 1
-                return state.count
+        while let (line, number) = takeLine() {
+            if !text.isEmpty, assistant.isSeparate(line, after: text) {
+                putBack(line)
+                return Statement(text: text, line: start)
             }
             if text.isEmpty { start = number }
             text += (text.isEmpty ? "" : "\n") + line
@@ -78,6 +80,27 @@ final class PlainEditor: LineEditor {
             }
         }
         return text.isEmpty ? nil : Statement(text: text, line: start)
+    }
+
+    /// Returns the next line and its number.
+    private func takeLine() -> (line: String, number: Int)? {
+        let former = state.withLock { state in
+            defer { state.nextLine = nil }
+            return state.nextLine
+        }
+        guard let line = former ?? nextLine() else { return nil }
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        return (line, number)
+    }
+
+    private func putBack(_ line: String) {
+        state.withLock { state in
+            state.nextLine = line
+            state.count -= 1
+        }
     }
 
     private static var hasInput: Bool {

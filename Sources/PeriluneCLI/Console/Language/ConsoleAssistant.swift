@@ -15,6 +15,12 @@ struct ConsoleAssistant: LineAssistant {
         }
     }
 
+    /// A console command ends an SQL statement that has no semicolon, unless it is in a quoted text or a comment.
+    func isSeparate(_ line: String, after text: String) -> Bool {
+        guard line.hasPrefix(":"), case .command(let name, _) = ConsoleInput(line), ConsoleInput(text).isSQL else { return false }
+        return ConsoleCommands.list.contains { $0.name == name } && SolidTokens(text).isClosed
+    }
+
     func styles(of text: String) -> [TerminalStyle?] { Highlighter.styles(of: text) }
 
     func completions(of before: String, in text: String) -> Completions {
