@@ -19,10 +19,26 @@ extension LuaArguments {
     /// - Parameter cure: What to write instead.
     func refuseSurplus(after most: Int, of function: String, cure: String? = nil) throws {
         guard count > most, !self[most + 1].isNil else { return }
+        throw BindingError.surplus(self[most + 1], after: most, of: function, cure: cure)
+    }
+}
+
+extension LuaMethodArguments {
+    /// Refuses more arguments than a method takes, which would be ignored. A surplus nil is not an error.
+    func refuseSurplus(after most: Int, of method: String) throws {
+        guard count > most, !self[most + 1].isNil else { return }
+        throw BindingError.surplus(self[most + 1], after: most, of: method)
+    }
+}
+
+extension BindingError {
+    fileprivate static func surplus(
+        _ argument: LuaValue, after most: Int, of function: String, cure: String? = nil
+    ) -> BindingError {
         let taken = most == 0 ? "no arguments" : most == 1 ? "one argument" : "at most \(most) arguments"
-        throw BindingError(
+        return BindingError(
             "argument",
-            "\(function): takes \(taken), got \(self[most + 1].shortDescription) as argument \(most + 1)"
+            "\(function): takes \(taken), got \(argument.shortDescription) as argument \(most + 1)"
                 + (cure.map { "; \($0)" } ?? ""))
     }
 }

@@ -130,6 +130,7 @@ final class DateBinding {
             "from_unix",
             .function(
                 state.makeFunction("perilune.date.from_unix") { [self] arguments in
+                    try arguments.refuseSurplus(after: 1, of: "perilune.date.from_unix")
                     if case .integer(let seconds) = arguments[1] { return [try make(DateTime(unixSeconds: seconds))] }
                     return [try make(DateTime(unixSeconds: arguments.get(1, as: Double.self)))]
                 }))
@@ -137,7 +138,8 @@ final class DateBinding {
             "from_julian_day",
             .function(
                 state.makeFunction("perilune.date.from_julian_day") { [self] arguments in
-                    [try make(DateTime(julianDay: arguments.get(1)))]
+                    try arguments.refuseSurplus(after: 1, of: "perilune.date.from_julian_day")
+                    return [try make(DateTime(julianDay: arguments.get(1)))]
                 }))
         try table.setFunction("from_database") { [self] arguments in
             Self.attempt { try make(readStoredDate(arguments[2])) }
@@ -248,6 +250,7 @@ extension DateBinding {
 
     private func defineDateMethods() throws {
         try dates.method("format") { [self] date, arguments in
+            try arguments.refuseSurplus(after: 2, of: "date:format")
             let local = try readZone(arguments, 2).map { try date.shifted(by: $0) }
             if case .string(let pattern) = arguments[1], pattern.bytes.contains(UInt8(ascii: "%")) {
                 return [.string(LuaString(try date.bytes(pattern: pattern.bytes, local: local)))]
@@ -255,16 +258,19 @@ extension DateBinding {
             let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
             return [.string(LuaString((local ?? date).text(as: format)))]
         }
-        try dates.method("iso8601") { date, _ in
-            [.string(LuaString(date.text(as: .ymdHMSS, separator: .t, marksUTC: true)))]
+        try dates.method("iso8601") { date, arguments in
+            try arguments.refuseSurplus(after: 0, of: "date:iso8601")
+            return [.string(LuaString(date.text(as: .ymdHMSS, separator: .t, marksUTC: true)))]
         }
         try dates.method("add") { [self] date, arguments in
+            try arguments.refuseSurplus(after: 1, of: "date:add")
             guard case .table(let spans) = arguments[1] else {
                 throw arguments.mismatch(1, expected: "a table, { days = 1 } for example")
             }
             return [try make(add(spans, to: date))]
         }
         try dates.method("start_of") { [self] date, arguments in
+            try arguments.refuseSurplus(after: 2, of: "date:start_of")
             guard case .string(let name) = arguments[1], let unit = DateTime.Unit(rawValue: name.description) else {
                 let names = DateTime.Unit.allCases.map(\.rawValue).joined(separator: ", ")
                 throw arguments.mismatch(1, expected: "one of \(names)")
@@ -273,9 +279,11 @@ extension DateBinding {
             return [try make(date.start(of: unit, in: offset))]
         }
         try dates.method("seconds_since") { [self] date, arguments in
-            [.number(date.seconds(since: try readDate(arguments[1])))]
+            try arguments.refuseSurplus(after: 1, of: "date:seconds_since")
+            return [.number(date.seconds(since: try readDate(arguments[1])))]
         }
         try dates.method("components") { [self] date, arguments in
+            try arguments.refuseSurplus(after: 2, of: "date:components")
             let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
             guard let offset = try readZone(arguments, 2) else { return [try make(DateParts(date, format: format))] }
             let zone = format.hasDate && format.hasTime ? offset(date.wholeUnixSeconds) / 60 : nil
@@ -378,10 +386,14 @@ extension DateBinding {
         }
         try components.property("format_name") { .string(LuaString($0.format.rawValue)) }
         try components.method("format") { [self] parts, arguments in
+            try arguments.refuseSurplus(after: 1, of: "date_components:format")
             let format = arguments[1].isNil ? nil : try readFormat(arguments[1])
             return [.string(LuaString(try parts.text(as: format)))]
         }
-        try components.method("date") { [self] parts, _ in [try make(DateTime(parts))] }
+        try components.method("date") { [self] parts, arguments in
+            try arguments.refuseSurplus(after: 0, of: "date_components:date")
+            return [try make(DateTime(parts))]
+        }
         try components.metamethod("__eq") { [self] arguments in
             [
                 .boolean(

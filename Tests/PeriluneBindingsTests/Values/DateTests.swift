@@ -209,6 +209,24 @@ import PeriluneLuaFileTools
             """)
     }
 
+    @Test func `surplus arguments of dates are refused`() async throws {
+        try await script(
+            """
+            local date = perilune.date("2026-03-01")
+            matches(fails("argument", date.add, date, { days = 1 }, 2), "takes one argument, got the integer 2 as argument 2")
+            matches(fails("argument", date.format, date, "YMD", "local", 3), "takes at most 2 arguments, got the integer 3")
+            matches(fails("argument", date.iso8601, date, 1), "takes no arguments, got the integer 1")
+            fails("argument", date.start_of, date, "day", "local", 3)
+            fails("argument", date.seconds_since, date, date, 3)
+            fails("argument", date.components, date, "YMD", "local", 3)
+            matches(fails("argument", perilune.date.from_unix, 1, 2), "takes one argument")
+            fails("argument", perilune.date.from_julian_day, 1, 2)
+            local parts = perilune.date_components("12:30")
+            fails("argument", parts.format, parts, "HM", 1)
+            fails("argument", parts.date, parts, 1)
+            """)
+    }
+
     @Test func `mistakes with dates are errors that list the options`() async throws {
         try await script(
             """
