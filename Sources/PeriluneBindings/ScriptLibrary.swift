@@ -25,7 +25,7 @@ final class ScriptLibrary {
         now = environment.now
         perilune = try state.makeTable()
         loader = try LibraryLoader(in: state, modules: modules)
-        dates = try DateBinding(in: state, now: environment.now)
+        dates = try DateBinding(in: state)
         try defineValues()
         try defineNatives()
         migrations.install(in: loader)
@@ -83,7 +83,7 @@ final class ScriptLibrary {
         try set(["open": pdb_open_blob_in_access], in: blobs)
         let methods: LuaTable = try databases.get("methods")
         try DatabaseVerbs.install(in: methods)
-        try DatabaseSnapshots.install(in: methods)
+        try DatabaseSnapshots.install(in: methods, natives: databases)
         try DatabaseCopies.install(in: methods, copies: makeNative("copies"))
         try defineTransactionDate(in: methods)
         let observers = try makeNative("observers")

@@ -16,7 +16,6 @@ import Testing
                     source: """
                         assert(perilune.context == "test")
                         assert(tostring(perilune.now()) == "2000-01-01 00:00:00.000")
-                        assert(perilune.date.now() == perilune.now())
                         assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
                         assert(perilune.uuid() == "00000000-0000-0000-0000-000000000001")
                         assert(db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")

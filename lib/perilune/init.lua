@@ -19,7 +19,7 @@ require "perilune.functions"(function(prefix, modules, names) on_first_call(owne
 local arity = require "perilune.runtime.arity"
 arity.limit_functions(perilune, "perilune.", { blob = 1 })
 arity.limit(databases.methods, "db:", {
-  path = 0, interrupt = 0, serialize = 0, snapshot = 0, has_snapshots = 0, checkpoint = 1, transaction_date = 0, is_inside_transaction = 0, prepare = 1,
+  path = 0, interrupt = 0, serialize = 0, snapshot = 0, checkpoint = 1, transaction_date = 0, is_inside_transaction = 0, prepare = 1,
 })
 databases.set_write_options(function(...) return require("perilune.events.write_options")(...) end)
 perilune.excluded = setmetatable({}, { __index = function(_, name)

@@ -36,7 +36,7 @@ local function prepare()
     { "prepared", function() return db:prepare("SELECT * FROM author WHERE id = ?") end },
     { "row", function() return db:fetch_one("SELECT * FROM book") end }, { "cursor", function() return db:rows("SELECT * FROM book") end },
     { "column", function() return Book.columns.title end }, { "column", function() return perilune.column("title") end },
-    { "column", function() return perilune.sql("title || ?", 1) end }, { "date", function() return perilune.date.now() end },
+    { "column", function() return perilune.sql("title || ?", 1) end }, { "date", function() return perilune.now() end },
     { "db", perilune.queue }, { "db", function() return closed end }, { "enum", function() return perilune.enum{ "a", "b" } end },
     { "migrator", function()
       local migrator = perilune.migrator()

@@ -93,9 +93,8 @@ package enum ScriptNames {
 
     /// The methods of rows that a column can hide.
     private static let rowMethods: Set = [
-        "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "julian_date", "pairs",
-        "require",
-        "storage_class", "string", "to_table", "unpack", "values", "with_blob",
+        "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "pairs", "require",
+        "storage_class", "string", "to_table", "unpack", "values",
     ]
 
     /// Returns help for a name of another library, for `assert.equal`, and for a column that hides the row method of the same name, as in

@@ -7,14 +7,14 @@ internal import PeriluneLua
 ///
 /// A snapshot has its own connection with a read transaction that stays open.
 enum DatabaseSnapshots {
-    /// Adds the method `snapshot`.
-    static func install(in methods: LuaTable) throws {
+    /// Adds the method `snapshot`, and the function `has_snapshots` for the library.
+    static func install(in methods: LuaTable, natives: LuaTable) throws {
         try methods.setFunction("snapshot") { arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:snapshot")
             return try SQLiteError.telling { [try makeSnapshot(of: handle.database, in: arguments.state)] }
         }
-        try methods.setFunction("has_snapshots") { arguments in
-            [.boolean(try DatabaseHandle(arguments, 1, for: "db:has_snapshots").database.writer is DatabasePool)]
+        try natives.setFunction("has_snapshots") { arguments in
+            [.boolean(try DatabaseHandle(arguments, 1, for: "has_snapshots").database.writer is DatabasePool)]
         }
     }
 

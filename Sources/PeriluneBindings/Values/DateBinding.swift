@@ -6,15 +6,11 @@ internal import PeriluneRecords
 final class DateBinding {
     let dates: LuaUserdataType<DateTime>
     let components: LuaUserdataType<DateParts>
-    private let now: () throws -> DateTime
 
     /// Creates the two userdata types.
-    ///
-    /// - Parameter now: Returns the time for `perilune.now()` and `perilune.date.now()`.
-    init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
+    init(in state: LuaState) throws {
         dates = try state.makeInlineUserdataType("date", of: DateTime.self)
         components = try state.makeUserdataType("date components", of: DateParts.self)
-        self.now = now
         // Messages name the methods after it: `date_components:format`.
         try components.metatable.rawSet("__receiver", "date_components")
         try defineDateProperties()
@@ -46,6 +42,7 @@ final class DateBinding {
         ("strftime to_string tostring text to_s toString pretty", "use date:format(\"%Y-%m-%d %H:%M\"), or tostring(date)"),
         ("iso iso_format isoformat to_iso toISOString iso_string", "use date:iso8601()"),
         ("timestamp unix_time epoch to_unix time getTime seconds_since_epoch", "use date.unix"),
+        ("unix_seconds", "use math.floor(date.unix)"),
         (
             "end_of end_of_day end_of_month end_of_year",
             "use date:start_of(\"month\"):add{ months = 1 } for the end, which is exclusive"
@@ -125,7 +122,6 @@ final class DateBinding {
     func makeDateTable(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable()
         try table.set("name", "date")
-        try table.setFunction("now") { [self] _ in [try make(now())] }
         try table.set(
             "from_unix",
             .function(
@@ -243,8 +239,10 @@ extension DateBinding {
         for (name, path) in integers {
             try dates.property(name) { .integer(Int64($0[keyPath: path])) }
         }
-        try dates.property("unix") { .number($0.unixSeconds) }
-        try dates.property("unix_seconds") { .integer($0.wholeUnixSeconds) }
+        // A whole number of seconds is an integer, as `os.time` returns it.
+        try dates.property("unix") { date in
+            date.microsecond == 0 ? .integer(date.wholeUnixSeconds) : .number(date.unixSeconds)
+        }
         try dates.property("julian_day") { .number($0.julianDay) }
     }
 

@@ -17,7 +17,7 @@ end
 
 --- Returns the start of an hour, a number of hours from now.
 local function hour(count)
-  local now = perilune.now().unix_seconds
+  local now = math.floor(perilune.now().unix)
   return perilune.date.from_unix(now - now % 3600 + count * 3600)
 end
 

@@ -219,7 +219,7 @@ end)
 test("a custom timestamp type can be defined", function()
   local timestamp = perilune.value_type{
     name = "timestamp",
-    to_database = function(date) return date.unix_seconds end,
+    to_database = function(date) return math.floor(date.unix) end,
     from_database = function(seconds) return perilune.date.from_unix(seconds) end,
   }
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at INTEGER)"

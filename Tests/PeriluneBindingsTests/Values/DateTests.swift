@@ -193,7 +193,7 @@ import PeriluneLuaFileTools
             equal(tostring(date:start_of("year", "Europe/Berlin")), "2025-12-31 23:00:00.000")
             equal(tostring(date:start_of("week", "Europe/Berlin")), "2026-06-28 22:00:00.000")
             equal(tostring(date:start_of("hour", "Asia/Tehran")), "2026-06-30 22:30:00.000")
-            equal(date:format("%Y-%m-%d %H:%M:%S", "local"), os.date("%Y-%m-%d %H:%M:%S", date.unix_seconds))
+            equal(date:format("%Y-%m-%d %H:%M:%S", "local"), os.date("%Y-%m-%d %H:%M:%S", math.floor(date.unix)))
             """)
     }
 
@@ -206,6 +206,18 @@ import PeriluneLuaFileTools
             equal(start("2018-02-18 02:30", "America/Sao_Paulo"), "2018-02-17 02:00:00.000")
             equal(start("2024-11-03 12:00", "America/Havana"), "2024-11-03 04:00:00.000")
             equal(start("2024-11-03 05:30", "America/Havana"), "2024-11-03 04:00:00.000")
+            """)
+    }
+
+    @Test func `the Unix seconds of a date are an integer if they have no fraction`() async throws {
+        try await script(
+            """
+            local whole, part = perilune.date("2026-03-01 00:00:01"), perilune.date("1969-12-31 23:59:58.500")
+            equal({ whole.unix, math.type(whole.unix) }, { 1772323201, "integer" })
+            equal({ part.unix, math.floor(part.unix) }, { -1.5, -2 })
+            equal(os.date("!%S", perilune.date("2026-03-01 00:00:07").unix), "07")
+            matches(fails("unknown_member", function() return whole.unix_seconds end), "use math.floor(date.unix)")
+            matches(fails(nil, function() return perilune.date.now() end), "use perilune.now()")
             """)
     }
 

@@ -104,7 +104,7 @@ import PeriluneLuaFileTools
             """
             local timestamp = perilune.value_type{
               name = "timestamp",
-              to_database = function(date) return date.unix_seconds end,
+              to_database = function(date) return math.floor(date.unix) end,
               from_database = function(seconds) return math.type(seconds) == "integer" and perilune.date.from_unix(seconds) or nil end,
             }
             db:execute("CREATE TABLE event (at INTEGER)")

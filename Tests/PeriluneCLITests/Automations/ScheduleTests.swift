@@ -9,7 +9,7 @@ import Testing
             local finish = os.time() + 366 * 86400
             for _, text in ipairs{ ... } do
               perilune.schedule(text, function(due)
-                if due.unix_seconds < finish then print(text .. " | " .. os.date("%m-%d %H:%M %z", due.unix_seconds)) end
+                if math.floor(due.unix) < finish then print(text .. " | " .. os.date("%m-%d %H:%M %z", math.floor(due.unix))) end
               end)
             end
             perilune.sleep("366d")

@@ -126,7 +126,7 @@ import Testing
             source: """
                 local schedule, duration = ...
                 local times = {}
-                perilune.schedule(schedule, function(due) times[#times + 1] = os.date("%Y-%m-%d %H:%M", due.unix_seconds) end)
+                perilune.schedule(schedule, function(due) times[#times + 1] = os.date("%Y-%m-%d %H:%M", math.floor(due.unix)) end)
                 perilune.sleep(duration)
                 return table.concat(times, ", ")
                 """, arguments: schedule, duration)

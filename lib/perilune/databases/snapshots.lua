@@ -36,7 +36,7 @@ function public:write_then_read(write, read)
   checks.block(place .. ": argument 1", write)
   checks.block(place .. ": argument 2", read)
   -- A database with one connection has no snapshots; it is read immediately after the write.
-  if not self:has_snapshots() then return self:read(read, self:write(write)) end
+  if not databases.has_snapshots(self) then return self:read(read, self:write(write)) end
   return read_snapshot(read, self:write_without_transaction(write_and_take, write))
 end
 

@@ -124,7 +124,7 @@ function automation_times.read_schedule(place, options)
     if due then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
     local handle
     handle = schedule.start(parsed, function(due_date)
-      local late = os.time() - due_date.unix_seconds - (jitter or 0)
+      local late = os.time() - math.floor(due_date.unix) - (jitter or 0)
       if max_late and late > max_late then
         record_next(host, handle.due)
         return host.skip({ kind = "schedule", due = tostring(due_date) }, ("the due time %s came %d seconds late"):format(due_date, late // 1))

@@ -86,14 +86,14 @@ function durable_values.install()
   replace(os, "time", function(original)
     return function(...)
       local values = (...) == nil and current()
-      return values and perilune.date(values.now_text).unix_seconds or original(...)
+      return values and math.floor(perilune.date(values.now_text).unix) or original(...)
     end
   end)
   replace(os, "date", function(original)
     return function(format, time, ...)
       local values = time == nil and current()
       if not values then return original(format, time, ...) end
-      return original(format or "%c", perilune.date(values.now_text).unix_seconds)
+      return original(format or "%c", math.floor(perilune.date(values.now_text).unix))
     end
   end)
 end

@@ -24,6 +24,11 @@ function databases.guarded(db, f, ...) end
 ---@return any ...
 function databases.unenforced(db, f, ...) end
 
+--- Returns whether a database is a pool, which can make snapshots.
+---@param db perilune.database
+---@return boolean
+function databases.has_snapshots(db) end
+
 --- Sets the function that `db:write` calls with its arguments if the first is a table of options.
 ---@param f fun(db: perilune.database, options: table, ...): ...
 function databases.set_write_options(f) end

@@ -385,6 +385,7 @@ sections.column = {
 -- Databases -------------------------------------------------------------------------------------------------------------------------
 
 sections.database = {
+  ["has_snapshots can_snapshot"] = "use db:snapshot(), which raises an error if the database is not a pool",
   ["sqlite_version library_version"] = "use db:fetch_value(\"SELECT sqlite_version()\")",
   ["in_memory is_in_memory is_memory"] = "use db:path() == \":memory:\"",
   ["row_factory dict_factory set_row_factory"] = "rows have their columns as fields, row.name and row[1]; row:to_table() returns a plain table",
@@ -666,7 +667,7 @@ sections.blob = {
 }
 sections.date = {
   ["parse from_string from_text of new create make from_iso8601 fromisoformat from_iso parse_iso strptime"] = "use perilune.date(\"2026-03-01\")",
-  ["today utcnow utc_now current current_date"] = "use perilune.now(), or perilune.now():start_of(\"day\")",
+  ["now today utcnow utc_now current current_date"] = "use perilune.now(), or perilune.now():start_of(\"day\")",
   ["from_timestamp fromtimestamp from_seconds from_epoch timestamp from_unix_seconds from_time at"] = "use perilune.date.from_unix(seconds)",
   ["from_components components from_parts from_ymd date ymd from_fields from_table"] = "use perilune.date{ year = 2026, month = 3, day = 1 }",
   ["is_date isdate is_a"] = "use perilune.date.is(value)", ["format strftime iso8601 tostring"] = "use date:format(\"%Y-%m-%d\") on a date",

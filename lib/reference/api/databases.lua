@@ -481,14 +481,6 @@ function db:write_then_read(write, read) end
 ---@access any
 function db:snapshot() end
 
----Returns whether the database is a pool, so that `db:snapshot` can be called.
----```lua
----print(perilune.queue():has_snapshots())  --> false
----```
----@return boolean
----@raises none
-function db:has_snapshots() end
-
 ---Returns the time of the transaction: the time of its first call in the transaction. Outside of transactions it is the current time. It
 ---uses the clock of the context, as `perilune.now` does.
 ---```lua

@@ -25,8 +25,7 @@
 ---@field microsecond integer the fraction of the second, in microseconds
 ---@field weekday integer from 0, Sunday, to 6, Saturday
 ---@field day_of_year integer from 1
----@field unix number seconds since 1970, with a fraction
----@field unix_seconds integer whole seconds since 1970
+---@field unix number seconds since 1970: an integer, or a float if they have a fraction
 ---@field julian_day number
 ---@operator add(number): perilune.date
 ---@operator sub(number): perilune.date
@@ -115,14 +114,6 @@ function date:components(format, zone) end
 ---@overload fun(value: string|number|perilune.date|perilune.date_components|table): perilune.date
 ---@field name string
 local date_type = {}
-
----Returns the current date and time, as `perilune.now` does.
----```lua
----print(perilune.date.now().year >= 2000)  --> true
----```
----@return perilune.date
----@raises none
-function perilune.date.now() end
 
 ---Returns the date for a number of Unix seconds.
 ---```lua

@@ -31,7 +31,7 @@ end
 local function is_now(value)
   local now = perilune.now()
   if math.type(value) then
-    return value == now.unix or value == now.unix_seconds
+    return value == now.unix or value == math.floor(now.unix)
   end
   if type(value) == "string" then
     if #value <= 10 then return value == now:format("%Y-%m-%d") or value == now:format("%H:%M:%S") end
@@ -158,7 +158,7 @@ end
 
 local function now_for(column)
   local now = perilune.now()
-  return column.affinity == "integer" and now.unix_seconds or now
+  return column.affinity == "integer" and math.floor(now.unix) or now
 end
 
 --- Returns the value of a cell for a column.
