@@ -27,7 +27,7 @@ import Testing
         ("local queue = perilune.queue() return queue:read({}, 5)", "db:read: argument 1: expected a function"),
         ("local function f() return db:write('x') end return f()", "db:write: argument 1"),
         ("db:observe(print, { foo = 1 })", "db:observe: no option `foo`. Available: "),
-        ("return db:write({ foo = 1 }, print)", "no option `foo`. Available: "),
+        ("return db:write({ foo = 1 }, print)", "db:write: no option `foo`. Available: "),
         ("perilune.queue(nil, { foo = 1 })", "perilune.queue: no option `foo`. Available: "),
         ("return perilune.queue(nil, { journal = 'wal' })", "perilune.queue: no option `journal`; did you mean `journal_mode`?"),
     ])

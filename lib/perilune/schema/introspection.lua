@@ -221,7 +221,6 @@ function public:fetch_values_as(wanted, sql, ...)
 end
 
 --- Raises for a table that does not exist. Suggests none of the library's own tables.
--- @tparam ?boolean allows_views whether the name may also name a view
 function introspection.raise_unknown_table(db, name, allows_views)
   local names = db:tables()
   for index = #names, 1, -1 do
