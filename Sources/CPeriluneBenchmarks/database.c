@@ -18,7 +18,7 @@ int reference_open_database(lua_State *L) {
     reference_database *database = lua_newuserdatauv(L, sizeof *database, 0);
     database->handle = NULL;
     luaL_setmetatable(L, database_type);
-    /* The flags, and foreign keys, as GRDB has them. */
+    /* Opens with the flags of GRDB's connections, and enforces foreign keys. */
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &database->handle, flags, NULL) != SQLITE_OK) return reference_raise(L, database->handle);
     sqlite3_exec(database->handle, "PRAGMA foreign_keys = ON", NULL, NULL, NULL);
@@ -33,7 +33,7 @@ static int execute(lua_State *L) {
     return 0;
 }
 
-/* Statements that are still there keep the connection alive until they are collected. */
+/* Statements that are not collected yet keep the connection alive. */
 static int close(lua_State *L) {
     reference_database *database = luaL_checkudata(L, 1, database_type);
     sqlite3_close_v2(database->handle);

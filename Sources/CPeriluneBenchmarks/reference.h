@@ -40,7 +40,7 @@ sqlite3 *reference_check_database(lua_State *L);
 /* Prepares the SQL text at argument 2 and pushes its statement. [-0, +1] */
 reference_statement *reference_push_statement(lua_State *L, sqlite3 *connection);
 
-/* Pushes a column of the row that the statement stands on. [-0, +1] */
+/* Pushes a column of the statement's current row. [-0, +1] */
 void reference_push_column(lua_State *L, sqlite3_stmt *statement, int column);
 
 /* Raises SQLite's message. */

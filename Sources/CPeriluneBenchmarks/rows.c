@@ -12,7 +12,7 @@ void reference_push_column(lua_State *L, sqlite3_stmt *statement, int column) {
         lua_pushnumber(L, sqlite3_column_double(statement, column));
         break;
     case SQLITE_TEXT: {
-        /* The text first: it may convert the value, which changes the number of bytes. */
+        /* Reads the text first, because reading may convert the value, which changes the number of bytes. */
         const char *text = (const char *)sqlite3_column_text(statement, column);
         lua_pushlstring(L, text, (size_t)sqlite3_column_bytes(statement, column));
         break;
@@ -43,7 +43,7 @@ static void push_names(lua_State *L, const reference_statement *statement) {
     }
 }
 
-/* Builds the row's table. The names stand at `first_name` and above. [-0, +1] */
+/* Builds the row's table. The names are at `first_name` and above. [-0, +1] */
 static void push_row(lua_State *L, const reference_statement *statement, int first_name) {
     lua_createtable(L, 0, statement->column_count);
     for (int i = 0; i < statement->column_count; i++) {
@@ -54,7 +54,7 @@ static void push_row(lua_State *L, const reference_statement *statement, int fir
     }
 }
 
-/* database:fetch_all(sql): an array of tables. The names are interned once, the collector rests during the loop. */
+/* The names are interned once, and the collector is stopped during the loop. */
 int reference_fetch_all(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     lua_newtable(L);
@@ -70,8 +70,8 @@ int reference_fetch_all(lua_State *L) {
     return 1;
 }
 
-/* The same in the way of lsqlite3's nrows: each name pushed for each row, a table of unknown size, the collector at
-** work. It shows what the care above is worth. */
+/* Like fetch_all, in the way of lsqlite3's nrows: pushes each name for each row, does not presize tables, and leaves the collector running.
+** Shows the effect of these optimizations. */
 int reference_fetch_all_by_name(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     lua_newtable(L);
@@ -94,7 +94,7 @@ static int next_tuple(lua_State *L) {
     return statement->column_count;
 }
 
-/* database:tuples(sql): for a generic `for`, one value a column. */
+/* database:tuples(sql): for a generic `for`, with one value per column. */
 int reference_tuples(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     luaL_argcheck(L, statement->column_count <= LUA_MINSTACK, 2, "too many columns");
@@ -115,7 +115,7 @@ static int next_row(lua_State *L) {
     return 1;
 }
 
-/* database:rows(sql): for a generic `for`, one table a row. The names are upvalues of the iterator. */
+/* database:rows(sql): for a generic `for`, with one table per row. The names are upvalues of the iterator. */
 int reference_rows(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     luaL_argcheck(L, statement->column_count < 200, 2, "too many columns");

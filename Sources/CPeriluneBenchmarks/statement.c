@@ -1,4 +1,4 @@
-/* Prepared statements, called over and over. */
+/* Prepared statements, for repeated calls. */
 #include "reference.h"
 
 static const char statement_type[] = "reference.statement";

@@ -1,4 +1,4 @@
-/* Opens states, and the standard libraries that they are granted. Only this file depends on every folder. */
+/* Opens states, and the standard libraries that the host allows. Only this file depends on every folder. */
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -6,7 +6,7 @@
 
 /* MARK: - Text chunks only */
 
-/* load(chunk, name, mode, environment) of the base library with the mode "t", whatever the script says. */
+/* Calls load(chunk, name, "t", environment) of the base library, regardless of the script's mode. */
 static int load_text(lua_State *L) {
     if (plua_refuse_mode(L)) return 2;
     int argument_count = lua_gettop(L);
@@ -79,7 +79,7 @@ static void open_base(lua_State *L, unsigned which) {
 
 /* MARK: - The other libraries */
 
-/* Opens a library and keeps only the named functions of it; all if `kept` is NULL. */
+/* Opens a library and keeps only its named functions; all if `kept` is NULL. */
 static void open_library(lua_State *L, const char *name, lua_CFunction open, const char *const *kept) {
     luaL_requiref(L, name, open, 1);
     if (kept) {
@@ -99,7 +99,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
     plua_pop(L, 1);
 }
 
-/* Hides the metatable: a script that reached it could change string operations of the host's own modules. [-0, +0, m] */
+/* Hides the metatable: scripts could otherwise change string operations of the host's own modules. [-0, +0, m] */
 static void protect_string_metatable(lua_State *L) {
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);
@@ -118,7 +118,7 @@ static void open_string(lua_State *L, unsigned which) {
     plua_pop(L, 1);
 }
 
-/* Calls `limit` with the library's table on top, if there is such a library. */
+/* Calls `limit` with the library's table on top of the stack, if the library exists. */
 static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
     if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
     plua_pop(L, 1);
@@ -165,9 +165,9 @@ static void limit_string_methods(lua_State *L) {
     plua_pop(L, 1);
 }
 
-/* Replaces the library functions that a count hook cannot interrupt or that could swallow the end of a run:
-** pcall, xpcall, setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format,
-** table.concat/insert/remove/move/sort/unpack, debug.sethook/setmetatable. Those that are absent from the globals stay absent. [-0, +0, m] */
+/* Replaces the library functions that a count hook cannot interrupt or that could hide the end of a run: pcall, xpcall, setmetatable, load,
+** collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format, table.concat/insert/remove/move/sort/unpack,
+** debug.sethook/setmetatable. Functions missing from the globals stay missing. [-0, +0, m] */
 static int open_limited(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);

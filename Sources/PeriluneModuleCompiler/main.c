@@ -60,7 +60,7 @@ static void push_text(lua_State *L, const char *file) {
     luaL_pushresult(&text);
 }
 
-/* Returns the part of a path behind its last folder `lib`, by which errors call the module. */
+/* Returns the part of a path after its last folder `lib`, which errors use as the module's name. */
 static const char *path_in_library(const char *file) {
     const char *found = file;
     for (const char *next = file; (next = strstr(next, "/lib/")) != NULL;) found = next += strlen("/lib/");

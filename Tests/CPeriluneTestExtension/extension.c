@@ -17,7 +17,7 @@ static void thrice(sqlite3_context *context, int count, sqlite3_value **values) 
 
 int sqlite3_extension_init(sqlite3 *db, char **message, const struct sqlite3_api_routines *api) {
     (void)message;
-    /* Once: functions of other connections read it at any time. One loads after the other. */
+    /* Set only once, because functions of other connections read it at any time. Extensions are loaded one after the other. */
     if (!sqlite3_api) SQLITE_EXTENSION_INIT2(api);
     return sqlite3_create_function_v2(db, "thrice", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC, NULL, thrice, NULL, NULL, NULL);
 }

@@ -20,16 +20,16 @@ typedef struct {
     double processor;
 } perilune_process_time;
 
-/* Runs a program, found by PATH, to its end; the list of arguments ends with NULL. Returns the time from spawning to its
-** exit; -1 for both if it cannot be run or fails. */
+/* Runs a program, found by PATH, until it exits; the list of arguments ends with NULL. Returns the time from spawning to its exit; -1 for
+** both if it cannot be run or fails. */
 perilune_process_time perilune_time_process(char *const *arguments);
 
-/* Has threads read one row after the other by a statement with one parameter, each on a connection of its own. Returns the time
-** from the first begin to the last end; -1 if a statement failed. */
+/* Makes threads read one row after the other by a statement with one parameter, each on its own connection. Returns the time from the first
+** begin to the last end; -1 if a statement failed. */
 double perilune_time_readers(const char *path, const char *sql, int threads, int count);
 
-/* Runs a statement with two parameters in one transaction, for each number up to `count`: it gets the text "code NUMBER", and the number.
-** Returns the time in seconds; -1 if it failed. */
+/* Runs a statement with two parameters in one transaction, once for each number up to `count`: the parameters are the text "code NUMBER"
+** and the number. Returns the time in seconds; -1 if it failed. */
 double perilune_time_upserts(const char *path, const char *sql, int count);
 
 #endif

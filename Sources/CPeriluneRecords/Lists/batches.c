@@ -9,8 +9,8 @@
 /* If two rows had consecutive ids, the next ones will too: SQLite chooses random ids only when the largest id is taken. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
 
-/* Rows for one statement. On the stack from TOP on: a first record with its column set and table layout, the names of the table layout's columns, the
-** statement in both forms, then each record with its values. */
+/* Rows for one statement. On the stack from TOP on: a first record with its column set and table layout, the names of the table layout's
+** columns, the statement in both forms, then each record with its values. */
 typedef struct {
     prec_record_write work;
     prec_mask mask; /* all columns, but the row id only if all records have it */
@@ -25,7 +25,8 @@ typedef struct {
 /* The least number of rows for which a separate statement pays off. In a cluster, each statement is a message that is sent ahead. */
 static int fewest_rows_of(const prec_insertion *insertion) { return insertion->is_ahead ? 1 : fewest_rows; }
 
-/* How many rows the next statement is to have; 0 if records go one by one. (Measured: with more rows, none costs less.) */
+/* Returns how many rows the next statement inserts; 0 if records are inserted one by one. (Measured: more rows do not
+** make it faster.) */
 static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer left) {
     static const int sizes[] = {128, 48, fewest_rows, 4, 1};
     int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
@@ -135,7 +136,7 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
     return true;
 }
 
-/* Binds a number or a string on top of the stack, and packs it. Returns false if the column has it another way. */
+/* Binds a number or a string on top of the stack, and packs it. Returns false if the column stores it in another form. */
 static inline bool take_usual(lua_State *L, batch *batch, int parameter, const prec_record_column *known, int type) {
     sqlite3_stmt *handle = batch->work.call.statement->handle;
     prec_packer *packer = &batch->packer;
@@ -160,7 +161,8 @@ static inline bool take_usual(lua_State *L, batch *batch, int parameter, const p
     return true;
 }
 
-/* Binds the value on top of the stack, which stays there, and packs it. Returns false if it is not as simple as that. */
+/* Binds the value on top of the stack, which stays there, and packs it. Returns false for values that need more than binding: objects,
+** tables, and nil in a column with a default. */
 static inline bool take_value(lua_State *L, batch *batch, int parameter, int column, int type) {
     const prec_record_column *known = &batch->work.layout->columns[column];
     if (take_usual(L, batch, parameter, known, type)) return true;

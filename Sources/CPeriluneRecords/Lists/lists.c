@@ -56,7 +56,7 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
     lua_settop(L, TOP);
 }
 
-/* Whether a statement that was sent ahead has failed, or has done something else than was expected. */
+/* Returns whether a statement that was sent ahead has failed, or had an unexpected result. */
 static bool has_failed_ahead(const prec_insertion *insertion) {
     return insertion->is_ahead && insertion->database && *insertion->database->remote.failure_count != insertion->failure_count;
 }
@@ -119,8 +119,8 @@ static bool try_insertion(lua_State *L, prec_insertion *insertion) {
 /*
 ** Stack: class, database or nil, list. Returns the list of records.
 **
-** Of statements that were sent ahead, later ones have run when it is known that one has failed. Nothing of them is left, and they run again, one
-** after the other, to find which record is to blame.
+** Statements are sent ahead: when one fails, later ones have already run. All of them are undone, and run again one after the other, to
+** find the record that caused the failure.
 */
 int prec_insert_all(lua_State *L) {
     prec_insertion insertion = {.last_rowid = -1, .present = {.first = 1}, .is_ahead = true};

@@ -56,11 +56,10 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Binds the value at `index` for a column. May push a value that must stay on the stack. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Binds a value to be written. Raises if the column does not declare to hold it. [-0, +0, v] */
+/* Binds a value to be written. Raises if the column's declared type does not allow it. [-0, +0, v] */
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Returns whether the value at an index has a type that the column declares to hold, if this can be decided immediately.
-** [-0, +0, -] */
+/* Returns whether the column's declared type allows the value at an index, if this can be decided immediately. [-0, +0, -] */
 static inline bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
     if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
     if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;

@@ -3,10 +3,10 @@
 
 #include <perilune_long_functions.h>
 
-/* SQLite's instructions between two looks at flag, clock and budget. */
+/* The number of SQLite instructions between two checks of the flag, the clock and the budget. */
 enum { instructions_per_look = 10000 };
 
-/* SQLite's instructions count like Lua's. */
+/* SQLite's instructions count against the budget like Lua's. */
 static int poll_progress(void *user_data) {
     pdb_connection *connection = user_data;
     plua_context *context = connection->database->rows->context;
@@ -22,7 +22,7 @@ static int fail_with_cancellation(lua_State *L) {
     return plua_pcall(L, 0, 0);
 }
 
-/* Runs the body. One that has come to its end after its time has failed: nothing of it is committed. */
+/* Runs the body. Fails the run if its time is over when the body returns, so that nothing is committed. */
 static int call_body(lua_State *L, pdb_state *rows, int argument_count) {
     int status = plua_pcall(L, argument_count, LUA_MULTRET);
     if (status != LUA_OK || plua_poll(rows->context) == PLUA_CANCEL_NONE) return status;
@@ -213,7 +213,7 @@ int pdb_begin_read(sqlite3 *handle) {
     return sqlite3_exec(handle, "BEGIN DEFERRED TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Nothing was written, so that both ends are the same; a commit is not reported to observers as a rollback would be. */
+/* Nothing was written, so a commit and a rollback have the same effect; observers are not notified of the commit. */
 int pdb_end_read(sqlite3 *handle) {
     if (sqlite3_get_autocommit(handle)) return SQLITE_OK;
     pdb_end_interruption(handle);
@@ -221,7 +221,7 @@ int pdb_end_read(sqlite3 *handle) {
     return code == SQLITE_OK ? code : sqlite3_exec(handle, "ROLLBACK TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Raises the error of an access request, now that no Swift frame is left. */
+/* Raises the error of an access request after all Swift frames have returned. */
 static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
     if (request->status != LUA_OK) {
         pdb_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
@@ -253,7 +253,7 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     return finish(L, rows, &request, result, base);
 }
 
-/* In a transaction, or in a savepoint if there is one. Sets `has_written` if a transaction was committed. */
+/* Runs a request in a transaction, or in a savepoint if a transaction is open. Sets `has_written` if a transaction was committed. */
 static int nest(pdb_state *rows, pdb_access_request *request) {
     pdb_connection *connection = request->connection;
     bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
@@ -294,7 +294,7 @@ int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int arg
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
     sqlite3 *handle = access->connection->handle;
-    /* The statements of a block in autocommit see a single state of the database. Nodes of a cluster know no such transaction. */
+    /* The statements of a reading block see the same state of the database, even in autocommit. A cluster has no such transaction. */
     bool begins = !access->in_transaction && !access->runs_deferred_callbacks && !pdb_is_remote(access->database) &&
                   sqlite3_get_autocommit(handle) && pdb_begin_read(handle) == SQLITE_OK;
     run_reading(&request, access->in_transaction || begins);

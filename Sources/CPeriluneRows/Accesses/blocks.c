@@ -69,14 +69,14 @@ static int run_block(lua_State *L) {
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
 
-/* The same, for a guard that more than one call is made in. */
+/* Like run_block, for a guard in which several calls are made. */
 static int run_guarded_block(lua_State *L) {
     pdb_state_of(L)->access->is_taken = true;
     return run_block(L);
 }
 
-/* Runs a block while the connection does not enforce foreign keys. The function's first argument after the handle is whether they were
-** enforced. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
+/* Runs a block while the connection does not enforce foreign keys. The function receives, after the handle, whether they were enforced
+** before. A PRAGMA has no effect inside a transaction, because SQLite counts the violations that a commit refuses. The function must
 ** therefore leave as many violations as it found: it checks the keys itself. */
 static int run_unenforced_block(lua_State *L) {
     sqlite3 *handle = pdb_state_of(L)->access->connection->handle;

@@ -115,7 +115,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle);
 ** functions to NULL. A function raises nothing unless its comment allows it.
 */
 typedef struct pdb_connection_hooks {
-    /* An access of its own starts on the connection. `grdb` is set. */
+    /* An access has started to use the connection outside of other accesses. `grdb` is set. */
     void (*will_begin)(lua_State *L, pdb_connection *connection);
     /* A savepoint of a block starts. The result is passed to did_end_savepoint. */
     size_t (*will_begin_savepoint)(pdb_connection *connection);
@@ -219,7 +219,7 @@ pdb_statement *pdb_push_statement(lua_State *L, int sql_index);
 ** only a few at a time. [-0, +(0|1), e] */
 pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index, int holder);
 
-/* A prepared statement as scripts hold it: a text that is compiled for whichever connection it is used on. */
+/* A prepared statement as scripts see it: a text, compiled for each connection on which it is used. */
 typedef struct {
     pdb_database *database;
     uint64_t token;

@@ -96,7 +96,7 @@ void pdb_push_database_object(lua_State *L, int index) {
 /* MARK: - Databases and connections */
 
 int pdb_release_add(pdb_release_list *list, void *object) {
-    /* Without memory the object leaks. A finalizer can do nothing else. */
+    /* Without memory the object leaks, because a finalizer cannot report the error. */
     if (!PLUA_ADD_ROOM(list->objects, list->count, list->capacity)) return -1;
     list->objects[list->count++] = object;
     return 0;
@@ -131,8 +131,8 @@ static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value 
 }
 
 /*
-** fts3_tokenizer hands out pointers and calls pointers that it is given, so scripts must not have it. The configuration option is
-** not enough, because bound arguments pass it. This function replaces it.
+** fts3_tokenizer returns pointers and calls pointers that it receives, so scripts must not call it. The configuration option is not enough,
+** because bound arguments pass it. This function replaces it.
 */
 static void replace_tokenizer(sqlite3 *handle) {
     sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
@@ -150,7 +150,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
-    /* No PRAGMA of a script may make a later rollback, or another program, destroy the file. */
+    /* No PRAGMA of a script may have the effect that a later rollback, or another program, destroys the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     replace_tokenizer(handle);
     database->rows->callbacks.did_connect(handle);

@@ -62,7 +62,7 @@ static void unmark_rowid(pdb_statement *statement) {
 void pdb_end_run(pdb_statement *statement) {
     if (!statement->in_use) return;
     if (statement->has_marked_rowid) unmark_rowid(statement);
-    /* A trace that shows values is called at the end of a run, too, when the bytes of a collected cursor may be gone. */
+    /* SQLite calls a trace that shows values at the end of a run, too, when the bytes of a collected cursor may have been freed. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
     /* The bytes of bound strings belong to Lua, which may now collect them. They stay bound, because clearing them costs more:

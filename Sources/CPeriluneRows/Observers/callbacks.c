@@ -11,7 +11,7 @@
 /* The registry key of the function that handles errors of did_commit and did_rollback. */
 static const char pdb_callback_failure_key;
 
-/* Ends of transactions that an observer's own transactions may bring about, one in the other. */
+/* The maximum nesting of observers' transactions, each begun by the end of another one. */
 enum { deepest_deferral = 16 };
 
 typedef struct {
@@ -27,7 +27,7 @@ struct pdb_deferred_callbacks {
 
 bool pdb_is_own(const pdb_observer *observer) { return plua_running_context() == observer->context; }
 
-/* The coroutine on which an observer can be called, or NULL: it is not its state that runs, or the run is to end. */
+/* Returns the coroutine on which an observer can be called; NULL if another state runs, or the run is about to end. */
 static lua_State *coroutine_for(const pdb_observer *observer) {
     plua_context *context = plua_running_context();
     if (context == NULL || context != observer->context || plua_cancel_reason_of(context) != PLUA_CANCEL_NONE) return NULL;
@@ -278,7 +278,7 @@ static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
     lua_pushcfunction(L, run_deferred);
-    /* It is the writer's, who asks for it afterwards. */
+    /* The writer may ask for its last row id after the callbacks. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
     int status = pdb_run_deferring_access(&request);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);

@@ -173,7 +173,7 @@ static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_han
     return access->connection;
 }
 
-/* Arguments: database or handle, functions, tables or nil, kinds, is_once. An access is open, or the observers are being
+/* Arguments: database or handle, functions, tables or nil, kinds, is_once. Called with an open access, or while observers are being
 ** called. */
 static int add(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);

@@ -1,9 +1,9 @@
-/* Arguments: from the stack or a table of the script to the parameters of a statement. */
+/* Binds arguments, from the stack or a script's table, to the parameters of a statement. */
 #include <stdarg.h>
 
 #include "CPeriluneRows/Queries/queries.h"
 
-/* A list is as long as its field `n` says, as table.pack leaves it, else as # says. */
+/* Returns the length of a list: its field `n`, as set by table.pack, or else its `#`. */
 static lua_Integer list_length(lua_State *L, int table) {
     lua_pushliteral(L, "n");
     lua_rawget(L, table);
@@ -29,7 +29,7 @@ pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first) {
     return arguments;
 }
 
-/* Ends the run that the arguments are for, so that its statement is free again, and raises. */
+/* Raises an error after ending the run that the arguments are for, so that its statement can be used again. */
 static int fail(lua_State *L, const pdb_arguments *arguments, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -39,7 +39,7 @@ static int fail(lua_State *L, const pdb_arguments *arguments, const char *format
     return plua_raise(L, "argument", "%s", message);
 }
 
-/* The same with the error on top of the stack, which a conversion has raised. */
+/* Like fail, with the error on top of the stack, which a conversion has raised. */
 static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
     if (arguments->statement) pdb_end_run(arguments->statement);
     return plua_throw(L);
@@ -53,7 +53,7 @@ static bool is_record(lua_State *L, int index) {
     return is_record;
 }
 
-/* Raises the message on top of the stack, with the SQL that the arguments are for behind it. */
+/* Raises the message on top of the stack, followed by the SQL that the arguments are for. */
 static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
     enum { longest = 200 };
     const char *sql = arguments->statement ? arguments->statement->sql : NULL;
@@ -94,8 +94,7 @@ static void bind_list_value(lua_State *L, pdb_statement *statement, int paramete
     if (expected) fail_value(L, arguments, position, expected, index);
 }
 
-/* Pushes the argument of that name, which is on top of the stack. For a row, a column that is NULL is there, as nil.
-** Returns false if there is none. [-1, +1] */
+/* Replaces the name on top of the stack by the argument of that name; nil for a NULL column of a row. Returns false if the table has no such argument. [-1, +1] */
 static bool push_named(lua_State *L, int table) {
     lua_pushvalue(L, -1);
     if (lua_rawget(L, table) != LUA_TNIL) {
@@ -109,7 +108,7 @@ static bool push_named(lua_State *L, int table) {
 
 static void check_names(lua_State *L, const pdb_arguments *arguments, int names);
 
-/* Raises, naming every parameter of the statement that the table lacks; or a name that may be one of them misspelt. */
+/* Raises an error that lists the parameters missing in the table, or suggests a similar name. */
 static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_arguments *arguments, int parameters) {
     if (arguments->used == 0) check_names(L, arguments, parameters);
     luaL_Buffer names;
@@ -131,7 +130,7 @@ static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_argum
     return fail_for_sql(L, arguments);
 }
 
-/* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */
+/* Binds the argument whose name is on top of the stack, from a table. Leaves the value. `parameters` is the index of the list of names. */
 static void bind_named_value(lua_State *L, pdb_statement *statement, int parameter, int parameters,
                              pdb_arguments *arguments) {
     if (arguments->used) {
@@ -169,7 +168,7 @@ static void bind_stack(lua_State *L, pdb_statement *statement, pdb_arguments *ar
 static void bind_table(lua_State *L, pdb_statement *statement, int statement_index, pdb_arguments *arguments) {
     lua_getiuservalue(L, statement_index, PDB_PARAMETERS);
     int names = lua_gettop(L);
-    /* For a statement with a parameter of that name, `n` is an argument like others. */
+    /* If the statement has a parameter named `n`, the field `n` is an argument like any other. */
     bool is_argument = lua_getfield(L, names, "n") != LUA_TNIL;
     lua_pop(L, 1);
     if (is_argument) arguments->list_count = (lua_Integer)lua_rawlen(L, arguments->table);
@@ -197,7 +196,7 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
 
 /* MARK: - Arguments left over */
 
-/* The name among the keys of a table that is nearest to one. Pushes one value, which keeps the list. */
+/* Returns the key of a table that is most similar to a name. Pushes one value, which keeps the list. */
 static const char *nearest_name(lua_State *L, int names, const char *name) {
     int count = 0;
     for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) count++;
@@ -210,7 +209,7 @@ static const char *nearest_name(lua_State *L, int names, const char *name) {
     return position < 0 ? NULL : list[position];
 }
 
-/* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0. */
+/* Raises an error for a name that is not a parameter. `names` is the stack index of the table of names, or 0. */
 static void raise_unknown(lua_State *L, const pdb_arguments *arguments, int names, const char *name) {
     const char *nearest = names ? nearest_name(L, names, name) : NULL;
     if (nearest) {

@@ -80,7 +80,7 @@ static void keep_source(lua_State *L, cursor *cursor) {
     lua_settop(L, top - 2);
 }
 
-/* Reads the columns at the first row, when they are certain: SQLite may just have recompiled the statement. */
+/* Reads the columns once the first row has been stepped to, because SQLite may only then have recompiled the statement. */
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
     pdb_check_columns(cursor->statement);
@@ -225,7 +225,7 @@ static void begin_portion(cursor *cursor) {
     else if (cursor->portion < most_rows) cursor->portion *= 2;
 }
 
-/* Pushes the next of the rows fetched ahead. Returns the number of its values. */
+/* Pushes the next one of the rows fetched ahead. Returns the number of its values. */
 static int next_ahead(lua_State *L, cursor *cursor) {
     enum { LIST = 1 };
     int position = cursor->taken++;

@@ -41,7 +41,7 @@ static int fail(lua_State *L, open_blob *self, const char *verb, int code) {
     return pdb_raise_sqlite(L, self->blob->access->connection, NULL, code);
 }
 
-/* Reads an argument that is a number without a fraction. Returns false for others. [-0, +0, -] */
+/* Reads an integer argument, which may be a float with an integer value. Returns false for other values. [-0, +0, -] */
 static bool read_integer(lua_State *L, int index, lua_Integer *integer) {
     int is_integer = 0;
     if (lua_type(L, index) == LUA_TNUMBER) *integer = lua_tointegerx(L, index, &is_integer);

@@ -109,7 +109,7 @@ int pdb_are_same_stored(lua_State *L) {
     store(L, PLAIN_RIGHT, affinity, &right);
     bool are_same = are_equal(&left, &right);
     if (left.type == LUA_TNONE && right.type == LUA_TNONE) are_same = lua_rawequal(L, PLAIN_LEFT, PLAIN_RIGHT);
-    /* In columns declared for bytes, strings are bytes. */
+    /* In columns declared as BLOB, strings are bytes. */
     bool holds_bytes = lua_type(L, CONTENT) == LUA_TSTRING && is_affinity(lua_tostring(L, CONTENT), "blob");
     lua_pushboolean(L, are_same && (left.is_blob == right.is_blob || holds_bytes));
     return 1;

@@ -1,5 +1,5 @@
 /*
-** Accesses: who may use a connection now, and how that ends.
+** Accesses: permissions to use a connection, and how they end.
 */
 #ifndef PERILUNE_ACCESSES_H
 #define PERILUNE_ACCESSES_H
@@ -34,10 +34,11 @@ int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb);
 ** the function are on top of the stack. [-2, +0, m] */
 void pdb_set_preparation(lua_State *L);
 
-/* Whether that was done for a connection, or need not be. */
+/* Returns whether the function was called for a connection, or need not be called. */
 bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
 
-/* Does it, outside of transactions, for an access that is being opened. Returns the Lua status; the error is on top of the stack. */
+/* Calls the function of pdb_set_preparation for an access that is being opened, outside of transactions. Returns the Lua status; the error
+** is on top of the stack. */
 int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
 /* Turns the request for a block into one for an access without a transaction, in which the block is nested: it runs in a savepoint of the
@@ -55,8 +56,8 @@ void pdb_push_block(lua_State *L);
 int pdb_begin_read(sqlite3 *handle);
 int pdb_end_read(sqlite3 *handle);
 
-/* Resets all statements of a connection that run. As long as one does, SQLite remembers that it was interrupted, and refuses everything
-** else, the end of a transaction too. A cursor raises when it is used again. */
+/* Resets all running statements of a connection. While one runs, SQLite remembers that it was interrupted and refuses everything else,
+** including the end of a transaction. A cursor raises when it is used again. */
 void pdb_reset_running_statements(sqlite3 *handle);
 
 /* Clears an interruption of the connection. Call it before work that must not be refused. */
@@ -68,25 +69,25 @@ void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle);
 /* Pushes the handle of an open access. [-0, +1, m] */
 void pdb_push_handle(lua_State *L, pdb_access *access);
 
-/* Calls the C function below `argument_count` arguments in an access of its own, or in the one that is open. C only; raises its
-** errors. Leaves its results and returns their number. [-(argument_count + 1), +n, e] */
+/* Calls the C function below `argument_count` arguments in the open access, or in a new one. C only; raises its errors. Leaves its results
+** and returns their number. [-(argument_count + 1), +n, e] */
 int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int argument_count);
 
-/* Pops the database object that is used where scripts name none. [-1, +0, m] */
+/* Pops the database object and makes it the default database. [-1, +0, m] */
 void pdb_set_default_database(lua_State *L);
 
 /* A Lua function: (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes.
 ** [-n, +n, e] */
 int pdb_call_guarded(lua_State *L);
 
-/* A Lua function that runs a block like the one above, but without enforcing foreign keys: calls f(handle, is_enforced, ...), where
+/* A Lua function: (database, f, ...) calls f(handle, is_enforced, ...) in a transaction or savepoint without enforcing foreign keys;
 ** `is_enforced` is the previous setting. The function must check the keys that it may have broken. [-n, +n, e] */
 int pdb_call_unenforced(lua_State *L);
 
 /* A Lua function: sets the function that `write` calls with its arguments when it is given options. [-1, +0, v] */
 int pdb_set_write_options(lua_State *L);
 
-/* To be called when an observer is added inside an access: its changes go through GRDB again. [-0, +0, -] */
+/* Called when an observer is added inside an access: its changes go through GRDB again. [-0, +0, -] */
 void pdb_observe(lua_State *L);
 
 #endif

@@ -46,7 +46,7 @@ typedef struct {
 
 /* MARK: - Callbacks */
 
-/* The room for the text of a float with its NUL. */
+/* The space for the text of a float with its NUL. */
 enum { PDB_FLOAT_SIZE = 40 };
 
 /* Functions that return int return 0, or PLUA_RAISE with an error on top of the stack. None may raise. */
@@ -55,7 +55,7 @@ typedef struct {
     int (*enter)(pdb_access_request *request);
     /* Opens a transaction or savepoint on the request's connection and runs the request in it. */
     int (*nest)(pdb_access_request *request, void *grdb);
-    /* Rolls back the transaction that is open, so that GRDB's observers hear of it. */
+    /* Rolls back the open transaction through GRDB, which notifies its observers. */
     void (*end_transaction)(void *grdb);
     /* Prepares the first statement of a text. The bytes are valid UTF-8 and end with a NUL. */
     int (*prepare)(lua_State *L, void *grdb, const char *sql, pdb_prepared *prepared);
@@ -66,12 +66,12 @@ typedef struct {
     int (*run)(void *object, pdb_execution *run);
     /* Reports to GRDB which part of the database a statement is about to read. */
     int (*record)(lua_State *L, void *grdb, void *object);
-    /* Whether anybody observes the changes of a connection. */
+    /* Returns whether the changes of a connection are observed. */
     bool (*is_observed)(void *grdb);
     /* Makes GRDB notify the connection's observers of transactions. Returns the argument for stop_observing. */
     void *(*observe)(void *grdb, pdb_connection_observers *observers);
     void (*stop_observing)(void *grdb, void *relay);
-    /* Gives an error object on top of the stack the Swift error that it stands for. */
+    /* Attaches the corresponding Swift error to the error object on top of the stack. */
     void (*attach_error)(lua_State *L, int code, const char *message, const char *sql);
     /* A connection is used by the state for the first time. */
     void (*did_connect)(sqlite3 *handle);
@@ -107,8 +107,8 @@ int pdb_lua_crash_point(lua_State *L);
 /* (kind, name or nil): describes the current transaction for the handler of crash points. [-2, +0, v] */
 int pdb_lua_crash_label(lua_State *L);
 
-/* Places in which a state may not use a database, mostly because SQLite calls a Lua function there and is not reentrant. A number,
-** with the text for messages in C: no pointer that Swift lends for a call could be kept here. */
+/* Places in which a state may not use a database, mostly because SQLite calls a Lua function there and is not reentrant. This is a number,
+** with the text for messages in C, because a pointer lent by Swift for a call could not be kept here. */
 typedef enum {
     PDB_ELSEWHERE, /* databases may be used */
     PDB_IN_SQL_FUNCTION,

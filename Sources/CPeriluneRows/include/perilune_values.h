@@ -28,7 +28,8 @@ int pdb_make_blob(lua_State *L);
 void pdb_set_date_metatable(lua_State *L);
 
 /* Lua functions: number, list of values -> text for URLs; and text, number, count -> the values, nil if the text is not such a
-** list, or "other number" if only the number differs. The number has 32 bits; a list has at most 2,000 values. [-n, +(1|2), e] */
+** list, or "other number" if only the number differs. `number` is an unsigned integer of 32 bits; a list has at most 2,000 values.
+** [-n, +(1|2), e] */
 int pdb_write_values(lua_State *L);
 int pdb_read_values(lua_State *L);
 

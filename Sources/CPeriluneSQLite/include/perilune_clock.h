@@ -34,8 +34,8 @@ void psql_release_environment(const char *name);
 /* Replaces the random functions of a connection opened with the VFS. Returns an SQLite result code. */
 int psql_install_environment(sqlite3 *handle, const char *name);
 
-/* Makes databases with an environment see this one while the calling thread uses them. NULL ends it. The environment must stay
-** valid until then. */
+/* Makes databases with an environment use this one instead while they are called on the current thread. NULL ends it. The environment must
+** stay valid until then. */
 void psql_use_environment(const psql_environment *environment);
 
 #endif

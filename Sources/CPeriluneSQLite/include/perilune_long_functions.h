@@ -14,7 +14,7 @@
 /* Reads the first page of a database. */
 #define PSQL_FIRST_PAGE "/* perilune */ SELECT 1 FROM sqlite_schema LIMIT 1"
 
-/* Returns whether the code on this thread is to end. */
+/* Returns whether the run on this thread must end. */
 typedef bool psql_is_cancelled(void);
 
 /* Returns whether a hook reads the rows inserted on a connection. */

@@ -1,6 +1,5 @@
 /*
-** The changesets of SQLite's session extension for Swift, which cannot see them: sqlite3.h declares them only if two macros are
-** defined.
+** SQLite's session extension, declared for Swift: sqlite3.h declares it only if two macros are defined, which Swift cannot do.
 */
 #ifndef PERILUNE_SESSIONS_H
 #define PERILUNE_SESSIONS_H

@@ -7,7 +7,7 @@
 /* Registers the metatable of error objects. [-0, +0, m] */
 void plua_open_errors(lua_State *L);
 
-/* Returns whether an activation, of which lua_getinfo has filled in "S" and "l", is of a script's function. Never fails. */
+/* Returns whether an activation, for which lua_getinfo has filled in "S" and "l", belongs to a function of the script. Never fails. */
 bool plua_is_of_script(const lua_Debug *activation);
 
 /* Completes the name of the called function at the beginning of the message of the error object on top: `write: argument 1: ...` becomes

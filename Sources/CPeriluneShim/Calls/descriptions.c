@@ -5,7 +5,7 @@
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* A longer string is cut. */
+/* Longer strings are shortened. */
 enum { LONGEST_STRING = 40, PART_OF_STRING = 37 };
 
 static bool is_vowel(char c) { return c != '\0' && strchr("aeiouAEIOU", c) != NULL; }
@@ -27,7 +27,7 @@ static int write_string(char *target, size_t size, const char *bytes, size_t len
         while (shown > 0 && ((unsigned char)bytes[shown] & 0xC0) == 0x80) shown--;
     }
     int start = snprintf(target, size, "the string \"");
-    /* Messages in C end at a NUL. */
+    /* Messages in C end at the first NUL. */
     for (size_t i = 0; i < shown; i++) target[(size_t)start + i] = bytes[i] ? bytes[i] : '?';
     return start + (int)shown + snprintf(target + start + shown, size - (size_t)start - shown, shown < length ? "...\"" : "\"");
 }

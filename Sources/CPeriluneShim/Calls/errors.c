@@ -62,7 +62,7 @@ bool plua_find_position(lua_State *L, lua_Debug *activation) {
     return false;
 }
 
-/* Whether Lua may yield across a function, as it may across few of those in C. */
+/* Returns whether Lua can yield across a function; it cannot for most C functions. */
 static bool can_wait(const char *name) {
     static const char *const names[] = {"pcall", "xpcall", "dofile"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -89,7 +89,7 @@ const char *plua_find_unwaiting_caller(lua_State *L) {
     return has_c ? name : NULL;
 }
 
-/* The digits of a line, without functions that signal handlers may not call. */
+/* Writes the digits of a line number, without functions that signal handlers must not call. */
 static size_t write_line(char *target, int line) {
     char digits[16];
     size_t count = 0;
@@ -236,7 +236,7 @@ static int error_next(lua_State *L) {
 static int error_pairs(lua_State *L) {
     lua_pushcfunction(L, error_next);
     lua_getiuservalue(L, 1, 1);
-    /* A copy, so that the iteration hands out no table that could be changed. */
+    /* A copy, so that scripts cannot change the error's fields through the iteration. */
     lua_newtable(L);
     for (lua_pushnil(L); lua_next(L, -3);) {
         lua_pushvalue(L, -2);
@@ -264,7 +264,7 @@ void plua_open_errors(lua_State *L) {
 
 /* MARK: - What is kept of a failure */
 
-/* Pushes the error value as it is kept. nil means that nothing is kept. */
+/* Pushes the error value that is kept; nil means that none is kept. */
 static void push_kept_form(lua_State *L, int index) {
     static char nil;
     if (lua_isnil(L, index)) lua_pushlightuserdata(L, &nil);
@@ -327,7 +327,7 @@ void plua_restore_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
 }
 
-/* An existing slot: allocates nothing. */
+/* The slot exists already, so this allocates nothing. */
 static void forget_failure(lua_State *L) {
     lua_pushnil(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
@@ -366,7 +366,7 @@ static bool is_raised_again(lua_State *L) {
 }
 
 int plua_message_handler(lua_State *L) {
-    /* Equal strings need not come from one failure. */
+    /* Equal strings may come from different failures. */
     bool is_new = !is_raised_again(L);
     if (is_new && lua_type(L, 1) == LUA_TSTRING) forget_failure(L);
     plua_keep_failure(L, L, 1);

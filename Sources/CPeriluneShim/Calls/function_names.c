@@ -3,10 +3,10 @@
 
 #include "CPeriluneShim/Calls/calls.h"
 
-/* The longest name that is replaced or written. */
+/* The length of the longest name that is replaced or written. */
 enum { LONGEST_NAME = 80 };
 
-/* The values of a function in C among which the receiver is looked for. */
+/* The number of values of a C function that are searched for the receiver. */
 enum { SEARCHED = 12 };
 
 static bool is_word(char c) {
@@ -21,7 +21,7 @@ typedef struct {
     char separator; /* before the method, or 0 */
 } place;
 
-/* Whether text begins with parameters and a colon, as after `page` in `page(number, size): ...`. */
+/* Returns whether the text begins with parameters and a colon, as after `page` in `page(number, size): ...`. */
 static bool has_parameters(const char *text) { return *text == '(' && strstr(text, "): ") != NULL; }
 
 static place place_of(const char *message) {
@@ -43,8 +43,9 @@ static place place_of(const char *message) {
 
 /* MARK: - The call */
 
-/* The call of a library function by a script: the outermost running function below the innermost function of the script. A script that
-** ends with `return db:write(...)`, as each line of the console does, is gone: then it is the outermost function that was called so. */
+/* A script's call of a library function: the outermost running function below the innermost function of the script. A script that ends with
+** a tail call (`return db:write(...)`), like each line in the console, has no activation left; the call is then the outermost function that
+** was tail-called. */
 typedef struct {
     lua_Debug function, inner, script; /* `inner`: the one that the function calls */
     bool has_inner, has_script;
@@ -52,7 +53,7 @@ typedef struct {
     bool is_method;
 } call;
 
-/* Whether a function calls the one in its first argument. */
+/* Returns whether the function is pcall or xpcall, which call their first argument. */
 static bool is_protected_call(const lua_Debug *activation) {
     if (*activation->what != 'C' || !activation->name) return false;
     return strcmp(activation->name, "pcall") == 0 || strcmp(activation->name, "xpcall") == 0;
@@ -133,7 +134,7 @@ static bool find_global(lua_State *L, char *target) {
     return is_found;
 }
 
-/* Writes the word in a metafield of the value on top of the stack; of `perilune.timer`, `timer`. Returns false for other values. */
+/* Copies the word from a metafield of the value on top of the stack, without the prefix `perilune.`. Returns false for other values. */
 static bool read_word(lua_State *L, const char *metafield, char *word) {
     static const char prefix[] = "perilune.";
     int type = luaL_getmetafield(L, -1, metafield);
@@ -149,7 +150,7 @@ static bool read_word(lua_State *L, const char *metafield, char *word) {
     return is_read;
 }
 
-/* Whether the value on top of the stack is an object with a word for messages. */
+/* Returns whether the value on top of the stack is an object that messages name by a word. */
 static bool has_word(lua_State *L, bool *is_database) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
@@ -159,8 +160,8 @@ static bool has_word(lua_State *L, bool *is_database) {
 
 /* Pushes the value before the colon. Returns false and pushes nothing if it is not found.
 **
-** For a function in Lua, it is the first argument. A function in C may have moved its arguments, and a tail call has replaced them: then it
-** is the first object among the values of the function, and a database only without another object. */
+** For a function in Lua, it is the first argument. A C function may have moved its arguments, and a tail call has replaced them: then it is
+** the first object among the function's values, and a database only if there is no other object. */
 static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;
@@ -180,14 +181,15 @@ static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     return database > 0 && lua_getlocal(L, function, database) != NULL;
 }
 
-/* The same; a function in C that has passed all its arguments on has none any more. */
+/* Like push_receiver_of, but also searches the inner function, because a C function that has passed on all its arguments no longer has
+** them. */
 static bool push_receiver(lua_State *L, const call *call) {
     if (push_receiver_of(L, &call->function)) return true;
     return *call->function.what == 'C' && call->has_inner && push_receiver_of(L, &call->inner);
 }
 
-/* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases
-** have many names, and are called `db`. */
+/* Writes the name of the receiver on top of the stack: the script's variable for it, or the word of the reference. Handles of databases are
+** always called `db`, because scripts hold them in many variables. */
 static bool name_receiver(lua_State *L, const call *call, bool needs_word, char *target) {
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
@@ -206,8 +208,8 @@ static bool is_called(const place *place, const char *name) {
 
 /* Chooses the method to name. Returns false if the message needs no change.
 **
-** Messages about arguments and options begin with a function, or with neither a word nor a colon. The script may not know that function:
-** the called one has used it. Other messages may begin with the name of a column. */
+** Messages about arguments and options begin with the name of a function, or with neither a word nor a colon. The script may not know this
+** function, if the called one uses it. Other messages may begin with the name of a column. */
 static bool choose_method(const call *call, bool is_about_call, place *place) {
     if (place->length > 0 && (is_called(place, call->name) || !call->name)) {
         return place->separator != '.' && (call->name || is_about_call);

@@ -33,13 +33,13 @@ static const void *base_of(const void *function) {
     return dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
-/* Whether a function is in neither Lua nor this library. */
+/* Returns whether a function belongs neither to Lua nor to this library. */
 static bool is_foreign(lua_CFunction function) {
     const void *base = base_of((const void *)function);
     return base != NULL && base != base_of((const void *)plua_throw) && base != base_of((const void *)lua_error);
 }
 
-/* Whether a function of a native module is called within the innermost protected call of scripts. */
+/* Returns whether a function of a native module is called within the innermost protected call of scripts. */
 static bool is_caught_by_native_code(lua_State *L) {
     plua_context *context = plua_context_of(L);
     lua_Debug activation;

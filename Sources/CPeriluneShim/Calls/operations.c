@@ -19,7 +19,7 @@ static int get(lua_State *L) {
     return 1;
 }
 
-/* A Swift function may fill tables without the hook running, because no instruction passes. So setting an entry checks the limit. */
+/* A Swift function may fill tables without running the hook, which only runs between instructions. So setting an entry checks the limit. */
 static int set(lua_State *L) {
     lua_settable(L, 1);
     plua_check_memory(L);
@@ -98,7 +98,7 @@ static int raise_too_many_steps(lua_State *L, const source *rest) {
     return plua_throw(L);
 }
 
-/* Small pieces, so that compiling text that takes long (a chain of 40,000 operands is quadratic) meets the limits. */
+/* Text is passed in small pieces, so that the limits are checked while it is compiled: a chain of 40,000 operands takes quadratic time. */
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
     source *rest = data;
     plua_count_work(L, plua_cost_of_piece(rest->given));

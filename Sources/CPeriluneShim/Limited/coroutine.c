@@ -12,7 +12,7 @@
 /* The cost of a resume, in instructions of the budget. */
 enum { resume_cost = 20 };
 
-/* How much of the C stack nested closes may take. */
+/* The maximum number of bytes of C stack for nested closes. */
 enum { close_stack_limit = 256 * 1024 };
 
 /* Key of the registry. */
@@ -43,8 +43,8 @@ static lua_State *check_coroutine(lua_State *L) {
     return coroutine;
 }
 
-/* Whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome
-** is there: no script can put it there, so only its driver resumes it. */
+/* Returns whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the result of the call is
+** available. Scripts cannot push the marker, so only the driver resumes the coroutine. */
 static bool has_marker(lua_State *coroutine) {
     return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &plua_async_marker;
 }
@@ -60,9 +60,9 @@ static int reset_thread(lua_State *L, lua_State *coroutine) {
 #endif
 }
 
-/* Closes the pending variables of a coroutine and leaves it dead, with the error value on top of its stack if there is
-** one. Lua before 5.4.6 forgets here how deep the C stack is, so we measure it: the outermost close notes where it was.
-** Returns a Lua status, or -1 if the C stack is used up. */
+/* Closes the pending variables of a coroutine and leaves it dead, with an error value, if any, on top of its stack. Lua before 5.4.6 does
+** not count the C stack used here, so it is measured: the outermost close records its address. Returns a Lua status, or -1 if the limit of
+** the C stack is reached. */
 static int close_coroutine(lua_State *L, lua_State *coroutine) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &close_base_key);
     const char **base = lua_touserdata(L, -1);
@@ -107,10 +107,10 @@ static int coroutine_close(lua_State *L) {
 
 /* MARK: - Resuming */
 
-/* Runs the coroutine, and restores the rest of the context after it. lua_resume raises nothing. */
+/* Runs the coroutine, then restores the context. */
 static int run(lua_State *L, plua_context *context, lua_State *coroutine, int argument_count, int *result_count) {
     bool has_driver = context->has_driver;
-    /* An asynchronous call passes through all coroutines that wait for this one, or is refused before it begins. */
+    /* An asynchronous call is passed outward through all waiting coroutines, or refused before it begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
     int nested_calls = context->nested_calls;
@@ -124,7 +124,7 @@ static int run(lua_State *L, plua_context *context, lua_State *coroutine, int ar
     return status;
 }
 
-/* Leaves the error of a failed resume on L, and remembers where it came from if it was raised in the coroutine. */
+/* Moves the error of a failed resume to L, and records its origin if it was raised in the coroutine. */
 static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
     lua_xmove(coroutine, L, 1);
     if (was_alive && lua_status(coroutine) > LUA_YIELD) plua_keep_failure(L, coroutine, -1);
@@ -132,7 +132,7 @@ static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
 }
 
 /* Resumes with the topmost values of L. Moves the results or the error value to L, unless the coroutine waits for an
-** asynchronous call. Returns how many results there are, has_failed or is_waiting. */
+** asynchronous call. Returns the number of results, has_failed or is_waiting. */
 static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bool was_alive) {
     plua_context *context = plua_context_of(L);
     if (context->limited) {
@@ -159,7 +159,7 @@ static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bo
     return result_count;
 }
 
-/* For a script that wants to resume, which it may not where the driver will. */
+/* Resumes for a script. Fails if the coroutine waits for an asynchronous call, because only the driver may resume it then. */
 static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
     if (status != LUA_YIELD || !has_marker(coroutine)) {
@@ -170,14 +170,14 @@ static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument
     return has_failed;
 }
 
-/* Removes the marker and passes the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
+/* Removes the marker and passes the result of the asynchronous call, the topmost values of L, to the coroutine. */
 static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
     if (status == LUA_YIELD && has_marker(coroutine)) plua_pop(coroutine, 1);
     return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
 }
 
-/* Passes an asynchronous call of the coroutine on to the resumer of L. `next` continues with its outcome. */
+/* Passes an asynchronous call of the coroutine to the code that resumed L. `next` continues with its result. */
 static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) {
     if (!lua_isyieldable(L)) {
         plua_pop(coroutine, 1);
@@ -195,7 +195,7 @@ static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) 
 
 static int resume_continued(lua_State *L, int status, lua_KContext nested_calls);
 
-/* The stack is: coroutine, results... or has the error value on top. */
+/* Stack: the coroutine, then its results or an error value. */
 static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
     if (outcome == is_waiting) return pass_outward(L, coroutine, resume_continued);
     if (outcome == has_failed) {
@@ -288,7 +288,7 @@ static int coroutine_wrap(lua_State *L) {
     return 1;
 }
 
-/* Returns whether L is the main coroutine from the script's view: a driver's coroutine is one of its own. Pushes L. */
+/* Returns whether L is the main coroutine for the script; the driver's coroutine counts as the main one. Pushes L. */
 static bool push_thread(lua_State *L) {
     bool is_main = lua_pushthread(L);
     return is_main || L == plua_context_of(L)->driven;

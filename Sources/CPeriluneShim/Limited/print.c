@@ -1,5 +1,5 @@
-/* print with bounded output, because a script could fill a disk with it. A line is written as a whole: several states of a process may
-** print at once. */
+/* print with bounded output, because a script could fill a disk. A line is written at once, because several states of a process may print
+** at the same time. */
 #include <stdio.h>
 
 #include "CPeriluneShim/Limited/limited.h"

@@ -1,4 +1,4 @@
-/* The functions of the table library that loop over a range: within limits, and with their work counted. */
+/* The functions of the table library that loop over a range, with limits and counted work. */
 #include <limits.h>
 
 #include "CPeriluneShim/Limited/limited.h"
@@ -14,7 +14,7 @@ static bool has_metamethod(lua_State *L, const char *name) {
     return is_there;
 }
 
-/* Whether the metamethods of a value other than a table make it work as a table. */
+/* Returns whether the metamethods of a value that is not a table make it usable as one. */
 static bool acts_as_table(lua_State *L, int index, int needs) {
     if (!lua_getmetatable(L, index)) return false;
     bool acts = !(needs & can_read && !has_metamethod(L, "__index")) &&
@@ -34,7 +34,7 @@ static lua_Integer check_length(lua_State *L, int index, int needs) {
     return luaL_len(L, index);
 }
 
-/* Refuses a range `first` to `last` of more elements than a limited run may touch at once. */
+/* Rejects a range `first` to `last` with more elements than a limited run may access at once. */
 static void check_range(lua_State *L, const char *function, lua_Integer first, lua_Integer last) {
     if (last < first || (lua_Unsigned)last - (lua_Unsigned)first < PLUA_RANGE_LIMIT) return;
     plua_raise(L, "limited", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
@@ -89,7 +89,7 @@ static int limited_remove(lua_State *L) {
     return 1;
 }
 
-/* Copies `count` elements, the last first if the ranges overlap so that it matters. */
+/* Copies `count` elements, from the last to the first if the ranges overlap in a way that requires it. */
 static void copy_elements(lua_State *L, lua_Integer from, int target, lua_Integer to, lua_Integer count, bool backward) {
     plua_meter meter = plua_meter_for(L);
     for (lua_Integer i = 0; i < count; i++) {
@@ -168,7 +168,7 @@ static int limited_unpack(lua_State *L) {
 
 /* MARK: - sort */
 
-/* Larger ranges take their pivot from a random place, so that no common order of the elements is a slow one. */
+/* From this size on, the pivot is random, because any fixed choice would make sorting slow for some order of the elements. */
 enum { random_pivot_limit = 100 };
 
 /* The table is at 1, the comparison function or nil at 2. */
@@ -178,7 +178,7 @@ typedef struct {
     bool has_function;
 } sorting;
 
-/* Whether the value at index `a` comes before the one at `b`; both are relative to the top. */
+/* Returns whether the value at index `a` is less than the one at `b`; both indices are relative to the top. */
 static bool comes_before(lua_State *L, sorting *sorter, int a, int b) {
     plua_count(&sorter->meter, 2);
     if (!sorter->has_function) return lua_compare(L, a, b, LUA_OPLT);
@@ -221,8 +221,8 @@ static int raise_invalid_order(lua_State *L) {
     return luaL_error(L, "invalid order function for sorting");
 }
 
-/* Splits the range around the pivot, which is t[high - 1] and on top of the stack; t[low] is not after it, t[high] not
-** before. Pops the pivot; returns its place. An order function that contradicts itself must not lead out of the range. */
+/* Partitions the range around the pivot, which is t[high - 1] and on top of the stack; t[low] is not greater than it, t[high] not less.
+** Pops the pivot; returns its position. An inconsistent order function must not lead out of the range. */
 static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     lua_Integer i = low, j = high - 1;
     for (;;) {
@@ -242,7 +242,7 @@ static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Int
     return i;
 }
 
-/* Recurses into the smaller part only, so that it is never deeper than the logarithm of the size. */
+/* Recurses only into the smaller part, so that the depth is at most logarithmic in the size. */
 static void sort_range(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     while (low < high) {
         put_in_order(L, sorter, low, high);

@@ -62,7 +62,7 @@ uint64_t plua_object_number(lua_State *L, int index) {
 
 /* MARK: - Numbers that scripts see */
 
-/* The number of an object or pointer, in the order in which they were first shown. [-0, +0, m] */
+/* Returns the number of an object or pointer, in the order in which they were first shown. [-0, +0, m] */
 static uint64_t shown_number(lua_State *L, int index) {
     index = lua_absindex(L, index);
     luaL_checkstack(L, 4, NULL);
@@ -129,14 +129,14 @@ static int numbered_print(lua_State *L) {
     return 0;
 }
 
-/* FNV-1a, in 48 bits: equal strings are one object, or might be. */
+/* Hashes a string by FNV-1a, in 48 bits: equal strings have the same number, because they may be the same object. */
 static uint64_t hash_of(const char *text, size_t length) {
     uint64_t hash = 0xCBF29CE484222325u;
     for (size_t i = 0; i < length; i++) hash = (hash ^ (unsigned char)text[i]) * 0x100000001B3u;
     return hash >> 16;
 }
 
-/* Replaces an argument with the text that %p has for it. */
+/* Replaces an argument by the text that %p writes for it. */
 static void replace_with_address(lua_State *L, int argument) {
     size_t length;
     if (has_address(lua_type(L, argument))) {

@@ -4,7 +4,7 @@
 
 #include "CPeriluneShim/State/state.h"
 
-/* Learns where the numbers of objects are. Before any other object is numbered. [-0, +0, m] */
+/* Determines where blocks contain the numbers of objects. Must be called before any other object is numbered. [-0, +0, m] */
 void plua_measure_objects(lua_State *L);
 
 /* Replaces next, pairs, tostring, print, string.format and the text of files. [-0, +0, m] */

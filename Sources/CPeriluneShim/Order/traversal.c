@@ -2,8 +2,8 @@
 ** The order in which a deterministic state visits the keys of a table: numbers from the least to the greatest, strings by their bytes,
 ** false, true, objects in the order of their creation. Stock Lua follows a hash that changes from process to process.
 **
-** `pairs` returns a closure over a list of the keys, `next` keeps the lists of the last traversals. Positions 1...sequence stand for the
-** keys 1...sequence, which need no list; those after them are in the list. A key whose value has become nil is passed over.
+** `pairs` returns a closure over a list of the keys, `next` keeps the lists of the last traversals. The keys 1...sequence have the
+** positions 1...sequence and need no list; the list contains the keys after them. Keys whose values have become nil are skipped.
 **
 ** Lists of few strings are kept: tables with the same keys, such as rows, share one.
 */
@@ -14,7 +14,7 @@
 
 #include "CPeriluneShim/Order/order.h"
 
-/* Keys of the registry: their addresses. The lists that are kept; a function of `pairs` that is free. */
+/* The cached lists, and an unused function of `pairs`. */
 static const char kept_key, visitor_key;
 
 /* MARK: - Comparing keys */
@@ -69,7 +69,7 @@ static table_key read_key(lua_State *L, int index) {
     }
 }
 
-/* Whether an integer is less than a float, which has no integer value. */
+/* Returns whether an integer is less than a float that is not an integer. */
 static bool is_less(lua_Integer integer, lua_Number number) {
     if (number >= 0x1p63) return true;
     if (number < -0x1p63) return false;
@@ -119,7 +119,7 @@ static void sort(table_key *keys, int count) {
 
 enum { most_on_stack = 40, kept_count = 16, expected_count = 16 };
 
-/* The strings of a list that is kept, in the order in which Lua has them in the table. The list keeps them from being collected. */
+/* The strings of a cached list, in the order of Lua's own traversal. The list keeps them from being collected. */
 typedef struct {
     int count;
     const void *strings[most_on_stack];
@@ -143,7 +143,7 @@ typedef struct {
     table_key keys[most_on_stack];
 } listing;
 
-/* Notes the key at -2, whose value is on top; pops the value, and leaves a copy of the key if there is room. */
+/* Records the key at -2, whose value is on top of the stack; pops the value, and leaves a copy of the key if there is space. */
 static void note_key(lua_State *L, listing *list) {
     plua_pop(L, 1);
     list->scanned++;
@@ -164,7 +164,7 @@ static void note_key(lua_State *L, listing *list) {
     list->count++;
 }
 
-/* Counts the keys of a table. While they are few, copies of them stay on the stack. */
+/* Counts the keys of a table. As long as there are few, copies of them stay on the stack. */
 static void count_keys(lua_State *L, int table, listing *list, lua_Integer sequence) {
     list->sequence = sequence;
     list->count = list->scanned = 0;
@@ -185,7 +185,7 @@ static void push_short_list(lua_State *L, listing *list, int base) {
     lua_settop(L, base + 1);
 }
 
-/* Moves the values of the list on top to where the sorted keys want them. Allocates nothing. */
+/* Moves the values of the list on top of the stack to the positions of their sorted keys. Allocates nothing. */
 static void permute(lua_State *L, table_key *keys, int count) {
     int list = lua_gettop(L);
     for (int start = 0; start < count; start++) {
@@ -205,7 +205,7 @@ static void permute(lua_State *L, table_key *keys, int count) {
 }
 
 /* Fills the list on top, which has room for `count` keys, in order. Lua allocates nothing in the meantime, so the keys' texts stay
-** valid. Returns false if the keys are not the counted ones: making the list may have run a finalizer. */
+** valid. Returns false if the keys have changed since they were counted, because creating the list may have run a finalizer. */
 static bool fill_long_list(lua_State *L, int table, table_key *keys, lua_Integer count, lua_Integer sequence) {
     int list = lua_gettop(L), found = 0;
     bool is_sorted = true, fits = true;
@@ -276,13 +276,13 @@ typedef struct {
     kept_list strings;
 } keys_found;
 
-/* Where the list of a table's last traversal is noted. Tables share the 16 places by their numbers. */
+/* Returns the place that stores the list of the table's last traversal. Tables share 16 places, chosen by their numbers. */
 static kept_list **expected_place(lua_State *L, int table) {
     return &memory_of(L)->expected[plua_number_of_block(lua_topointer(L, table)) % expected_count];
 }
 
-/* Adds a string to those that were found, and passes over the numbers of the sequence. After any other key, or too many strings,
-** `are_few_strings` is false. */
+/* Adds a string to the keys found; skips the numbers of the sequence. For any other key, or too many strings, sets `are_few_strings` to
+** false. */
 static void find_other_key(lua_State *L, keys_found *found) {
     if (lua_isinteger(L, -2)) {
         lua_Integer integer = lua_tointeger(L, -2);
@@ -294,8 +294,8 @@ static void find_other_key(lua_State *L, keys_found *found) {
     }
 }
 
-/* Examines the keys of a table. Most tables have the same keys as in their last traversal, and a key with the address of one of those
-** strings is that string: its type need not be read. */
+/* Examines the keys of a table. Most tables have the same keys as in their last traversal. A key with the address of an expected string is
+** that string, so its type is not read. */
 static void find_keys(lua_State *L, int table, keys_found *found) {
     const kept_list *expected = *expected_place(L, table);
     int most_expected = expected ? expected->count : 0;
@@ -324,7 +324,7 @@ static kept_list *kept_place(lua_State *L, const kept_list *found) {
     return &memory_of(L)->lists[hash >> 60];
 }
 
-/* Pushes the table of a key of the registry, which is made at the first time. [-0, +1, m] */
+/* Pushes the table with this registry key, and creates it on first use. [-0, +1, m] */
 static void push_table(lua_State *L, const void *key) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, key) != LUA_TNIL) return;
     plua_pop(L, 1);
@@ -333,7 +333,7 @@ static void push_table(lua_State *L, const void *key) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, key);
 }
 
-/* Pushes the list of the keys that were found, nil if they need none; false, and nothing is pushed, if it is not there. */
+/* Pushes the cached list of the keys found, or nil if they need none; returns false and pushes nothing if no list is cached. */
 static bool push_known_list(lua_State *L, int table, const keys_found *found) {
     if (!found->are_few_strings) return false;
     if (found->strings.count == 0) {
@@ -349,7 +349,7 @@ static bool push_known_list(lua_State *L, int table, const keys_found *found) {
     return true;
 }
 
-/* Keeps the list on top, unless a finalizer has changed the table in the meantime. */
+/* Caches the list on top of the stack, unless a finalizer has changed the table in the meantime. */
 static void keep_list(lua_State *L, int table, const keys_found *found) {
     keys_found again;
     if (!found->are_few_strings || !lua_istable(L, -1)) return;
@@ -364,7 +364,7 @@ static void keep_list(lua_State *L, int table, const keys_found *found) {
     if (is_whole && again.are_few_strings && are_same(&again.strings, &found->strings)) *kept = found->strings;
 }
 
-/* Pushes the list of those keys of a table that need one, in order; nil if none does. Returns how many positions there are. */
+/* Pushes the sorted list of the keys of a table that need one; nil if none does. Returns the number of positions. */
 static lua_Integer push_keys(lua_State *L, int table, lua_Integer *sequence) {
     keys_found found;
     find_keys(L, table, &found);
@@ -379,7 +379,7 @@ static lua_Integer push_keys(lua_State *L, int table, lua_Integer *sequence) {
 
 /* MARK: - Visiting */
 
-/* Whether the key at index 2 is the one that was visited last; before the first it is nil. */
+/* Returns whether the key at index 2 is the last visited one, which is nil at the beginning. */
 static inline bool is_at(lua_State *L, int list, const plua_cursor *cursor) {
     if (cursor->position == 0) return lua_isnil(L, 2);
     if (cursor->position <= cursor->sequence) return lua_isinteger(L, 2) && lua_tointeger(L, 2) == cursor->position;
@@ -390,7 +390,7 @@ static inline bool is_at(lua_State *L, int list, const plua_cursor *cursor) {
     return is_equal;
 }
 
-/* Pushes the next key that has a value in the table at index 1, and the value. At the end, returns false and pushes nothing. */
+/* Pushes the next key that has a value in the table at index 1, and the value. Returns false and pushes nothing at the end. */
 static inline bool push_next(lua_State *L, int list, plua_cursor *cursor) {
     while (cursor->position < cursor->total) {
         if (++cursor->position <= cursor->sequence) {
@@ -501,7 +501,7 @@ static void push_list(lua_State *L, const plua_cursor *cursor) {
     else lua_rawgeti(L, LUA_REGISTRYINDEX, memory_of(L)->cursor_lists[cursor - cursors_of(L)]);
 }
 
-/* Ends a traversal. The list that it kept may be collected. */
+/* Ends a traversal. Allows the cursor's list to be collected. */
 static void release(lua_State *L, plua_cursor *cursor) {
     cursor->table = 0;
     lua_pushboolean(L, false);
@@ -520,7 +520,7 @@ static plua_cursor *push_found(lua_State *L, uint64_t table) {
     return NULL;
 }
 
-/* The position after which all keys are greater than the key at 2, which need not be in the table any more. */
+/* Returns the position after which all keys are greater than the key at 2, which may have been removed from the table. */
 static lua_Integer position_of(lua_State *L, int list, lua_Integer sequence, lua_Integer total) {
     table_key wanted = read_key(L, 2);
     if (wanted.rank == RANK_NUMBER && sequence > 0) {
@@ -540,7 +540,7 @@ static lua_Integer position_of(lua_State *L, int list, lua_Integer sequence, lua
     return low;
 }
 
-/* Makes a cursor for the table at 1, in place of the one that was used longest ago, with the list at 3. */
+/* Replaces the least recently used cursor by one for the table at 1, with the list at 3. */
 static plua_cursor *make_cursor(lua_State *L, uint64_t table, lua_Integer sequence, lua_Integer total) {
     plua_cursor *cursors = cursors_of(L), *oldest = cursors;
     for (int i = 1; i < plua_cursor_count; i++) {
@@ -580,7 +580,7 @@ static int push_least(lua_State *L) {
     return 2;
 }
 
-/* Begins a traversal of the table at 1: at once if its list is there already, or it needs none. */
+/* Begins a traversal of the table at 1, immediately if its list is cached or not needed. */
 static int begin(lua_State *L, uint64_t table) {
     plua_cursor *cursors = cursors_of(L);
     for (int i = 0; i < plua_cursor_count; i++) {

@@ -13,7 +13,7 @@ plua_context *plua_running_context(void) { return plua_running; }
 
 bool plua_is_run_cancelled(void) { return plua_running && plua_poll(plua_running) != PLUA_CANCEL_NONE; }
 
-/* The allocator's private data, in addition to the context that others see. */
+/* The allocator's private data, which follows the public context. */
 typedef struct {
     plua_context context; /* first: a context is a state's whole record */
     plua_pool pool;
@@ -24,7 +24,8 @@ static bool is_numbered(int type) {
     return type == LUA_TTABLE || type == LUA_TFUNCTION || type == LUA_TUSERDATA || type == LUA_TTHREAD;
 }
 
-/* A new block as Lua gets it: after its header, which has the number of an object. `type` is Lua's, or 0. */
+/* Returns a new block for Lua: the part after its header, which contains the object's number. `type` is the Lua type of a new object, or
+** 0. */
 static void *begin_block(record *state, void *block, int type) {
     if (state->header == 0) return block;
     plua_context *context = &state->context;
@@ -34,7 +35,7 @@ static void *begin_block(record *state, void *block, int type) {
     return start;
 }
 
-/* Refuses a request if a test asks for it: the n-th, and its repetition after Lua's emergency collection. */
+/* Returns whether a test makes this allocation fail: the n-th one, and its repetition after Lua's emergency collection. */
 static bool is_chosen_to_fail(plua_context *context) {
     if (context->fail_at == -1) return false;
     if (context->fail_at == -2) {
@@ -46,14 +47,14 @@ static bool is_chosen_to_fail(plua_context *context) {
     return true;
 }
 
-/* Returns whether a request grows a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a size, and some
-** Lua releases do not survive a refused allocation of a table. */
+/* Returns whether the size is that of a Lua stack: 40, 80, 160, ... slots of 16 bytes, and 5 more. No table has such a size, and some Lua
+** releases do not survive a refused allocation of a table. */
 static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;
 }
 
-/* A table whose __call is the table itself makes Lua shift arguments for minutes without running an instruction, so the hook does not
-** run. The stack grows in the meantime. */
+/* Returns whether the run must end while a Lua stack grows. A table whose __call is the table itself makes Lua shift arguments for minutes
+** without running an instruction, so that the hook does not run. During this time, the stack grows. */
 static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
@@ -62,8 +63,9 @@ static bool is_over_while_growing(plua_context *context) {
 }
 
 /*
-** How much the pool of a state with a memory limit may hold: its sizes are rounded up by an eighth at most, and a page is held for a single
-** block. A script that leaves a block on each of its pages, and then makes blocks of another size, has as much memory as one that uses it.
+** Returns how many bytes the pool of a state with a memory limit may hold: it rounds sizes up by an eighth at most, and a single block may
+** occupy a page. A script that keeps a block on each page, and then uses blocks of another size, may therefore hold as much memory as a
+** script that fills its pages.
 */
 static size_t most_held(size_t limit) {
     enum { allowance = 8 << 20 };
@@ -82,7 +84,7 @@ bool plua_exceeds_memory_limit(plua_context *context) {
     return held(context) > most_held(context->limit);
 }
 
-/* Whether the pool holds so much more than it may that no check of the limit can be waited for. */
+/* Returns whether the pool holds so much more than allowed that the allocation cannot wait for the next check of the limit. */
 static bool is_far_beyond(plua_context *context, size_t size) {
     enum { allowance = 16 << 20 };
     size_t most = most_held(context->limit);
@@ -90,9 +92,9 @@ static bool is_far_beyond(plua_context *context, size_t size) {
 }
 
 /*
-** Refuses a string that does not fit at once, so that neither one `..` nor fetching rows, during which the hook does not run, doubles the
-** script's memory: a long string that is beyond the limit, and any string that is far beyond it. Lua then collects its garbage, which is
-** safe while a string is made, and asks again.
+** Returns whether to refuse a string at once: a long string beyond the memory limit, or any string far beyond it. Otherwise one `..`, or
+** fetching rows, during which the hook does not run, could double the script's memory. When refused, Lua collects its garbage, which is
+** safe while a string is created, and tries again.
 */
 static bool is_too_long(plua_context *context, int type, size_t size) {
     enum { least = 1 << 14 };
@@ -106,7 +108,7 @@ static bool is_too_long(plua_context *context, int type, size_t size) {
     return !fits;
 }
 
-/* `type` is Lua's of a new object, or 0. */
+/* `type` is the Lua type of a new object, or 0. */
 static bool is_refused(plua_context *context, int type, size_t old_size, size_t new_size) {
     if (!context->may_refuse || new_size <= old_size) return false;
     if (is_chosen_to_fail(context)) return true;
@@ -117,7 +119,7 @@ static bool is_refused(plua_context *context, int type, size_t old_size, size_t 
     return true;
 }
 
-/* Adds to the memory in use. Between two checks of the hook a script could ask for gigabytes. */
+/* Adds to the memory in use, and arms the hook if the limit is passed: between two regular checks, a script could allocate gigabytes. */
 static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     context->used += new_size - old_size;
     if (context->used > context->usage.peak) context->usage.peak = context->used;
@@ -125,7 +127,7 @@ static void count_use(plua_context *context, size_t old_size, size_t new_size) {
     if (is_beyond && context->armed != context->running) plua_arm_count_hook(context);
 }
 
-/* Any request but those for blocks that are given back, and small new ones that the pool has at hand. */
+/* Handles all requests except freeing, and small new blocks that the pool has available. */
 static void *allocate_anew(record *state, void *block, size_t size, size_t new_size) {
     plua_context *context = &state->context;
     size_t old_size = block ? size : 0;
@@ -137,7 +139,7 @@ static void *allocate_anew(record *state, void *block, size_t size, size_t new_s
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
         if (context->may_refuse) return NULL;
-        /* Lua would raise across Swift frames. The machine is out of memory; so would Swift stop here. */
+        /* Lua would raise an error across Swift frames. The machine is out of memory, in which case Swift ends the process as well. */
         fputs("perilune: out of memory\n", stderr);
         abort();
     }

@@ -1,4 +1,4 @@
-/* Which lines of Lua run, how often, and in which order: noted by the hook that the limits have set, since a state has only one. */
+/* Records which lines of Lua run, how often, and in which order, in the hook of the limits, because a state has only one hook. */
 #include <perilune_arrays.h>
 
 #include "CPeriluneShim/State/state.h"

@@ -1,12 +1,12 @@
-/* Ending a run from outside: the flag, the clock, the budget, the count hook, and the thread that watches the clock. */
+/* Ends runs from outside: the flag, the clock, the budget, the count hook, and the thread that watches the clock. */
 #include <errno.h>
 #include <signal.h>
 #include <time.h>
 
 #include "CPeriluneShim/State/state.h"
 
-/* How often the hook of a budget is called, and how often work in C looks at the limits. A sparser hook gains next to nothing: any count hook
-** puts Lua's interpreter in its tracing mode. */
+/* The number of instructions between two calls of a budget's hook, and of work in C between two checks of the limits. A larger number gains
+** almost nothing, because any count hook switches Lua's interpreter to its tracing mode. */
 enum { instructions_per_look = 200 };
 
 static const char cancellation_marker;
@@ -23,13 +23,14 @@ static int mask_of(lua_State *L) {
     return plua_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
 }
 
-/* Makes Lua call the hook before the next instruction, and before each that follows until the hook finds nothing wrong. Like lua_sethook
-** itself, it may be called at any time on the thread that runs the state. */
+/* Makes Lua call the hook before each instruction, until the hook finds no reason to end the run. Like lua_sethook itself, it may be called
+** at any time on the thread that runs the state. */
 static void arm(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
-/* Whether the hook is on even while nothing is wrong. The sanitizer for threads holds signals back until a thread blocks. */
+/* Returns whether the hook is active even if there is no reason to end the run. The thread sanitizer delays signals until a thread
+** blocks. */
 static bool is_counting(plua_context *context) {
 #if __has_feature(thread_sanitizer)
     if (context->limited) return true;
@@ -78,7 +79,8 @@ int plua_poll(plua_context *context) {
 }
 
 int plua_raise_cancellation(lua_State *L) {
-    /* A script that catches the error gets no further. To set a hook, Lua goes over the whole stack: not for each that catches it. */
+    /* A script that catches the error cannot continue. Setting a hook takes time proportional to the size of the stack, so it is not
+    ** repeated for each script that catches the error. */
     if (lua_gethook(L) != count_hook || lua_gethookcount(L) != 1) arm(L);
     lua_pushlightuserdata(L, (void *)&cancellation_marker);
     return lua_error(L);
@@ -117,9 +119,9 @@ static void count_hook(lua_State *L, lua_Debug *activation) {
 /* MARK: - Watched runs */
 
 /*
-** A hook that is always there makes the interpreter twice as slow, so it is armed only when there is a reason: by the allocator, which is on
-** the thread of the run, or by a signal to that thread. A thread of the process, the watchdog, sends the signal when the time of a run is
-** over, and again until the run has ended: one that arrives while the run changes to another coroutine may arm the hook of the old one.
+** A permanent hook makes the interpreter twice as slow, so it is armed only when needed: by the allocator, on the thread of the run, or by
+** a signal to this thread. The watchdog, a thread of the process, sends the signal when the time of a run is over. It repeats the signal
+** until the run has ended, because a signal that arrives while the run switches coroutines may arm the hook of the previous one.
 */
 enum { nanoseconds_between_signals = 10000000 };
 
@@ -132,7 +134,7 @@ static struct {
     atomic_int signal_number;
 } watchdog = {.lock = PTHREAD_MUTEX_INITIALIZER, .wakes_at = UINT64_MAX};
 
-/* The innermost run of this thread that is watched. Read by the signal handler, on the same thread. */
+/* The innermost watched run of this thread. Read by the signal handler, on the same thread. */
 static _Thread_local plua_context *volatile watched_here;
 static _Thread_local int unblocked_signal;
 
@@ -156,7 +158,7 @@ static int use_signal(int signal_number) {
 
 /* Threads that were started from Swift's concurrency have all signals blocked. */
 static void unblock_signal(void) {
-    /* Programs ignore it unless they say otherwise, and few do. */
+    /* Programs ignore SIGURG unless they handle it, which few do. */
     if (atomic_load(&watchdog.signal_number) == 0) use_signal(SIGURG);
     int number = atomic_load(&watchdog.signal_number);
     if (unblocked_signal == number) return;
@@ -167,7 +169,7 @@ static void unblock_signal(void) {
     pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
 }
 
-/* The three below are called with the lock. */
+/* The next three functions require the lock. */
 
 static void send_signal(plua_context *context, uint64_t now) {
     pthread_kill(context->watched_thread, context->watch_signal);

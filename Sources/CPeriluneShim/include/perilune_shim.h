@@ -23,7 +23,7 @@
 
 /* MARK: - The context of a state */
 
-/* Why a run was ended from outside. Once set, nothing in a script can swallow it. */
+/* The reason why a run was ended from outside. Once set, scripts cannot reset it. */
 typedef enum {
     PLUA_CANCEL_NONE = 0,
     PLUA_CANCEL_TIMEOUT = 1,
@@ -40,7 +40,7 @@ enum {
     PLUA_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
 };
 
-/* A traversal of a table by `next` in a deterministic state: the key that was visited last, by its position. */
+/* A traversal of a table by `next` in a deterministic state: the position of the last visited key. */
 typedef struct {
     uint64_t table; /* the number of the table; 0 if there is none */
     int64_t position, sequence, total;
@@ -50,10 +50,10 @@ typedef struct {
 
 enum { plua_cursor_count = 4 };
 
-/* Which lines have run; see plua_cover_lines. */
+/* The lines that have run; see plua_cover_lines. */
 typedef struct plua_coverage plua_coverage;
 
-/* Counts of the run that is measured; see LuaMeter. */
+/* Counts for the measured run; see LuaMeter. */
 typedef struct plua_usage {
     bool is_on;
     size_t peak;           /* the most memory in use so far, in bytes */
@@ -63,11 +63,11 @@ typedef struct plua_usage {
     int64_t bytes_written; /* to files, by SQLite */
 } plua_usage;
 
-/* One for each main state, shared by its coroutines. Reached by plua_context_of. */
+/* The data of one Lua state, shared by its coroutines. Reached by plua_context_of. */
 typedef struct plua_context {
     lua_State *main;
 
-    /* The allocator: counts, and notes when the limit is passed. Sizes are in bytes. */
+    /* The allocator's counts, and whether the limit is passed. Sizes are in bytes. */
     size_t used;
     size_t limit;      /* more than that after a full collection cancels the run for memory; 0 means no limit */
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
@@ -95,7 +95,7 @@ typedef struct plua_context {
     struct plua_context *next_watched, **link_watched;
     struct plua_context *volatile outer_watched; /* on the same thread: a run whose Swift function has begun this one in another state */
 
-    /* Whether keys of tables are visited in a fixed order, and objects have numbers in place of addresses. */
+    /* Whether keys of tables are visited in a fixed order, and objects have numbers instead of addresses. */
     bool is_deterministic;
     uint64_t object_count;   /* objects created so far */
     const void *last_object; /* the one that was created last */
@@ -107,7 +107,7 @@ typedef struct plua_context {
     void *kept_lists;  /* of strings that are keys; or NULL */
     bool free_visitor; /* a function of `pairs` can be used again */
 
-    /* Data that a library on top of this one keeps for the state; not owned. */
+    /* Data that a higher library stores for the state; not owned. */
     void *extension;
 
     plua_coverage *coverage; /* or NULL */
@@ -119,7 +119,7 @@ typedef struct plua_context {
     bool raises_again; /* the error that is raised next has been caught before; see plua_raise_again */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
 
-    /* Asynchronous calls: true while a driver can resume the running coroutine. */
+    /* Whether a driver can resume the running coroutine after an asynchronous call. */
     bool has_driver;
     lua_State *driven; /* the coroutine in which the driver runs the script, which takes it for the main one; or NULL */
 
@@ -137,23 +137,23 @@ typedef struct plua_context {
     size_t output_left; /* bytes that the script may write yet; see plua_limit_output */
 } plua_context;
 
-/* The context of the state that L belongs to. [-0, +0, -] */
+/* Returns the context of the state that L belongs to. [-0, +0, -] */
 static inline plua_context *plua_context_of(lua_State *L) {
     return *(plua_context **)lua_getextraspace(L);
 }
 
-/* Why the run has been ended, without looking at the clock. Never fails. */
+/* Returns why the run was ended, without checking the clock. Never fails. */
 static inline int plua_cancel_reason_of(plua_context *context) { return atomic_load(&context->cancel_reason); }
 static inline void plua_clear_cancel_reason(plua_context *context) { atomic_store(&context->cancel_reason, PLUA_CANCEL_NONE); }
 
-/* The context of the state that runs Lua code on this thread now, or NULL. */
+/* Returns the context of the state that runs Lua code on this thread, or NULL. */
 plua_context *plua_running_context(void);
 
-/* Whether the run on this thread is to end, by plua_poll; false where none runs. Raises nothing. */
+/* Returns whether the run on this thread must end, as determined by plua_poll; false if none runs. Raises nothing. */
 bool plua_is_run_cancelled(void);
 
-/* Creates a state with an empty global table and no libraries; NULL if memory is short. In one that is deterministic nothing that a script
-** sees depends on addresses. [-0, +0, -] */
+/* Creates a state with an empty global table and no libraries; NULL without memory. If it is deterministic, nothing that scripts can
+** observe depends on addresses. [-0, +0, -] */
 lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *), bool is_deterministic);
 
 /* Closes the state and frees its context. Finalizers of userdata run, so `garbage` must be taken first and after: pass a function
@@ -162,7 +162,7 @@ void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
 
-/* Checks flag, budget and clock, and cancels the run if one of them requires it. Returns the reason, raises nothing. Safe to call from
+/* Checks the flag, the budget and the clock, and cancels the run if necessary. Returns the reason; raises nothing. Safe to call from
 ** SQLite's progress handler. */
 int plua_poll(plua_context *context);
 
@@ -175,7 +175,7 @@ void plua_check_memory(lua_State *L);
 /* Subtracts `cost` (about one for each element or byte-step of work) from the budget, and checks the limits now and then. [-0, +0, v] */
 void plua_count_work(lua_State *L, int64_t cost);
 
-/* Ends the run of the state from any thread, unless it is cancelled already. From threads other than the run's, plua_wake must follow. */
+/* Ends the state's run unless it is already cancelled. Any thread may call it. Threads other than the run's must then call plua_wake. */
 void plua_cancel_run(plua_context *context, int reason);
 
 /* Raises the error of a cancelled run: a light userdata that only the host understands. [-0, +0, v] */
@@ -184,10 +184,10 @@ int plua_raise_cancellation(lua_State *L);
 /* Replaces print by one that writes this number of bytes to standard output and then raises errors of kind "output". [-0, +0, -] */
 void plua_limit_output(lua_State *L, size_t bytes);
 
-/* Subtracts this number of bytes from the script's remaining output. Returns false and leaves nothing if it is more. [-0, +0, -] */
+/* Subtracts this number of bytes from the script's remaining output. Returns false, and sets the rest to 0, if less remains. [-0, +0, -] */
 bool plua_take_output(lua_State *L, size_t bytes);
 
-/* Leaves on L, and by inheritance on coroutines that it creates later, the count hook if the run has a budget or counts lines, else none.
+/* Sets the count hook of L if the run has a budget or counts lines, otherwise removes it; coroutines that L creates later inherit it.
 ** [-0, +0, -] */
 void plua_reset_hook(lua_State *L);
 
@@ -200,7 +200,7 @@ void plua_reset_hook(lua_State *L);
 void plua_begin_watch(plua_context *context);
 void plua_end_watch(plua_context *context);
 
-/* Interrupts the run after it has been cancelled, from any thread. Does nothing if no run is watched. */
+/* Interrupts a cancelled run. Any thread may call it. Does nothing if no run is watched. */
 void plua_wake(plua_context *context);
 
 /* Watches the runs of a state without limits too, so that they can be cancelled, and replaces SIGURG by this signal. Returns 0, or an errno. */
@@ -215,19 +215,19 @@ uint64_t plua_now(void);
 ** [-1, +(2|0), e] */
 int plua_next_in_order(lua_State *L, int table);
 
-/* Like luaL_tolstring; in a deterministic state with numbers in place of addresses. [-0, +1, e] */
+/* Like luaL_tolstring; in a deterministic state, with numbers instead of addresses. [-0, +1, e] */
 const char *plua_tolstring(lua_State *L, int index, size_t *length);
 
-/* Whether the state is deterministic. [-0, +0, -] */
+/* Returns whether the state is deterministic. [-0, +0, -] */
 static inline bool plua_is_deterministic(lua_State *L) { return plua_context_of(L)->is_deterministic; }
 
-/* The number of an object, in the order of their creation; 0 for other values, and in a state that is not deterministic. [-0, +0, -] */
+/* Returns the number of an object, in the order of creation; 0 for other values, and in other states. [-0, +0, -] */
 uint64_t plua_object_number(lua_State *L, int index);
 
 /* MARK: - Coverage */
 
-/* Notes from now on how often each line of the chunks that come from files runs. For states with limits, before anything runs in
-** them. Returns false without memory. */
+/* Starts counting how often each line runs, in chunks that come from files. Must be called before anything runs in a state with limits.
+** Returns false without memory. */
 bool plua_cover_lines(plua_context *context);
 
 /* The lines that have run, in order. */
@@ -237,7 +237,7 @@ typedef struct {
     uint64_t total, hash; /* of all of them */
 } plua_line_trace;
 
-/* Notes from now on in which order lines run, up to a number of them, and covers them. As plua_cover_lines. */
+/* Starts covering lines and recording the order in which they run, up to a number of lines. Returns false without memory. */
 bool plua_trace_lines(plua_context *context, size_t limit);
 
 /* The trace so far, or NULL. */
@@ -253,9 +253,8 @@ void plua_read_coverage(plua_context *context, void (*take)(void *receiver, cons
 /* MARK: - Errors */
 
 /*
-** An error object is a userdata with fields (kind, message, ... and others as needed), a tostring of the form "file:line: message",
-** concatenation with strings, and a metatable that scripts cannot reach. It may carry a Swift error, which the outermost call throws
-** unchanged.
+** An error object is a userdata with the fields kind, message and others, a tostring of the form "file:line: message", concatenation with
+** strings, and a metatable that scripts cannot reach. It may carry a Swift error, which the outermost call throws unchanged.
 */
 
 /* Pushes an error object. `format` as in lua_pushfstring. [-0, +1, m] */
@@ -274,22 +273,22 @@ void plua_set_error_field(lua_State *L, const char *name);
 ** of the called function in its message: the metafield `__receiver` of the value before the colon is the word for it. [-0, +0, m] */
 void plua_add_position(lua_State *L);
 
-/* Finds the nearest running Lua function outside the host's library chunks: the place a person would look at. Fills in the fields of
-** lua_getinfo for "S" and "l". [-0, +0, -] */
+/* Finds the innermost running Lua function outside the host's library chunks, which is the place that interests a user. Fills in the fields
+** of lua_getinfo for "S" and "l". [-0, +0, -] */
 bool plua_find_position(lua_State *L, lua_Debug *activation);
 
 /* Returns the name by which a script called the innermost function that Lua cannot yield across, or NULL if none is known.
 ** The stack keeps it. [-0, +0, -] */
 const char *plua_find_unwaiting_caller(lua_State *L);
 
-/* Writes the place where the script of a plua_context is, as "file:line" with its NUL, into `size` bytes; nothing if it is nowhere. For a
-** signal handler on the thread that runs the state, in a process that ends. [-0, +0, -] */
+/* Writes the position of the script of a plua_context, as "file:line" with its NUL, into `size` bytes; nothing if no script runs. May be
+** called by a signal handler on the thread that runs the state, in a process that is ending. [-0, +0, -] */
 void plua_describe_place(void *context, char *place, size_t size);
 
-/* Whether the value is an error object. [-0, +0, -] */
+/* Returns whether the value is an error object. [-0, +0, -] */
 bool plua_is_error(lua_State *L, int index);
 
-/* The place where an error object keeps its Swift error: NULL without a Swift error, or if the value is not an error object.
+/* Returns the place where an error object stores its Swift error: NULL without a Swift error, or if the value is not an error object.
 ** [-0, +0, -] */
 void **plua_error_payload(lua_State *L, int index);
 
@@ -300,7 +299,7 @@ void plua_push_error_fields(lua_State *L, int index);
 ** script does: for a method, 1 is the first after self. [-0, +0, v] */
 int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index);
 
-/* Raises an error object with position. C only. [-0, +0, v] */
+/* Raises an error object with a position. C only. [-0, +0, v] */
 int plua_raise(lua_State *L, const char *kind, const char *format, ...);
 
 /* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. [-n, +0, v] */
@@ -313,10 +312,10 @@ int plua_position(lua_State *L);
 /* (value, fields) returns the value. If it is an error object, adds the fields that it does not have yet. [-n, +1, v] */
 int plua_add_error_fields(lua_State *L);
 
-/* The room for the description of a value that is not a table or userdata. */
+/* The space for the description of a value that is not a table or userdata. */
 enum { PLUA_DESCRIPTION_SIZE = 96 };
 
-/* A value that is not a table or userdata, or one of these of which only the type is known. */
+/* A value that is not a table or userdata; of tables and userdata, only the type is known. */
 typedef struct {
     int type; /* of Lua */
     bool is_integer;
@@ -329,8 +328,8 @@ typedef struct {
 /* Writes a value as messages describe it, `the integer 5`, without a NUL, and returns the length. Long strings are cut. */
 size_t plua_describe_plain(char *target, const plua_plain *value);
 
-/* Pushes and returns the description of a value in messages, for all that was expected to be something else: `the string "x"`, or of
-** objects the metafield `__described`, or `__name` with an article. [-0, +1, m] */
+/* Pushes and returns the description of a value for messages, whatever was expected instead: `the string "x"`, or of objects the metafield
+** `__described`, or `__name` with an article. [-0, +1, m] */
 const char *plua_describe(lua_State *L, int index);
 
 /* For libraries written in Lua. (value) returns its description. [-n, +1, v] */
@@ -348,21 +347,21 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
 /* Raises the error value on top, which plua_pcall has just caught. Keeps the details of its failure. [-1, +0, v] */
 int plua_raise_again(lua_State *L);
 
-/* As lua_error. Functions of native modules read a message by lua_tostring, which finds none in an error object: if such a function would
-** catch the error, its text is raised. [-1, +0, v] */
+/* Like lua_error. If a function of a native module would catch an error object, raises its text instead, because such functions read messages
+** by lua_tostring. [-1, +0, v] */
 int plua_throw(lua_State *L);
 
 /* Returns the paths of the libraries of native modules that scripts have loaded, as a list. A lua_CFunction. [-0, +1, m] */
 int plua_native_libraries(lua_State *L);
 
-/* Notes the functions pcall and xpcall of the table of globals, on top. [-0, +0, m] */
+/* Stores the functions pcall and xpcall of the table of globals, on top of the stack. [-0, +0, m] */
 void plua_note_protected_calls(lua_State *L);
 
-/* Traceback and position ("file", line) kept for the error value on top, as plua_pcall's handler saw them.
-** Pushes traceback (string or nil), file (string or nil), line (integer or nil), and forgets them. [-0, +3, -] */
+/* The traceback and position ("file", line) of the error value on top of the stack, as kept by plua_pcall's handler. Pushes traceback
+** (string or nil), file (string or nil), line (integer or nil), and forgets them. [-0, +3, -] */
 void plua_push_failure(lua_State *L, int index);
 
-/* Pops traceback, file and line and keeps them for the value below them, which is about to be raised again. [-3, +0, m] */
+/* Pops a traceback, file and line and keeps them for the error value below them, which is about to be raised again. [-3, +0, m] */
 void plua_restore_failure(lua_State *L);
 
 /* Keeps a traceback for the error value at `index`, unless one is kept for that same value. [-0, +0, m] */
@@ -370,17 +369,17 @@ void plua_keep_failure(lua_State *L, lua_State *failed, int index);
 
 /* MARK: - Swift functions and objects as Lua values */
 
-/* Pushes a userdata that owns a retained Swift object; the metatable at the top is taken. When the userdata is collected,
-** the object goes to the context's garbage. [-1, +1, m] */
+/* Pushes a userdata that owns a retained Swift object, with the metatable on top of the stack, which is popped. When the userdata is
+** collected, the object goes to the context's garbage. [-1, +1, m] */
 void plua_push_object(lua_State *L, void *object);
 
-/* Pushes the registry table at an address and makes it on first use, with weak keys ("k") or values ("v"). [-0, +1, m] */
+/* Pushes the registry table with an address as its key, created on first use with weak keys ("k") or values ("v"). [-0, +1, m] */
 void plua_push_weak_table(lua_State *L, const void *key, const char *mode);
 
-/* Pushes a userdata of plain bytes; the metatable at the top is taken. Returns the bytes. [-1, +1, m] */
+/* Pushes a userdata of plain bytes, with the metatable on top of the stack, which is popped. Returns the bytes. [-1, +1, m] */
 void *plua_push_bytes(lua_State *L, size_t size);
 
-/* The Swift object, or NULL when it was taken back. The caller knows that the userdata is one of ours. [-0, +0, -] */
+/* Returns the Swift object, or NULL after it has been taken back. The value must be such a userdata. [-0, +0, -] */
 static inline void *plua_object(lua_State *L, int index) {
     void **block = (void **)lua_touserdata(L, index);
     return block ? *block : NULL;
@@ -389,7 +388,7 @@ static inline void *plua_object(lua_State *L, int index) {
 /* The collector's function for userdata made by plua_push_object. Idempotent. [-0, +0, -] */
 int plua_collect_object(lua_State *L);
 
-/* Pushes a C closure that calls the Swift function object (retained; handed over). [-0, +1, m] */
+/* Pushes a C closure that calls a Swift function object, which is retained and owned by the closure. [-0, +1, m] */
 void plua_push_function(lua_State *L, void *function);
 
 /* Pushes an asynchronous Swift function. [-0, +1, m] */
@@ -398,7 +397,7 @@ void plua_push_async_function(lua_State *L, void *function, const char *name);
 /* The light userdata that an asynchronous call yields towards its driver. */
 extern const char plua_async_marker;
 
-/* Takes the garbage list: returns its length and hands over the array, which the caller frees. */
+/* Takes the garbage list: returns its length and the array, which the caller frees. */
 size_t plua_take_garbage(plua_context *context, void ***objects);
 
 /* Frees a block that plua_take_garbage returned. */
@@ -416,19 +415,19 @@ int plua_to_string(lua_State *L);              /* [-1, +1, -] as tostring does *
 int plua_next(lua_State *L);                   /* [-2, +2, -] table, key -> key, value; or nil, nil at the end */
 int plua_collect(lua_State *L);                 /* a full collection. [-0, +0, -] */
 
-/* Suspends garbage collection while a state's permanent objects are loaded: all of them would be marked again and again. [-0, +0, -] */
+/* Suspends garbage collection while a state's permanent objects are loaded, because each collection would mark all of them. [-0, +0, -] */
 void plua_begin_loading(lua_State *L);
-/* From here on as after a collection: the next one begins when as much again was made. [-0, +0, -] */
+/* Resumes collection as if one had just ended: the next one begins when the memory has doubled. [-0, +0, -] */
 void plua_end_loading(lua_State *L);
 
 int plua_open_libraries(lua_State *L, unsigned which); /* see PLUA_LIBRARY_... [-0, +0, -] */
 int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0, -] */
 int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1, -] */
 
-/* The Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0, -] */
+/* Returns the Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0, -] */
 char *plua_dump(lua_State *L, size_t *length);
 
-/* Loads bytecode that plua_dump or the build has made. Bytecode from elsewhere can break the host's memory. [-0, +1, -] */
+/* Loads bytecode made by plua_dump or by the build. Other bytecode can corrupt the host's memory. [-0, +1, -] */
 int plua_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
 
 enum {

@@ -9,7 +9,7 @@ static void require(bool holds) {
     if (!holds) abort();
 }
 
-/* Text that is scanned in pieces must give the same result as the whole text. */
+/* Scanning a text in pieces must give the same result as scanning it whole. */
 static void scan(const char *text, size_t length, size_t piece) {
     static plua_scanner whole, parts;
     plua_scan_begin(&whole);
