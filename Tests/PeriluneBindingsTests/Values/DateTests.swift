@@ -99,7 +99,7 @@ import PeriluneLuaFileTools
             equal(tostring(row:date("unix")), "2026-03-01 12:05:07.000")
             equal(perilune.date.from_unix(0).year, 1970)
             equal(perilune.date.from_julian_day(2461101.0).month, 3)
-            matches(fails("unknown_column", function() row:julian_date("julian") end), "use row:date(name)")
+            matches(fails("unknown_column", function() db:fetch_one("SELECT 1 AS x"):julian_date("x") end), "use row:date(name)")
             fails(nil, perilune.date.from_julian_day, 0/0)
             fails(nil, perilune.date.from_unix, 1e300)
             """)
