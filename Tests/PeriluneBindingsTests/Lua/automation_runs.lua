@@ -33,10 +33,11 @@ local function leave_run(name, outcome, fields)
   perilune.sleep(0.1)
   fields = fields or {}
   db:execute([[
-    INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, owner, wakes_at, error, interruptions)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)]], {
+    INSERT INTO perilune_automation_run(automation, trigger, started_at, attempts, outcome, owner, wakes_at, error, traceback, interruptions)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)]], {
     name, fields.trigger or '{"kind":"event","name":"e","data":{"id":7}}', tostring(perilune.now()), fields.attempts or 1, outcome, owner,
-    fields.wakes_at and tostring(fields.wakes_at) or perilune.null, fields.error or perilune.null, fields.interruptions or 0 })
+    fields.wakes_at and tostring(fields.wakes_at) or perilune.null, fields.error or perilune.null, fields.traceback or perilune.null,
+    fields.interruptions or 0 })
 end
 
 test("a run is recorded before its function starts", function()
@@ -220,6 +221,22 @@ test("a run that waited for a retry when its process ended still waits", functio
   equal({ calls, automation:runs()[1].outcome }, { 0, "waiting" })
   perilune.sleep(20)
   equal({ calls, automation:runs()[1].outcome }, { 1, "succeeded" })
+  remove_all()
+end)
+
+test("an interrupted run keeps the error and the traceback of its last attempt", function()
+  leave_run("a", "running", { attempts = 2, error = "no", traceback = "at a.lua:1" })
+  leave_run("b", "waiting", { attempts = 2, error = "no", traceback = "at b.lua:1", wakes_at = perilune.now() + 60 })
+  local function run() perilune.sleep(60) end
+  local a = perilune.automation{ name = "a", on = { event = "e" }, run = run }
+  local b = perilune.automation{ name = "b", on = { event = "e" }, interrupted = "rerun", run = run }
+  perilune.sleep(10)
+  b:remove()
+  perilune.sleep(0.1)
+  for automation, outcome in pairs{ [a] = "interrupted", [b] = "cancelled" } do
+    local row = automation:runs()[1]
+    equal({ row.outcome, row.error, row.traceback }, { outcome, "no", "at " .. automation.name .. ".lua:1" })
+  end
   remove_all()
 end)
 

@@ -147,10 +147,39 @@ test("a call is recorded before and after it runs, and repeated with the same ke
   perilune.sleep(5)
   local step = db:fetch_one("SELECT * FROM perilune_step")
   equal({ step.state, step.error, step.attempts, last_run().outcome, last_run().attempts }, { "intended", "busy", 1, "waiting", 0 })
+  equal(last_run().error, "busy")
   perilune.sleep(60)
   equal(keys, { { "charge 0", 1, false, "intended" }, { "charge 0", 2, true, "intended" }, { "charge 0", 3, true, "intended" } })
-  equal({ last_run().outcome, last_run().attempts }, { "succeeded", 1 })
+  equal({ last_run().outcome, last_run().attempts, last_run().error }, { "succeeded", 1, nil })
   remove_all()
+end)
+
+test("a run shows the error of a call that a branch repeats", function()
+  define{ run = function(run)
+    run:all{
+      wait = function(branch) branch:sleep("1h") end,
+      charge = function(branch) branch:call("charge", { retry = { times = 3, wait = "1m" } }, function() error("busy", 0) end) end,
+    }
+  end }
+  perilune.emit("go")
+  perilune.sleep(5)
+  equal({ last_run().outcome, last_run().error }, { "waiting", "busy" })
+  remove_all()
+end)
+
+test("a run that is cancelled after a failed attempt keeps the error of that attempt", function()
+  local automation = define{ retry = { times = 3, wait = "10s" }, run = function(run)
+    if run.attempt == 1 then error("no", 0) end
+    perilune.sleep("1h")
+  end }
+  perilune.emit("go")
+  perilune.sleep(5)
+  local traceback = last_run().traceback
+  equal({ last_run().outcome, last_run().error, traceback ~= nil }, { "waiting", "no", true })
+  perilune.sleep(60)
+  automation:remove()
+  perilune.sleep(1)
+  equal({ last_run().outcome, last_run().error, last_run().traceback }, { "cancelled", "no", traceback })
 end)
 
 test("a call that keeps failing raises its last error, which can be handled", function()

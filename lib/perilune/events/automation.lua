@@ -405,7 +405,7 @@ end
 
 local function end_interrupted(run, reason)
   run.is_over = true
-  finish(run, "interrupted", { error = run.last_error, reason = reason }, true)
+  finish(run, "interrupted", { error = run.last_error, traceback = run.last_traceback, reason = reason }, true)
 end
 
 --- Applies the option `interrupted` to a run whose process has ended.
@@ -427,10 +427,11 @@ local function trigger_of(row)
   return is_ok and type(trigger) == "table" and trigger or { kind = "manual" }
 end
 
---- Sets the start of a run to its stored start.
-local function set_start(run, row)
+--- Sets the start of a run, and the error of its last attempt, to the stored ones.
+local function restore(run, row)
   run.started_at = perilune.date(row.started_at)
   run.start = native_loop.now() - (perilune.now() - run.started_at)
+  run.last_error, run.last_traceback = row.error, row.traceback
 end
 
 --- Takes over the runs of processes that have ended.
@@ -441,9 +442,9 @@ local function recover(self)
       local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = true }
       local run = make_run(self, trigger, context)
       run.fetch_values = self.fetch_values
-      run.id, run.attempts, run.last_error = row.id, row.attempts, row.error
+      run.id, run.attempts = row.id, row.attempts
       run.interruptions = row.interruptions + (row.owner and row.outcome == "running" and 1 or 0)
-      set_start(run, row)
+      restore(run, row)
       add_run(run)
       native_loop.start(function() settle_interrupted(run, row) end, function(e) fail(run, e) end, false, self.scope)
     end
@@ -521,7 +522,7 @@ local function start_claimed(self, row, on_end)
   local run = make_run(self, trigger, context)
   run.id, run.attempts, run.interruptions, run.key = row.id, row.attempts - 1, row.interruptions, row.run_key
   run.is_undoing, run.code = row.reason == "undoing", row.code
-  set_start(run, row)
+  restore(run, row)
   run.on_end = on_end
   durable_runs.extend(context, run)
   add_run(run)

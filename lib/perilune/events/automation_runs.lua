@@ -258,10 +258,12 @@ function runs.next_wake(db, automation)
 end
 
 --- Records in the open transaction that a run waits and is not in memory. A wait does not count as an attempt.
-function runs.suspend(handle, id, wakes_at, waits_for)
+-- @tparam table wait wakes_at, waits_for (the name of a signal), error (of a call that is repeated)
+function runs.suspend(handle, id, wait)
   handle:execute(own .. [[
-    UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = NULL
-    WHERE id = ?]], wakes_at, waits_for or perilune.null, id)
+    UPDATE perilune_automation_run SET outcome = 'waiting', owner = NULL, wakes_at = ?, waits_for = ?, attempts = attempts - 1, error = ?,
+      traceback = NULL
+    WHERE id = ?]], wait.wakes_at, text_of(wait.waits_for), text_of(wait.error), id)
 end
 
 --- Records the key of a run and the code of its function, which are known when the run begins.

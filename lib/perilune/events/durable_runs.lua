@@ -193,20 +193,20 @@ local function suspend(branch, wakes_at)
   native_loop.abandon()
 end
 
---- Records that the run waits, in the transaction of the waiting step.
-local function record_wait(branch, handle, wakes_at, waits_for)
+--- Records that the run waits, in the transaction of the waiting step. A call that is repeated has an error.
+local function record_wait(branch, handle, step, waits_for)
   if branch == branch.execution.main then
-    runs.suspend(handle, branch.execution.id, wakes_at, waits_for)
-  elseif waits_for then
-    branch.waits_for = waits_for
+    runs.suspend(handle, branch.execution.id, { wakes_at = step.wakes_at, waits_for = waits_for, error = step.error })
+  else
+    branch.waits_for, branch.error = waits_for, step.error
   end
 end
 
 --- Waits until a recorded time.
-local function wait_on(branch, step, waits_for)
+local function wait_on(branch, step)
   branch.execution.db:write(function(handle)
     record(branch, handle, step)
-    record_wait(branch, handle, step.wakes_at, waits_for)
+    record_wait(branch, handle, step)
   end)
   branch.steps[branch.position] = step
   suspend(branch, step.wakes_at)
@@ -339,7 +339,7 @@ function Run:wait_for(name, options)
       return true
     end
     record(branch, handle, step)
-    record_wait(branch, handle, step.wakes_at, name)
+    record_wait(branch, handle, step, name)
     return false
   end)
   branch.steps[branch.position] = step
@@ -360,14 +360,15 @@ local function check_branches(list)
   return names
 end
 
---- Returns the earliest time at which a waiting branch continues, and the name of a signal that one of them waits for.
-local function earliest(branches)
-  local wakes_at, waits_for
+--- Returns the earliest time at which a waiting branch continues, the name of a signal that one of them waits for, and the error of a
+-- call that one of them repeats; nil if none waits.
+local function common_wait(branches)
+  local wait = {}
   for _, branch in ipairs(branches) do
-    if branch.wakes_at and (not wakes_at or branch.wakes_at < wakes_at) then wakes_at = branch.wakes_at end
-    waits_for = waits_for or branch.waits_for
+    if branch.wakes_at and (not wait.wakes_at or branch.wakes_at < wait.wakes_at) then wait.wakes_at = branch.wakes_at end
+    wait.waits_for, wait.error = wait.waits_for or branch.waits_for, wait.error or branch.error
   end
-  return wakes_at, waits_for
+  return wait.wakes_at and wait
 end
 
 --- Executes functions concurrently, each with its own steps, and waits for all of them.
@@ -405,12 +406,13 @@ function Run:all(list)
   end
   while not are_settled() do native_loop.wait(execution.place) end
   if failure then error(failure, 0) end
-  local wakes_at, waits_for = earliest(branches)
-  if wakes_at then
+  local wait = common_wait(branches)
+  if wait then
     execution.db:write(function(handle)
       -- A signal sent since the branch checked wakes the run at once.
-      local has_signal = waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
-      runs.suspend(handle, execution.id, has_signal and tostring(durable_values.clock()) or wakes_at, waits_for)
+      local has_signal = wait.waits_for and step_table.has_signal(handle, execution.automation, execution.run.key)
+      if has_signal then wait.wakes_at = tostring(durable_values.clock()) end
+      runs.suspend(handle, execution.id, wait)
     end)
     suspend(main)
   end

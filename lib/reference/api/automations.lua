@@ -366,7 +366,8 @@ function automation:is_running() end
 ---@raises none
 function automation:next_time() end
 
----Removes the automation, and cancels its runs.
+---Removes the automation, and cancels its runs. Durable runs that wait stay in the database; they continue once an automation of that name
+---is defined again.
 ---```lua
 ---local automation = perilune.automation{
 ---  name = "report",
