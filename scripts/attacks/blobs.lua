@@ -1,16 +1,16 @@
--- attack: open blobs that are kept
+-- attack: blobs kept open
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t VALUES (1, zeroblob(1000))") db:read(function(d) local t = {} while true do t[#t + 1] = d:open_blob("t", "a", 1) end end)
--- attack: a blob that is read without end
+-- attack: endless reading of a blob
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t VALUES (1, zeroblob(10000000))") db:read(function(d) local b, t = d:open_blob("t", "a", 1), {} while true do b:seek("set", 0) t[#t + 1] = b:read() end end)
 -- attack: a blob in small pieces
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t VALUES (1, zeroblob(30000000))") db:read(function(d) while true do for _ in d:open_blob("t", "a", 1):pieces(1) do end end end)
--- attack: blobs at their ends
+-- attack: reads and writes at the end of blobs
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t VALUES (1, zeroblob(10)), (2, ''), (3, NULL), (4, 5), (-9223372036854775808, 'x'), (9223372036854775807, 'y')") db:write(function(d) for _, id in ipairs{ 1, 2, 3, 4, 5, math.mininteger, math.maxinteger } do local ok, b = pcall(d.open_blob, d, "t", "a", id, { write = true }) if ok then for _, n in ipairs{ 0, 1, -1, 10, 11, 1 << 31, 1 << 32, math.maxinteger, math.mininteger, 0 / 0, 1 / 0 } do pcall(b.read, b, n) pcall(b.pieces, b, n) for _, w in ipairs{ "set", "cur", "end", "x" } do pcall(b.seek, b, w, n) pcall(b.write, b, "abc") end pcall(b.reopen, b, n) end end end end)
--- attack: a blob whose row goes
+-- attack: a blob whose row is deleted
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") for _, s in ipairs{ "DELETE FROM t", "UPDATE t SET a = 'x'", "UPDATE t SET id = 2", "DROP TABLE t", "ALTER TABLE t RENAME TO u", "ALTER TABLE t DROP COLUMN a", "ROLLBACK", "SAVEPOINT x; DELETE FROM t; ROLLBACK TO x", "VACUUM", "PRAGMA incremental_vacuum", "REINDEX" } do pcall(db.execute, db, "CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY, a)") pcall(db.execute, db, "INSERT OR REPLACE INTO t VALUES (1, zeroblob(100000))") local kept pcall(db.write, db, function(d) local b = d:open_blob("t", "a", 1, { write = true }) kept = b pcall(d.execute, d, s) pcall(b.write, b, "abc") pcall(b.read, b) pcall(b.reopen, b, 1) pcall(b.write, b, "abc") end) pcall(function() kept:read() end) pcall(function() kept:reopen(1) end) pcall(function() kept:close() end) end
 -- attack: a blob closed while it is used
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t VALUES (1, zeroblob(100000))") db:write(function(d) local b = d:open_blob("t", "a", 1, { write = true }) for piece in b:pieces(100) do b:close() pcall(b.write, b, piece) break end pcall(b.pieces, b) pcall(b.write, b, setmetatable({}, { __tostring = function() b:close() return "x" end })) end)
--- attack: a blob written in a cursor
+-- attack: a blob written during a loop over rows
 db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)") db:execute("INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT i, zeroblob(100) FROM n") db:write(function(d) for row in d:rows("SELECT id, a FROM t ORDER BY a") do local b = d:open_blob("t", "a", row.id, { write = true }) b:write("abc") d:execute("UPDATE t SET a = zeroblob(50) WHERE id = ?", row.id + 1) pcall(b.write, b, "def") end end)
--- attack: a blob whose row or table goes, observed
+-- attack: an observed blob whose row or table is deleted
 db:observe_transactions{ on_change = function() end } for _, s in ipairs{ "DELETE FROM t", "UPDATE t SET id = 2", "DROP TABLE t", "ALTER TABLE t RENAME TO u", "ALTER TABLE t DROP COLUMN b", "CREATE TABLE v (a); ROLLBACK TO x", "REINDEX" } do pcall(db.execute, db, "DROP TABLE IF EXISTS u") pcall(db.execute, db, "DROP TABLE IF EXISTS t") db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b); INSERT INTO t VALUES (1, zeroblob(100000), 2)") pcall(db.write, db, function(d) d:execute("SAVEPOINT x") local blob = d:open_blob("t", "a", 1, { write = true }) pcall(d.execute, d, s) for i = 1, 20 do pcall(blob.write, blob, "abc") pcall(d.fetch_all, d, "SELECT " .. ("1, "):rep(i * 20) .. "2") end end) end

@@ -1,12 +1,12 @@
--- attack: a history that grows
+-- attack: a growing history
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local A = perilune.record("a") perilune.history(A):install(db) A{ b = ("x"):rep(10000) }:insert() while true do db:execute("UPDATE a SET b = b || 'x'") end
--- attack: undoing without end
+-- attack: endless undoing
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local A = perilune.record("a") local h = perilune.history(A) h:install(db) db:write({ note = "first" }, function(d) d:execute("INSERT INTO a WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 1000) SELECT i, i FROM n") end) local i = 0 while true do i = i + 1 h:undo(i) end
 -- attack: long notes
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local h = perilune.history(perilune.record("a")) h:install(db) while true do db:write({ note = ("x"):rep(1000000) }, function(d) d:execute("INSERT INTO a (b) VALUES (1)") end) h:transactions(math.maxinteger) end
--- attack: a history that is not what it was
+-- attack: a history whose table was replaced
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local A = perilune.record("a") local h = perilune.history(A) for _, s in ipairs{ "DROP TABLE a_history", "ALTER TABLE a_history RENAME TO x", "ALTER TABLE a ADD COLUMN c", "ALTER TABLE a DROP COLUMN b", "DROP TABLE a", "DELETE FROM a_history", "UPDATE a_history SET history_version = 'x', history_operation = 'y'", "DROP TABLE a_history; CREATE VIEW a_history AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n" } do pcall(db.execute, db, "CREATE TABLE IF NOT EXISTS a (id INTEGER PRIMARY KEY, b)") pcall(h.install, h, db) pcall(db.execute, db, "INSERT INTO a (b) VALUES (1)") pcall(db.execute, db, s) pcall(h.write, h, "note", function(d) d:execute("UPDATE a SET b = 2") end) pcall(h.undo, h, 1) pcall(h.transactions, h) pcall(function() A:find(1):history() end) pcall(function() A:as_of("2020-01-01"):fetch_all() end) pcall(h.install, h, db) pcall(h.remove, h, db) end
--- attack: a history at every time
+-- attack: a history read at many times
 db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b)") local A = perilune.record("a") perilune.history(A):install(db) for _, t in ipairs{ "", "9999-12-31", "-4713-11-24", "x", 0, 1e308, -1e308, 0 / 0, math.maxinteger, perilune.now(), {}, ("9"):rep(1000000) } do pcall(function() A:as_of(t):fetch_all() end) end
--- attack: a history of the wide
+-- attack: a history of a wide table
 local c = {} for i = 1, 1900 do c[i] = "c" .. i end db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, " .. table.concat(c, ", ") .. ")") local A = perilune.record("a") pcall(function() perilune.history(A):install(db) end) while true do A{ c1 = 1 }:insert() db:execute("UPDATE a SET c2 = 5, c3 = c4") end

@@ -1,4 +1,4 @@
--- attack: recursion without end
+-- attack: endless recursion
 db:fetch_value("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n")
 -- attack: 1990 columns of blobs
 local c = {} for i = 1, 1990 do c[i] = "zeroblob(60000000)" end db:fetch_all("SELECT " .. table.concat(c, ", "))
@@ -50,7 +50,7 @@ db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:write(function(d) for i = 
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") while true do pcall(db.fetch_value, db, "SELECT COUNT(*) FROM f WHERE f MATCH ?", ("("):rep(200) .. "a" .. (" OR b)"):rep(200)) end
 -- attack: a snippet
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:execute("INSERT INTO f VALUES (?)", ("a b. "):rep(300000)) while true do db:fetch_value("SELECT length(snippet(f, -1, '<', '>', '...', 1000000)) FROM f WHERE f MATCH 'a OR b'") end
--- attack: LIKE put back
+-- attack: LIKE restored
 pcall(db.execute, db, "PRAGMA case_sensitive_like = 1") pcall(db.fetch_all, db, "EXPLAIN PRAGMA case_sensitive_like = 0") db:fetch_value("SELECT ? LIKE '%' || ?", ("a"):rep(8000000), ("a"):rep(40000) .. "b")
 -- attack: highlights
 db:execute("CREATE VIRTUAL TABLE f USING fts5(a)") db:execute("INSERT INTO f VALUES (?)", ("a b "):rep(500000)) while true do db:fetch_value("SELECT length(highlight(f, 0, '<<<<<<', '>>>>>>')) FROM f WHERE f MATCH 'a'") end
@@ -64,7 +64,7 @@ db:execute("CREATE TABLE t (a); CREATE INDEX i ON t (replace(a, 'a', 'bbbbbbbbbb
 db:execute("CREATE TABLE t (a, b AS (a || a || a || a) STORED, c AS (b || b || b || b) STORED)") while true do db:execute("INSERT INTO t (a) VALUES (?)", ("a"):rep(100000)) end
 -- attack: windows
 db:fetch_value("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT SUM(s) FROM (SELECT SUM(i) OVER (ORDER BY i ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE CURRENT ROW) AS s FROM n)")
--- attack: vacuum and analyze without end
+-- attack: endless vacuum and analyze
 db:execute("CREATE TABLE t (a)") while true do pcall(db.execute, db, "VACUUM") pcall(db.execute, db, "ANALYZE") pcall(db.execute, db, "REINDEX") end
 -- attack: integrity_check
 db:execute("CREATE TABLE t (a, b UNIQUE)") db:execute("INSERT INTO t WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i, i FROM n") while true do db:fetch_all("PRAGMA integrity_check") end
@@ -78,7 +78,7 @@ db:execute(("SELECT 1;"):rep(400000))
 db:fetch_value("SELECT 1 IN (" .. ("1,"):rep(400000) .. "1)")
 -- attack: compound selects
 local s = "SELECT 1" for i = 1, 499 do s = s .. " UNION SELECT " .. i end while true do db:fetch_all(s) end
--- attack: explain of everything
+-- attack: explain of many statements
 while true do db:fetch_all("EXPLAIN " .. "SELECT 1" .. (" UNION SELECT 2"):rep(400)) end
--- attack: many statements in much text
+-- attack: many statements in a long text
 local s = ("SELECT 1;"):rep(2500000) while true do pcall(db.execute, db, s) pcall(db.fetch_all, db, s) pcall(db.prepare, db, s) end

@@ -1,6 +1,6 @@
 -- attack: recursion
 local function f() return 1 + f() end f()
--- attack: recursion that catches
+-- attack: recursion that catches errors
 local function f() pcall(f) f() end f()
 -- attack: recursion by __index
 local t = setmetatable({}, {}) getmetatable(t).__index = function(t, k) return t[k] end return t.x

@@ -12,23 +12,23 @@ local function h() xpcall(error, h) end xpcall(error, h)
 (("a"):rep(2000000)):find(("a"):rep(1000000) .. "b", 1, true)
 -- attack: gsub with an empty pattern
 while true do (("x"):rep(1000000)):gsub("", "y") end
--- attack: gmatch over much
+-- attack: gmatch over a long string
 for _ in (("x"):rep(10000000)):gmatch("x?") do end
--- attack: rep of nothing
+-- attack: rep of an empty string
 string.rep("", 1 << 62)
--- attack: table.move of nothing
+-- attack: table.move of missing elements
 table.move({}, 1, 1 << 62, 2)
--- attack: table.insert with a lying length
+-- attack: table.insert with a wrong length
 table.insert(setmetatable({}, { __len = function() return 1 << 60 end }), 1, 1)
--- attack: table.concat with a lying length
+-- attack: table.concat with a wrong length
 table.concat(setmetatable({}, { __len = function() return 1 << 40 end, __index = function() return "" end }))
--- attack: table.unpack with a lying length
+-- attack: table.unpack with a wrong length
 pcall(table.unpack, setmetatable({}, { __len = function() return 1 << 40 end }))
--- attack: sort with a comparator that lies
+-- attack: sort with an inconsistent comparator
 local t = {} for i = 1, 200000 do t[i] = i end while true do pcall(table.sort, t, function() return true end) end
 -- attack: compiling a long chain
 load("return " .. ("x or "):rep(40000) .. "x")
--- attack: compiling without end
+-- attack: endless compilation
 while true do load("local x = 1 " .. ("x = x + 1 "):rep(10000)) end
 -- attack: a chain of metamethods
 local t = setmetatable({}, {}) getmetatable(t).__index = function(_, k) return t[k + 1] end pcall(function() return t[1] end) while true do end
@@ -40,9 +40,9 @@ local a, b = ("x"):rep(10000000), ("x"):rep(10000000) while a == b do end
 while true do (("%s"):rep(20)):format(table.unpack((function() local t = {} for i = 1, 20 do t[i] = ("x"):rep(100000) end return t end)())) end
 -- attack: utf8 over long strings
 local s = ("é"):rep(5000000) while true do utf8.len(s) end
--- attack: tostring that spins
+-- attack: __tostring that loops
 tostring(setmetatable({}, { __tostring = function() while true do end end }))
--- attack: __close that spins
+-- attack: __close that loops
 do local x <close> = setmetatable({}, { __close = function() while true do end end }) end
 -- attack: a for loop with a huge step
 for i = math.mininteger, math.maxinteger do end

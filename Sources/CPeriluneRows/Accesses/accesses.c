@@ -3,7 +3,7 @@
 
 #include <perilune_long_functions.h>
 
-/* The number of SQLite instructions between two checks of the flag, the clock and the budget. */
+/* How many instructions SQLite executes between two checks of the flag, the clock and the budget. */
 enum { instructions_per_look = 10000 };
 
 /* SQLite's instructions count against the budget like Lua's. */

@@ -176,7 +176,7 @@ static void record_change(void *context, sqlite3 *handle, int kind, const char *
     pdb_record_change(handle, kind, schema, name);
 }
 
-/* Returns whether a connection's hook is that of its observers. */
+/* Returns whether the hook of a connection was set for its observers. */
 static bool is_observed(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *observers = hubs;

@@ -161,7 +161,7 @@ static bool has_word(lua_State *L, bool *is_database) {
 /* Pushes the value before the colon. Returns false and pushes nothing if it is not found.
 **
 ** For a function in Lua, it is the first argument. A C function may have moved its arguments, and a tail call has replaced them: then it is
-** the first object among the function's values, and a database only if there is no other object. */
+** the first object among the function's values, and a database only if no other object exists. */
 static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     bool is_c = *function->what == 'C', is_searched = is_c || function->istailcall, is_database = false;
     bool is_in_list = !is_c && function->isvararg && function->nparams == 0;

@@ -119,7 +119,7 @@ static void sort(table_key *keys, int count) {
 
 enum { most_on_stack = 40, kept_count = 16, expected_count = 16 };
 
-/* The strings of a cached list, in the order of Lua's own traversal. The list keeps them from being collected. */
+/* The strings of a cached list, in the order in which Lua traverses them. The list keeps them from being collected. */
 typedef struct {
     int count;
     const void *strings[most_on_stack];

@@ -47,7 +47,7 @@ static bool is_chosen_to_fail(plua_context *context) {
     return true;
 }
 
-/* Returns whether the size is that of a Lua stack: 40, 80, 160, ... slots of 16 bytes, and 5 more. No table has such a size, and some Lua
+/* Returns whether a Lua stack has this size: 40, 80, 160, ... slots of 16 bytes, and 5 more. No table has such a size, and some Lua
 ** releases do not survive a refused allocation of a table. */
 static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;

@@ -29,7 +29,7 @@ static void arm(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
-/* Returns whether the hook is active even if there is no reason to end the run. The thread sanitizer delays signals until a thread
+/* Returns whether the hook is active even without a reason to end the run. The thread sanitizer delays signals until a thread
 ** blocks. */
 static bool is_counting(plua_context *context) {
 #if __has_feature(thread_sanitizer)

@@ -18,25 +18,25 @@ public struct Automation: Sendable {
         package let next_due: String?
     }
 
-    /// Its name, which no other automation of the host has.
+    /// The name, which is unique in the host.
     public var name: String { row.name }
     /// Describes its trigger for people: "schedule 0 9 * * mon-fri".
     public var trigger: String { row.trigger }
-    /// How it handles a trigger while it runs.
+    /// The reaction to a trigger while the automation is running.
     public var mode: AutomationMode { AutomationMode(rawValue: row.mode) }
     /// Whether it is triggered.
     public var isEnabled: Bool { row.is_enabled }
-    /// The text that its script gives.
+    /// The text given by its script.
     public var description: String? { row.description }
-    /// When its last run began; `nil` before the first run.
+    /// The beginning of the last run; `nil` before the first run.
     public var lastRun: Date? { date(row.last_run) }
-    /// The outcome of its last run that was not skipped; `nil` before the first.
+    /// The outcome of the last run that was not skipped; `nil` before the first.
     public var outcome: AutomationOutcome? { row.outcome.map { AutomationOutcome(rawValue: $0) } }
-    /// When it is due next; `nil` if it does not come at a time.
+    /// The next due time; `nil` if the automation is not triggered by time.
     public var nextDue: Date? { date(row.next_due) }
 }
 
-/// A run of an automation, as the table `perilune_automation_run` keeps it.
+/// A run of an automation, as stored in the table `perilune_automation_run`.
 public struct AutomationRun: Sendable {
     /// The run as the library reports it.
     package let row: Row
@@ -59,33 +59,33 @@ public struct AutomationRun: Sendable {
 
     /// The name of the automation.
     public var automation: String { row.automation }
-    /// When the run began, in universal time; `Date.distantPast` if another program has written something else into the table.
+    /// The beginning of the run, in universal time; `Date.distantPast` if another program has stored an invalid time in the table.
     public var startedAt: Date { date(row.started_at) ?? .distantPast }
-    /// How long it took, with all attempts; `nil` before its end.
+    /// The duration, including all attempts; `nil` before the end of the run.
     public var duration: Duration? {
         row.duration_ms.flatMap { Int64(exactly: ($0 * 1000).rounded()) }.map { .microseconds($0) }
     }
-    /// How often it was tried.
+    /// The number of attempts.
     public var attempts: Int { row.attempts }
-    /// How the run has ended, or what it is doing.
+    /// The outcome, or the current activity.
     public var outcome: AutomationOutcome { AutomationOutcome(rawValue: row.outcome) }
-    /// Why it was skipped, cancelled or interrupted.
+    /// The reason why the run was skipped, cancelled or interrupted.
     public var reason: String? { row.reason }
-    /// The text of the error that ended it, or its last attempt; `nil` if none did.
+    /// The text of the error that ended the run or its last attempt; `nil` without an error.
     public var error: String? { row.error }
     /// Lua's traceback of that error.
     public var traceback: String? { row.traceback }
-    /// The last 64 KB, or more, that it has printed.
+    /// The last 64 KB or more of the printed output.
     public var output: String? { row.output }
-    /// When the next attempt is due.
+    /// The time of the next attempt.
     public var wakesAt: Date? { date(row.wakes_at) }
-    /// How often its process has ended before it.
+    /// The number of times that a process has ended during the run.
     public var interruptions: Int { row.interruptions }
     /// The kind of the trigger that has started the run: "event", "schedule", "manual", ...
     public var trigger: String { triggerFields["kind"]?.string ?? row.trigger }
     /// The value of the event that has started the run: `context.event` in its function.
     public var event: ScriptValue { triggerFields["data"] ?? .nil }
-    /// The SQL that it ran.
+    /// The SQL that was executed.
     public var statements: [String] {
         guard let text = row.statements else { return [] }
         return (try? JSONDecoder().decode([String].self, from: Data(text.utf8))) ?? [text]
@@ -96,7 +96,7 @@ public struct AutomationRun: Sendable {
     }
 }
 
-/// The state of an automation or of a queue of jobs, as the tables of a database record it, whichever process runs it.
+/// The state of an automation or of a queue of jobs, as recorded in the tables of a database, whichever process runs it.
 public struct AutomationStatus: Sendable {
     /// The status as the library reports it.
     package let row: Row
@@ -113,23 +113,23 @@ public struct AutomationStatus: Sendable {
         package let problem: String?
     }
 
-    /// Its name; of a queue `jobs "NAME"`.
+    /// The name; for a queue `jobs "NAME"`.
     public var name: String { row.name }
-    /// Its trigger; `nil` if only runs of it are recorded.
+    /// The trigger; `nil` if only runs are recorded.
     public var trigger: String? { row.trigger }
     /// Its current activity.
     public var state: AutomationState { AutomationState(rawValue: row.state) }
-    /// How many runs are active or wait.
+    /// The number of runs that are active or waiting.
     public var active: Int { row.active }
-    /// When the first of the active runs began.
+    /// The beginning of the first active run.
     public var runningSince: Date? { date(row.running_since) }
-    /// When it is due next.
+    /// The next due time.
     public var nextDue: Date? { date(row.next_due) }
-    /// When the last run began that succeeded.
+    /// The beginning of the last run that succeeded.
     public var lastSuccess: Date? { date(row.last_success) }
-    /// When the last run began that failed or was interrupted.
+    /// The beginning of the last run that failed or was interrupted.
     public var lastFailure: Date? { date(row.last_failure) }
-    /// What is wrong; `nil` if all is well.
+    /// The problem; `nil` if everything is in order.
     public var problem: String? { row.problem }
 }
 

@@ -1,11 +1,11 @@
-/// How a run of an automation has ended, or what it is doing. More outcomes may be added.
+/// The outcome of an automation's run, or its current activity. More outcomes may be added.
 public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral,
     CustomStringConvertible
 {
     /// The word in the table of runs.
     public let rawValue: String
 
-    /// Makes an outcome of the word in the table of runs.
+    /// Creates an outcome from a word in the table of runs.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 
@@ -13,13 +13,13 @@ public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, 
     public static let succeeded = AutomationOutcome(rawValue: "succeeded")
     /// The last attempt failed.
     public static let failed = AutomationOutcome(rawValue: "failed")
-    /// The run did not start, for the reason that the run has.
+    /// The run did not start; its `reason` explains why.
     public static let skipped = AutomationOutcome(rawValue: "skipped")
     /// The run was ended from outside.
     public static let cancelled = AutomationOutcome(rawValue: "cancelled")
     /// The process ended before the run did.
     public static let interrupted = AutomationOutcome(rawValue: "interrupted")
-    /// The script of a durable run no longer makes the calls that were recorded.
+    /// The function of a durable run no longer makes the recorded calls.
     public static let diverged = AutomationOutcome(rawValue: "diverged")
     /// The run is active.
     public static let running = AutomationOutcome(rawValue: "running")
@@ -31,12 +31,12 @@ public struct AutomationOutcome: RawRepresentable, Hashable, Codable, Sendable, 
     public var description: String { rawValue }
 }
 
-/// How an automation handles a trigger while it runs. More modes may be added.
+/// The reaction of an automation to a trigger while it is running. More modes may be added.
 public struct AutomationMode: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The word of the option `mode`.
     public let rawValue: String
 
-    /// Makes a mode of the word of the option `mode`.
+    /// Creates a mode from a word of the option `mode`.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 
@@ -58,7 +58,7 @@ public struct AutomationState: RawRepresentable, Hashable, Codable, Sendable, Ex
     /// The word that `perilune automations status` shows.
     public let rawValue: String
 
-    /// Makes a state of the word that `perilune automations status` shows.
+    /// Creates a state from a word shown by `perilune automations status`.
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(stringLiteral value: String) { rawValue = value }
 

@@ -11,7 +11,7 @@ public struct Job<Payload: Decodable & Sendable>: Decodable, Sendable {
     public let key: String?
     /// The number of the attempt, from 1.
     public let attempt: Int
-    /// When the job was added.
+    /// The time at which the job was added.
     public let enqueuedAt: Date
     /// The payload.
     public let payload: Payload
@@ -31,7 +31,7 @@ public struct JobOutcome: Decodable, Sendable, Equatable {
     public enum State: String, Decodable, Sendable {
         /// The attempt succeeded.
         case done
-        /// The attempt failed, and there will be another one.
+        /// The attempt failed, and another one will follow.
         case failed
         /// The last attempt failed.
         case dead
@@ -47,7 +47,7 @@ public struct JobOutcome: Decodable, Sendable, Equatable {
     public let state: State
     /// The error of a failed attempt.
     public let error: String?
-    /// When the next attempt is due.
+    /// The time of the next attempt.
     public let nextAttempt: Date?
 
     private enum CodingKeys: String, CodingKey {
@@ -58,8 +58,8 @@ public struct JobOutcome: Decodable, Sendable, Equatable {
 
 /// A Swift function that runs the jobs of a queue, see ``JobQueue/handle(_:_:_:)``.
 public final class JobHandler: Sendable {
-    /// The outcomes of attempts after they are recorded, from the time when the handler was made. The sequence ends when the handler is
-    /// stopped or the host is released. It has one consumer; the oldest outcomes are dropped if it falls 10,000 behind.
+    /// The outcomes of attempts, after they are recorded and since the handler was created. The sequence ends when the handler is stopped
+    /// or the host is released. It has one consumer; the oldest outcomes are dropped if it falls 10,000 behind.
     public let outcomes: AsyncStream<JobOutcome>
     private let host: ScriptHost
     private let number: Int
@@ -85,7 +85,7 @@ public final class JobHandler: Sendable {
     }
 }
 
-/// Passes outcomes from Lua to a stream, which it ends when Lua has released the function.
+/// A bridge that passes outcomes from Lua to a stream, which ends when Lua has released the function.
 private final class OutcomeRelay: Sendable {
     private let continuation: AsyncStream<JobOutcome>.Continuation
 
@@ -100,19 +100,19 @@ private final class OutcomeRelay: Sendable {
 }
 
 extension JobQueue {
-    /// How a handler works on a queue.
+    /// The options of a handler.
     public struct HandlerOptions: Sendable {
         /// The greatest number of attempts at a job.
         public var attempts: Int
         /// The pauses before the second and the last attempts; each pause is twice the previous one.
         public var backoff: ClosedRange<Duration>
-        /// The greatest number of jobs that run at once, in all processes.
+        /// The maximum number of jobs that run at the same time, in all processes.
         public var concurrency: Int
-        /// The greatest number of jobs in a time, such as "100/minute".
+        /// The maximum rate of jobs, such as "100/minute".
         public var rate: String?
         /// The time limit of an attempt.
         public var timeout: Duration?
-        /// How long completed jobs are kept.
+        /// The time for which completed jobs are kept.
         public var keep: Duration
 
         /// Makes the options of a handler.
@@ -141,7 +141,7 @@ extension JobQueue {
     /// - Parameters:
     ///   - type: The type of the payload. A job whose payload cannot be decoded fails.
     ///   - options: See ``HandlerOptions``.
-    ///   - body: Runs a job, in a task of its own.
+    ///   - body: Runs a job, in a separate task.
     /// - Returns: The handler, which works until it is stopped or the host is released.
     /// - Throws: `LuaError` if an option is not valid, or the database fails.
     public func handle<Payload: Decodable & Sendable>(

@@ -12,7 +12,7 @@ public struct JobQueue: Sendable {
         self.name = name
     }
 
-    /// How a job is added.
+    /// The options of an added job.
     public struct Options: Sendable {
         /// Identifies the job among the unfinished jobs of the queue.
         public var key: String?
@@ -20,9 +20,9 @@ public struct JobQueue: Sendable {
         public var onKey: String?
         /// Jobs with the same value run one after the other.
         public var orderBy: String?
-        /// How long the job waits at least.
+        /// The minimum delay of the job.
         public var delay: Duration?
-        /// Jobs with greater numbers run first.
+        /// Jobs with higher numbers run first.
         public var priority: Int
 
         /// Makes the options of one job; without arguments it has no key and no delay.
@@ -33,9 +33,9 @@ public struct JobQueue: Sendable {
 
     /// Adds a job, in its own transaction.
     ///
-    /// - Parameter payload: What the handler gets; JSON must be able to express it.
+    /// - Parameter payload: The value passed to the handler, which must be representable in JSON.
     /// - Parameter options: See ``Options``.
-    /// - Returns: The number of the job, or of the unfinished one that has its key.
+    /// - Returns: The number of the job, or of an unfinished job with the same key.
     /// - Throws: `LuaError` if an option or the payload is not valid, or the database fails.
     @discardableResult
     public func enqueue(_ payload: some Encodable & Sendable, _ options: Options = Options()) async throws -> Int64 {
@@ -50,7 +50,7 @@ public struct JobQueue: Sendable {
         }
     }
 
-    /// How many jobs are in each state: "ready", "delayed", "blocked", "running", "done", "dead" and "cancelled".
+    /// Returns the number of jobs in each state: "ready", "delayed", "blocked", "running", "done", "dead" and "cancelled".
     ///
     /// - Throws: `LuaError` if the database fails.
     public func counts() async throws -> [String: Int] {
@@ -59,7 +59,7 @@ public struct JobQueue: Sendable {
 
     /// Makes a dead or cancelled job ready again.
     ///
-    /// - Returns: Whether there was one of that number.
+    /// - Returns: Whether a job with this number exists.
     /// - Throws: `LuaError` if the database fails.
     @discardableResult
     public func retry(_ id: Int64) async throws -> Bool {
@@ -68,7 +68,7 @@ public struct JobQueue: Sendable {
 
     /// Cancels a job that is not finished.
     ///
-    /// - Returns: Whether there was one of that number.
+    /// - Returns: Whether a job with this number exists.
     /// - Throws: `LuaError` if the database fails.
     @discardableResult
     public func cancel(_ id: Int64) async throws -> Bool {

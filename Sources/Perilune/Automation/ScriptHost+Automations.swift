@@ -3,10 +3,10 @@ internal import PeriluneLua
 
 /// Automations of scripts: functions that run when something happens, see `perilune.automation`.
 extension ScriptHost {
-    /// Runs a file that defines automations. They replace the previous ones.
+    /// Runs a file that defines automations. The automations replace those of the previously loaded file.
     ///
-    /// Everything else that the previous file started (timers, observations, tasks, signal handlers) ends too, and its global variables
-    /// are removed. Globals that other scripts set before the first file remain.
+    /// Everything else that the previous file has started (timers, observations, tasks, signal handlers) ends, too, and its global
+    /// variables are removed. Globals that other scripts set before the first file remain.
     ///
     /// Live automations run in one host only: as long as this host has them, no other host can load the same file for the same database, in
     /// this or another process of the machine.
@@ -14,8 +14,8 @@ extension ScriptHost {
     /// - Parameters:
     ///   - path: The file.
     ///   - isLive: Whether triggers start them from then on. Otherwise they can be listed and run by hand.
-    ///   - poll: How often automations that observe changes check whether another process has written, unless they set their own
-    ///     interval; `nil`: never. If a whole table is observed, each check reads all its rows.
+    ///   - poll: The interval for checking whether another process has written, for automations that observe changes without an interval of
+    ///     their own; `nil`: no checks. If a whole table is observed, each check reads all its rows.
     /// - Returns: How many there are.
     /// - Throws: `LuaError` of kind `already_running` if another host runs them; `LuaError` if the file fails: the previous automations
     ///   keep running, and everything that the file started before it failed ends; ``ScriptFileError`` if it cannot be read.
@@ -57,8 +57,8 @@ extension ScriptHost {
         }
     }
 
-    /// The paths at which the modules required by the automation file may be. If one of them changes, load the file again, which reloads
-    /// the modules.
+    /// Returns the possible paths of the modules that the automation file requires. If one of them changes, load the file again, which
+    /// reloads the modules.
     ///
     /// - Throws: `LuaError` if the state is closed.
     package nonisolated func automationModulePaths() async throws -> [String] {
@@ -75,11 +75,11 @@ extension ScriptHost {
         }
     }
 
-    /// Runs an automation now, guard included, and waits for its end.
+    /// Runs an automation now, including its guard, and waits for the end of the run.
     ///
-    /// - Parameter event: What its function finds in `context.event`.
+    /// - Parameter event: The value of `context.event` for its function.
     /// - Parameter name: Its name.
-    /// - Returns: The run, which has succeeded, was skipped or cancelled, or waits to be continued.
+    /// - Returns: The run, which has succeeded, was skipped or cancelled, or is waiting to be continued.
     /// - Throws: `LuaError` if it fails in the end, or no automation has that name.
     @discardableResult
     public nonisolated func runAutomation(
@@ -91,11 +91,11 @@ extension ScriptHost {
         }
     }
 
-    /// The last runs that the default database keeps, newest first.
+    /// Returns the last runs recorded in the default database, newest first.
     ///
     /// - Parameter name: Of this automation only.
     /// - Parameter count: How many at most.
-    /// - Throws: `LuaError` if there is no automation of that name, and none has run.
+    /// - Throws: `LuaError` if no automation has this name, and none with this name has run.
     public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
         try await exclusively { host in
             let name = name.map { LuaValue.string(LuaString($0)) } ?? .nil
@@ -104,9 +104,9 @@ extension ScriptHost {
         }
     }
 
-    /// The state of all automations that the default database knows, whichever process runs them.
+    /// Returns the state of all automations recorded in the default database, whichever process runs them.
     ///
-    /// - Parameter limit: A run that lasts longer is a problem.
+    /// - Parameter limit: The duration after which an active run is a problem.
     /// - Throws: `LuaError` if the tables cannot be read.
     public nonisolated func automationStatus(runsAreStuckAfter limit: Duration = .seconds(3600)) async throws
         -> [AutomationStatus]
@@ -117,14 +117,14 @@ extension ScriptHost {
         }
     }
 
-    /// Runs the automations of a file until the task is cancelled: the whole life of a service.
+    /// Runs the automations of a file until the task is cancelled, as the main function of a service.
     ///
-    /// With ServiceLifecycle it is the body of a service, inside of `cancelWhenGracefulShutdown`.
+    /// With ServiceLifecycle, call it in the `run` method of a service, inside `cancelWhenGracefulShutdown`.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - poll: As in ``loadAutomations(file:isLive:poll:)``.
-    ///   - limit: How long to wait for the runs at the end, see ``stopAutomations(within:)``.
+    ///   - limit: The maximum time to wait for active runs at the end, see ``stopAutomations(within:)``.
     /// - Throws: What ``loadAutomations(file:isLive:poll:)`` throws; what ``waitUntilIdle()`` throws before the task is cancelled.
     public nonisolated func serveAutomations(
         file path: String, poll: Duration? = nil, stoppingWithin limit: Duration = .seconds(5)
@@ -138,7 +138,7 @@ extension ScriptHost {
         } catch {
             result = Task.isCancelled ? .success(()) : .failure(error)
         }
-        // In a task that is not cancelled: the runs may clean up.
+        // Uses a task that is not cancelled, because the runs may clean up.
         try await Task { try await stopAutomations(within: limit) }.value
         try result.get()
     }
@@ -154,11 +154,11 @@ extension ScriptHost {
 
     /// Ends all automations, and everything that their file has started: before the program ends, for example.
     ///
-    /// Active runs are interrupted where they wait, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
+    /// Active runs are interrupted while they wait, and may clean up. Runs that do not end in time are cancelled. Each run is recorded as
     /// cancelled, or with its outcome.
     ///
-    /// - Parameter limit: How long to wait for the runs.
-    /// - Throws: `LuaError` with code `cancelled` if they do not even end then.
+    /// - Parameter limit: The maximum time to wait for active runs.
+    /// - Throws: `LuaError` with code `cancelled` if they do not end even after cancellation.
     public nonisolated func stopAutomations(within limit: Duration = .seconds(5)) async throws {
         do {
             try await endAutomations(within: limit)
@@ -169,7 +169,7 @@ extension ScriptHost {
     }
 
     private nonisolated func endAutomations(within limit: Duration) async throws {
-        // From here, since a script that loops has the thread of the host.
+        // Called from another thread, because a looping script occupies the thread of the host.
         let timer = Task { [cancellation] in
             while true {
                 try await Task.sleep(for: limit)
@@ -199,7 +199,7 @@ extension ScriptHost {
         try state.replaceGlobals(by: globals)
     }
 
-    /// The claim on the automations of a file: the one that this host has, if it is of the same file.
+    /// Returns the claim on the automations of a file: the existing claim of this host if it is for the same file.
     private func claimAutomations(ofFile path: String) throws -> AutomationClaim? {
         if let automationClaim, automationClaim.isOf(file: path) { return automationClaim }
         return try AutomationClaim(file: path, database: database)

@@ -1,7 +1,7 @@
-/// Faults of a script, and what it needs from the program, found without running it.
+/// Mistakes in a script, and the functions it needs from the program, determined without running it.
 ///
-/// The check reads the text and the names of the host. It is a help for authors and reviewers, not a protection: a script can reach a
-/// function in ways that it does not see.
+/// The check reads the text of the script and the names available in the host. It helps authors and reviewers but does not protect: a
+/// script can call a function in ways that the check does not detect.
 public struct ScriptCheck: Sendable {
     /// A fault.
     public struct Finding: Sendable, Equatable, CustomStringConvertible {
@@ -11,15 +11,15 @@ public struct ScriptCheck: Sendable {
             case syntax
             /// A required module does not exist.
             case module
-            /// A module of the program lacks the function, or it is called with a colon.
+            /// A module of the program lacks the function, or the function is called with a colon.
             case function
-            /// A global variable that neither the text nor the host defines.
+            /// A global variable that is defined neither in the text nor in the host.
             case global
-            /// A function or table of standard Lua that the host does not give scripts.
+            /// A function or table of standard Lua that is not available to scripts of the host.
             case withheld
-            /// A function that the program needs is not defined.
+            /// A function required by the program is missing.
             case missing
-            /// The definition of an automation has a wrong shape.
+            /// The definition of an automation is malformed.
             case automation
         }
 
@@ -27,7 +27,7 @@ public struct ScriptCheck: Sendable {
         public let kind: Kind
         /// Describes the fault, for people.
         public let message: String
-        /// The line, from 1; `nil` for the script as a whole.
+        /// The line, from 1; `nil` for the whole script.
         public let line: Int?
         /// The name that was probably meant.
         public let suggestion: String?
@@ -38,13 +38,13 @@ public struct ScriptCheck: Sendable {
         }
     }
 
-    /// A function of the program that the text names.
+    /// A function of the program that occurs in the text.
     public struct Use: Sendable, Hashable {
         /// The module.
         public let module: String
         /// The function.
         public let function: String
-        /// The effect that it was registered with.
+        /// The effect declared when the function was registered.
         public let effect: ScriptModule.Effect
     }
 
@@ -52,9 +52,9 @@ public struct ScriptCheck: Sendable {
     public internal(set) var findings: [Finding] = []
     /// The modules that the text requires by name, in order.
     public internal(set) var modules: [String] = []
-    /// The functions of the program that the text names, in order.
+    /// The functions of the program that occur in the text, in order.
     public internal(set) var uses: [Use] = []
-    /// The names of the automations that the text defines.
+    /// The names of the automations defined in the text.
     public internal(set) var automations: [String] = []
 
     /// Whether no fault was found.

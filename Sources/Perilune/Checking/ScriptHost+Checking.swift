@@ -2,10 +2,10 @@ internal import PeriluneLua
 
 /// Checking scripts without running them.
 extension ScriptHost {
-    /// Checks a script without running it: its syntax, the modules and functions of the program that it names, its global variables, and the
-    /// shape of its automations.
+    /// Checks a script without running it: its syntax, the modules and functions of the program that it uses, its global variables, and the
+    /// definitions of its automations.
     ///
-    /// Register the modules first. A script of another process is compiled there. See <doc:Tenants>.
+    /// Register the modules first. If scripts run in another process, the script is compiled there. See <doc:Tenants>.
     ///
     /// - Parameters:
     ///   - source: The text.
@@ -27,8 +27,8 @@ extension ScriptHost {
         }
     }
 
-    /// Returns help, and the suggested name, from the fault that a check finds in the line in which a script failed: a misspelled function
-    /// of a module, for example.
+    /// Returns help and a suggested name, based on the mistake that a check finds in the line in which a script failed, such as a
+    /// misspelled function of a module.
     func helpFromCheck(_ error: LuaError) -> (help: String, suggestions: [String])? {
         let message = error.message
         guard

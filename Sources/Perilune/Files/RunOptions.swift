@@ -2,17 +2,18 @@ public import PeriluneLua
 
 /// Settings of single runs, which replace the settings of the host's configuration.
 ///
-/// ``ScriptHost/withOptions(_:operation:)`` applies them to the runs that a task begins, and to the timers and tasks that these start.
+/// They apply to the runs that a task begins within ``ScriptHost/withOptions(_:operation:)``, and to the timers and tasks that these runs
+/// start.
 public struct RunOptions: Sendable {
-    /// The tag of the runs in ``ScriptRunEvent``: a tenant, for example; `nil`: the configuration's.
+    /// The tag of the runs in ``ScriptRunEvent``, for example a tenant; `nil` for the tag of the configuration.
     public var tag: String?
-    /// Limits of each run. A limit that is `nil` is the configuration's. The host must have some limit: `isCancellable`, for example.
-    /// `memoryInBytes` must be `nil`, because runs of a host share its memory.
+    /// Limits of each run. Limits that are `nil` are taken from the configuration. The host must have some limit: `isCancellable`, for
+    /// example. `memoryInBytes` must be `nil`, because runs of a host share its memory.
     public var limits: LuaLimits?
-    /// The destination of printed lines; `nil`: the configuration's. The configuration's `output` must be another than standard output,
-    /// and for scripts in another process other than `none`.
+    /// The destination of printed lines; `nil`: the configuration's. The configuration's `output` must not be standard output, and must not
+    /// be `none` for scripts in another process.
     public var output: ScriptOutput?
-    /// Fields that messages of `perilune.log` get in addition: the identifier of a request, for example.
+    /// Additional fields of messages to `perilune.log`, such as the identifier of a request.
     public var logMetadata: [String: String]
 
     /// Makes options that replace nothing by default.
@@ -27,10 +28,10 @@ public struct RunOptions: Sendable {
 
     @TaskLocal static var ofTask: RunOptions?
 
-    /// The options of the run that calls the current function: a function of a module, or the closure of ``ScriptOutput``.
+    /// The options of the run that calls the current function: a function of a module, or the closure of a ``ScriptOutput``.
     public static var current: RunOptions? { ofTask }
 
-    /// These options, completed by the options of the enclosing scope.
+    /// Returns these options, completed by the options of the enclosing scope.
     func merged(over outer: RunOptions?) -> RunOptions {
         guard let outer else { return self }
         return RunOptions(

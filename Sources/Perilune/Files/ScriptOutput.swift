@@ -41,7 +41,7 @@ public enum ScriptOutput: Sendable {
         }
     }
 
-    /// Writes a line of a run that has an output of its own.
+    /// Writes a line of a run that has a separate output.
     private func write(_ line: String, _ environment: ScriptEnvironment) {
         switch self {
         case .standardOutput: Swift.print(line)

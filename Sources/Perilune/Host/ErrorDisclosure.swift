@@ -3,15 +3,15 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 public import PeriluneLua
 
-/// The rule by which scripts see the texts of errors that the program's functions throw.
+/// The rule that determines which error texts of the program's functions scripts can see.
 ///
 /// The error itself always reaches the program, as `LuaError.underlying`. See <doc:ErrorsForTenants>.
 public enum ErrorDisclosure: Sendable {
-    /// Scripts see only texts that are written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription`
-    /// of `LocalizedError`. For other errors, they see that a function of the program failed.
+    /// Scripts see only texts written for people: the messages of `LuaError` and `LuaErrorDescribing`, and the `errorDescription` of
+    /// `LocalizedError`. For other errors, they only see that a function of the program failed.
     case described
-    /// Scripts see all texts, including Swift descriptions, which may contain paths and SQL of the program. For scripts of the program's
-    /// own team.
+    /// Scripts see all texts, including Swift descriptions, which may contain paths and SQL of the program. For scripts written by the
+    /// program's own team.
     case all
 
     /// Whether scripts see the text of an error.
@@ -33,7 +33,7 @@ public enum ErrorDisclosure: Sendable {
 }
 
 extension LuaError {
-    /// The error for the program's log: with the Swift error that caused it, whose text scripts may not have seen, and the traceback.
+    /// The error for the program's log: with the traceback and the original Swift error, whose text scripts may not see.
     public var logDescription: String {
         var text = description
         if let underlying, !(underlying is LuaError) {
@@ -44,7 +44,7 @@ extension LuaError {
         return text
     }
 
-    /// The same error without errors of this package's internal types, which programs cannot name.
+    /// The same error, without errors of internal types, which programs cannot name.
     var withoutInternalErrors: LuaError {
         guard let underlying else { return self }
         let type = String(reflecting: Swift.type(of: underlying))

@@ -3,7 +3,7 @@ internal import GRDB
 /// Notifies the observers of the program's own connections about commits of scripts in another process.
 final class ForeignCommits: Sendable {
     private weak let writer: (any DatabaseWriter)?
-    /// More tables in one message are treated as all tables.
+    /// More tables in one message count as all tables.
     private static let mostTables = 1000
 
     init(_ writer: any DatabaseWriter) {

@@ -1,4 +1,4 @@
-/// The calls that wait for a host, in the order in which they have come. Belongs to an actor.
+/// The calls that wait for a host, in the order of their arrival. Belongs to an actor.
 struct HostQueue {
     /// How a wait ends.
     enum Outcome {

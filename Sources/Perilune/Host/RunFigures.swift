@@ -1,19 +1,19 @@
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The resources that a run has used, without the runs that it waited for.
+/// The resources used by a run, excluding the runs that it waited for.
 public struct RunFigures: Sendable, Equatable {
-    /// The most memory, in bytes, that the Lua state used during the run. The state may have held most of it before.
+    /// The maximum memory of the Lua state during the run, in bytes. The state may have used most of it before.
     public internal(set) var peakMemoryInBytes = 0
-    /// How many SQL statements were executed.
+    /// The number of executed SQL statements.
     public internal(set) var statementCount = 0
-    /// How many rows the statements have returned.
+    /// The number of rows returned by the statements.
     public internal(set) var readRowCount = 0
-    /// How many rows were inserted, updated and deleted, by triggers too.
+    /// The number of rows that were inserted, updated and deleted, including by triggers.
     public internal(set) var changedRowCount = 0
-    /// How many bytes SQLite has written to files: databases, their journals, and files in which it sorts.
+    /// The number of bytes that SQLite has written to files: databases, journals, and temporary files for sorting.
     public internal(set) var writtenByteCount = 0
-    /// How many instructions Lua has executed, to the thousand; `nil` without a limit on instructions.
+    /// The number of executed Lua instructions, in steps of a thousand; `nil` without a limit on instructions.
     public internal(set) var instructionCount: Int?
 
     init() {}
@@ -28,7 +28,7 @@ public struct RunFigures: Sendable, Equatable {
     }
 }
 
-/// Figures on their way to another process.
+/// The figures in a form that is sent to another process.
 extension RunFigures {
     var value: WireValue {
         .list([
@@ -38,7 +38,7 @@ extension RunFigures {
         ])
     }
 
-    /// - Parameter value: May come from an attacker: counts that are missing or negative are 0.
+    /// - Parameter value: The values may come from an attacker: missing or negative counts become 0.
     init(_ value: WireValue) {
         let values = value.elements ?? []
         func number(_ index: Int) -> Int? {

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// Passes the begin and end of runs to the receivers of a host, or of all hosts of a pool.
+/// A reporter that passes the begin and end of runs to the receivers of a host, or of all hosts of a pool.
 final class RunReporter: Sendable {
     private struct State {
         var streams: [Int: AsyncStream<ScriptRunEvent>.Continuation] = [:]
@@ -11,7 +11,7 @@ final class RunReporter: Sendable {
     }
 
     private static let lastID = Atomic(0)
-    /// How many events a slow receiver may be late; then it loses the oldest.
+    /// The maximum number of events that wait for a slow receiver; beyond it, the oldest are lost.
     private static let bufferSize = 4096
 
     private let observer: (@Sendable (ScriptRunEvent) -> Void)?
@@ -22,7 +22,7 @@ final class RunReporter: Sendable {
     let reportFigures: (@Sendable (RunFigures) -> Void)?
 
     /// - Parameters:
-    ///   - isOn: Whether runs are reported from the beginning; by default if there is an observer.
+    ///   - isOn: Whether runs are reported from the beginning; by default only if there is an observer.
     ///   - observer: Receives each event, on the thread of the host.
     init(
         isOn: Bool? = nil, observer: (@Sendable (ScriptRunEvent) -> Void)?, reportFigures: (@Sendable (RunFigures) -> Void)? = nil
@@ -31,7 +31,7 @@ final class RunReporter: Sendable {
         hasReceivers = Atomic(isOn ?? (observer != nil))
     }
 
-    /// Whether there is, or was, a receiver: runs need not be measured before.
+    /// Whether a receiver exists or has existed; before, runs need not be measured.
     var isOn: Bool { hasReceivers.load(ordering: .relaxed) }
 
     func turnOn() {
@@ -43,7 +43,7 @@ final class RunReporter: Sendable {
         for activation in activations { _ = activation() }
     }
 
-    /// Calls a closure when the first receiver comes; now if there is one.
+    /// Calls a closure when the first receiver is added; immediately if one exists.
     func whenOn(_ activation: @escaping @Sendable () -> Bool, isAlive: @escaping @Sendable () -> Bool) {
         let isLate = state.withLock { state in
             if isOn { return true }
@@ -61,7 +61,7 @@ final class RunReporter: Sendable {
         for stream in streams { stream.yield(event) }
     }
 
-    /// The events from now on, until the reader ends or the reporter is gone.
+    /// Returns the events from now on, until the reader stops or the reporter is released.
     func events() -> AsyncStream<ScriptRunEvent> {
         let (stream, continuation) = AsyncStream<ScriptRunEvent>.makeStream(bufferingPolicy: .bufferingNewest(Self.bufferSize))
         let number = state.withLock { state in
@@ -100,7 +100,7 @@ final class RunWatch {
 
     /// Reports its end.
     ///
-    /// - Parameter figures: Counts from another process, in place of the meter's.
+    /// - Parameter figures: Replaces the counts of the meter by counts from another process.
     func end(_ error: (any Error)?, figures: RunFigures? = nil) {
         reporter.send(begin.ended(error, after: .now - start, figures ?? RunFigures(meter)))
     }

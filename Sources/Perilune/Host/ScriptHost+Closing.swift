@@ -10,7 +10,8 @@ extension ScriptHost {
     ///
     /// Blocks the calling thread, which must not run one of the hosts.
     ///
-    /// - Parameter limit: The time after which the process ends anyway, as if it were killed: nothing committed is lost.
+    /// - Parameter limit: The time after which the process ends without waiting any longer, as if it were killed; committed changes are not
+    ///   lost.
     package static func closeWithDatabases(_ hosts: [ScriptHost], within limit: Duration = .seconds(2)) {
         guard !hosts.isEmpty else { return }
         let isDone = DispatchSemaphore(value: 0)
@@ -21,7 +22,7 @@ extension ScriptHost {
         _ = isDone.wait(timeout: .now() + limit / .seconds(1))
     }
 
-    /// Closes the host, the databases that its scripts have opened, and the default database unless the program has opened it.
+    /// Closes the host, the databases opened by its scripts, and the default database unless the program has opened it.
     private nonisolated func closeWithDatabase() async {
         await close()
         guard let source = OpenedDatabases.source(of: database) else { return }

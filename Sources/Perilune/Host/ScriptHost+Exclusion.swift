@@ -3,16 +3,15 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// One run after the other: a host that many tasks use at once keeps them waiting, in the order in which they have come.
+/// Mutual exclusion of runs: tasks that use a host at the same time wait, in the order of their arrival.
 extension ScriptHost {
-    /// The runs whose scripts wait for the current task, by their hosts: in a function that such a script calls, the host may be run
-    /// at once.
+    /// The runs whose scripts wait for the current task, by host: a function called by such a script may run the host immediately.
     @TaskLocal private static var waitingRuns: [ObjectIdentifier: OngoingUse] = [:]
 
-    /// Runs an operation when no other script runs in this host.
+    /// Runs an operation while no other script runs in this host.
     ///
-    /// - Parameter label: The run in events; `nil` for operations that are not runs.
-    /// - Throws: `CancellationError` if the task is cancelled, before its turn too.
+    /// - Parameter label: The run for events; `nil` for operations that are not runs.
+    /// - Throws: `CancellationError` if the task is cancelled, even while it waits.
     nonisolated func exclusively<Result: Sendable>(
         _ label: RunLabel? = nil, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -40,7 +39,7 @@ extension ScriptHost {
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         cancelRuns()
-        // In a task that is not cancelled: it has its turn in any case.
+        // Uses a task that is not cancelled, so that it gets the host in any case.
         await Task {
             guard await lock.acquire() else { return }
             await endForGood()
@@ -63,7 +62,7 @@ extension ScriptHost {
         if !sharesReporter { runReporter.end() }
     }
 
-    /// Runs an operation, while others may run that wait for it.
+    /// Runs an operation, during which runs may start that it waits for.
     func perform<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -83,7 +82,7 @@ extension ScriptHost {
     }
 }
 
-/// Whether an operation still runs. Tasks that it has started may outlive it.
+/// Whether an operation still runs. Tasks started by the operation may outlive it.
 final class OngoingUse: Sendable {
     private let isOver = Atomic(false)
 
@@ -92,8 +91,8 @@ final class OngoingUse: Sendable {
     func end() { isOver.store(true, ordering: .releasing) }
 }
 
-/// A lock that tasks acquire in the order in which they ask for it. It is not part of the actor, whose thread is busy while a script
-/// runs, so that a waiting task can be cancelled.
+/// A lock that tasks acquire in the order of their requests. It is not part of the actor, whose thread is occupied while a script runs, so
+/// that a waiting task can be cancelled.
 final class FIFOLock: Sendable {
     private struct State {
         var isTaken = false
@@ -108,10 +107,10 @@ final class FIFOLock: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the lock. Returns `false` if the task is cancelled before it has acquired it.
+    /// Waits for the lock. Returns `false` if the task is cancelled before it acquires the lock.
     func acquire() async -> Bool {
         if Task.isCancelled { return false }
-        // Usually nothing else runs, so no waiting is needed.
+        // In the usual case, the lock is free and no waiting is needed.
         let number = state.withLock { state -> Int? in
             if state.take() { return nil }
             state.count += 1
@@ -153,7 +152,7 @@ final class FIFOLock: Sendable {
     private func resumeNext() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
-            // It was cancelled in the meantime.
+            // The task was cancelled in the meantime.
             state.isTaken = false
             return nil
         }

@@ -9,7 +9,7 @@ internal import PeriluneLua
 
 /// A host whose scripts run in a separate process: it sends requests and answers the scripts' questions.
 extension ScriptHost {
-    /// Prepares a host, and the process of its scripts.
+    /// Creates a host and starts the process of its scripts.
     init(
         _ isolation: ScriptIsolation.Process, _ configuration: Configuration, database: IsolatedDatabase,
         environment: ScriptEnvironment
@@ -41,14 +41,14 @@ extension ScriptHost {
         var own = configuration
         own.limits = .none
         own.diskQuota = nil
-        // Never used by a script: the one of the scripts is open in their process.
+        // Not used by scripts, whose default database is open in their process.
         try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
         runTimeLimit = configuration.limits.time
         isolatedTrace = trace
         foreignCommits = database.writer.map { ForeignCommits($0) }
     }
 
-    /// Sends a request, and answers the scripts' questions until it has ended.
+    /// Sends a request, and answers the scripts' questions until it ends.
     func request(_ message: HostMessage, _ values: [WireValue], of worker: WorkerConnection) async throws -> [WireValue] {
         let pending = PendingRequest()
         let number = try worker.begin(message, values, pending)
@@ -58,7 +58,7 @@ extension ScriptHost {
         }
         defer { watch?.cancel() }
         return try await withTaskCancellationHandler {
-            // After each wait a task is on the threads that all share, if it prefers no other: two threads more are woken then.
+            // After each wait, a task without a preferred executor continues on the shared threads, which wakes two more threads.
             try await withTaskExecutorPreference(thread.preference) {
                 while true {
                     switch await pending.next() {
@@ -188,16 +188,16 @@ extension ScriptHost {
         return isolatedModules[module]
     }
 
-    /// The layers of isolation that the process of the scripts has put on; empty where they run in this one.
+    /// The isolation layers that are active in the process of the scripts; empty if scripts run in this process.
     public nonisolated var isolationLayers: Set<IsolationLayer> { worker?.layers ?? [] }
 
-    /// Whether the process of the scripts has ended: it can run nothing any more.
+    /// Whether the process of the scripts has ended, so that nothing can run any more.
     package nonisolated var hasCrashed: Bool { worker?.hasEnded ?? false }
 
-    /// The number of the process in which the scripts run, if it is another one.
+    /// The id of the process in which the scripts run, if it is another one.
     package nonisolated var workerProcessID: Int32? { worker?.process.id }
 
-    /// The error as a script gets it, which has not been in a script: without a place.
+    /// Returns the error as scripts see it, without a position, because it was not raised in a script.
     private func asRaised(_ error: LuaError) -> LuaError {
         var raised = error
         (raised.file, raised.line, raised.traceback, raised.hints) = (nil, nil, nil, nil)
@@ -206,7 +206,7 @@ extension ScriptHost {
         return raised
     }
 
-    /// Rejects features that need the scripts' Lua state, if it is in another process.
+    /// Rejects features that need the Lua state of the scripts, if it is in another process.
     func requireOwnState(for what: String) throws {
         guard worker != nil else { return }
         throw LuaError(.usage, "scripts in a process of their own cannot have \(what); make a host without isolation")
@@ -230,7 +230,7 @@ extension ScriptHost {
         }
     }
 
-    /// The metadata that the options of the run add to messages.
+    /// The metadata that the options of the run add to log messages.
     private var runMetadata: Logger.Metadata { (isolatedOptions?.logMetadata ?? [:]).mapValues { "\($0)" } }
 
     func log(_ values: [WireValue]) {
@@ -246,7 +246,7 @@ extension ScriptHost {
 }
 
 extension ScriptEnvironment {
-    /// Answers a question of another process for the present, an UUID or a random number; `nil` if it is another one.
+    /// Answers a question about the current time, a UUID or a random number; `nil` for other questions.
     func answer(to message: WorkerMessage) -> WireValue? {
         switch message {
         case .now: (try? now().microsecondsSince1970).map { .integer($0) }
@@ -259,10 +259,10 @@ extension ScriptEnvironment {
 
 /// The database of scripts in another process.
 struct IsolatedDatabase {
-    /// `nil`: one in the memory of the process.
+    /// `nil` for a database in the memory of the process.
     var path: String?
     var settings: ConnectionSettings
-    /// The trace that it was opened with.
+    /// The trace with which the database was opened.
     var trace: SQLTrace?
     /// The same database in this process, if it is open.
     var writer: (any DatabaseWriter)?
@@ -277,7 +277,7 @@ struct IsolatedDatabase {
 extension ScriptHost.Configuration {
     /// The default database, for another process.
     ///
-    /// - Throws: `LuaError` with code `usage` for one in the memory of this process.
+    /// - Throws: `LuaError` with code `usage` for a database in the memory of this process.
     func isolatedDatabase(in container: DependencyContainer) async throws -> IsolatedDatabase {
         guard let source = databaseToMake else { return try await isolated(container.value(for: DefaultDatabaseKey.self)) }
         let environment = try await ScriptEnvironment.resolve(in: container)
@@ -287,7 +287,7 @@ extension ScriptHost.Configuration {
         case .inMemory where source.migrations == nil:
             return IsolatedDatabase(path: nil, settings: try source.connectionSettings(), trace: source.trace)
         case .pool, .queue:
-            // The process opens the file. This one opens it only to migrate it.
+            // The process opens the file. This process opens the database only to migrate it.
             guard isLive, source.migrations == nil || source.isReadonly else { break }
             return IsolatedDatabase(path: try source.path(), settings: try source.connectionSettings(), trace: source.trace)
         case .existing, .inMemory, .cluster: break
@@ -301,14 +301,14 @@ extension ScriptHost.Configuration {
         "a process of its own reaches no cluster, because it has no network; use a copy of the database in a file, or no isolation"
     )
 
-    /// The file of a database that is open.
+    /// Returns the file of an open database.
     private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
         guard ClusterDatabase.of(writer) == nil else { throw Self.noNetwork }
         let source = OpenedDatabases.source(of: writer)
         let settings = try source?.connectionSettings() ?? ConnectionSettings(writer.configuration)
-        // If SQLite is interrupted while it prepares a statement, it returns its general error.
+        // SQLite returns a general error if it is interrupted while it prepares a statement.
         let path = try await Task.preferringCancellation {
-            // Not its path, which is an URI in tests.
+            // Does not use the path, which is a URI in tests.
             try await writer.read { db in
                 try String.fetchOne(db, sql: "SELECT file FROM pragma_database_list WHERE name = 'main'") ?? ""
             }

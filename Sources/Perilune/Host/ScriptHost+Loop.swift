@@ -4,21 +4,22 @@ public import PeriluneLua
 
 /// The receiver of unhandled errors in timers, observations and tasks of scripts.
 public enum CallbackErrors: Sendable {
-    /// The logger of the container of dependencies.
+    /// The logger of the dependency container.
     case log
     /// A closure of the program.
     case handle(@Sendable (LuaError) -> Void)
-    /// ``ScriptHost/waitUntilIdle()`` throws them, and so ends with the first.
+    /// ``ScriptHost/waitUntilIdle()`` throws the errors, so it ends with the first one.
     case fail
 }
 
-/// Scripts may leave functions to be called later: by timers, observations, signals. They are called on the host's thread whenever no
+/// Scripts may leave functions that are called later: by timers, observations and signals. They are called on the host's thread whenever no
 /// script runs there, even while one waits for an asynchronous function. Each call has its own limits.
 extension ScriptHost {
     /// Waits until the scripts are idle: without timers, observations and tasks.
     ///
-    /// - Throws: The first unhandled error of a called function, if the configuration says ``CallbackErrors/fail``; `LuaError` with code
-    ///   `cancelled` after ``cancel()``, with code `exit` if a script has ended the program; `CancellationError` if the task is cancelled.
+    /// - Throws: The first unhandled error of such a function, if the configuration is ``CallbackErrors/fail``; `LuaError` with code
+    ///   `cancelled` after ``cancel()``, or with code `exit` if a script has ended the program; `CancellationError` if the task is
+    ///   cancelled.
     public func waitUntilIdle() async throws {
         if let worker {
             _ = try await request(.wait, [], of: worker)
@@ -39,7 +40,7 @@ extension ScriptHost {
         }
     }
 
-    /// Whether no script runs, and none waits for a timer, an observation or a task.
+    /// Whether no script is running, or waiting for a timer, an observation or a task.
     public var isIdle: Bool {
         get async {
             guard let worker else { return loop.isIdle }
@@ -53,7 +54,7 @@ extension ScriptHost {
         loop.endAll()
     }
 
-    /// Passes on a system signal to the scripts that observe it. Callable from any thread.
+    /// Forwards a system signal to the scripts that handle it. Callable from any thread.
     ///
     /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
     /// - Returns: Whether a script does.
@@ -61,7 +62,7 @@ extension ScriptHost {
         worker?.deliver(signal: name) ?? loopSignals.deliver(name)
     }
 
-    /// Removes and returns the first unhandled error of a called function, if the configuration says ``CallbackErrors/fail``.
+    /// Removes and returns the first unhandled error of such a function, if the configuration is ``CallbackErrors/fail``.
     package func takeCallbackFailure() async -> (any Error)? {
         if let worker {
             let failure = try? await request(.takeFailure, [], of: worker).first
@@ -81,7 +82,7 @@ extension ScriptHost {
     /// Passes errors to their receiver.
     private func settleFailures() {
         if case .fail = callbackErrors {
-            // The scripts that wait are over as well.
+            // Scripts that are waiting have ended as well.
             if loop.hasFailed { state.cancellation.cancelRuns() }
             return
         }

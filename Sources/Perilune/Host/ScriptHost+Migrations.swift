@@ -8,11 +8,11 @@ extension ScriptHost {
         try migrations(inFolder: folder).status()
     }
 
-    /// Runs the migrations of a folder that the default database has not seen.
+    /// Runs the migrations of a folder that have not been applied to the default database.
     ///
     /// - Parameters:
-    ///   - target: The last one to run; all are by default.
-    ///   - didApply: Called for each that was committed, with its duration in seconds.
+    ///   - target: The last migration to run; by default all run.
+    ///   - didApply: A closure called after each committed migration, with its duration in seconds.
     package func migrate(
         folder: String, upTo target: String?, didApply: @escaping @Sendable (String, Double) -> Void
     ) throws {
@@ -22,7 +22,7 @@ extension ScriptHost {
     /// Undoes the last applied migration of a folder in the default database, or all migrations after a given one.
     ///
     /// - Parameters:
-    ///   - target: The last one that stays.
+    ///   - target: The last migration to keep.
     ///   - didUndo: Called for each that was undone.
     package func migrateDown(folder: String, to target: String?, didUndo: @escaping @Sendable (String) -> Void) throws {
         try migrations(inFolder: folder).migrateDown(to: target, didUndo: didUndo)

@@ -3,9 +3,9 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// Modules of Swift that scripts require.
+/// Swift modules that scripts can require.
 extension ScriptHost {
-    /// Offers Swift functions to scripts, which get them by `require`.
+    /// Registers Swift functions as a module, which scripts load with `require`.
     ///
     /// ```swift
     /// try await host.register(module: "mail") { mail in
@@ -16,13 +16,13 @@ extension ScriptHost {
     /// }
     /// ```
     ///
-    /// A module of that name that was registered before is replaced, unless a script has required it.
+    /// Replaces a module registered before with the same name, unless a script has required it.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts require; it may contain dots.
+    ///   - name: The name for `require`, which may contain dots.
     ///   - documentation: Its purpose, for people.
     ///   - define: Adds the functions.
-    /// - Throws: `LuaError` with code `usage` if a script has already required a module of that name, which it would continue to use, or
+    /// - Throws: `LuaError` with code `usage` if a script has already required a module with this name, which it would continue to use, or
     ///   if the name is reserved for a Lua library or `perilune`.
     public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
@@ -35,7 +35,7 @@ extension ScriptHost {
 }
 
 extension ScriptHost.Configuration {
-    /// The receiver of calls with effects outside: in a preview the log, by default.
+    /// Returns the receiver of calls with external effects; in a preview the log, by default.
     func effects(in environment: ScriptEnvironment) -> EffectHandler? {
         if let effectRecorder {
             return { name, arguments in effectRecorder.record(PreviewEffect(name: name, arguments: arguments)) }

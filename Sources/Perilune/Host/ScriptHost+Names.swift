@@ -1,10 +1,10 @@
 package import GRDB
 
-/// The names in a database and in a script, for messages about unknown ones.
+/// The names in a database and in a script, for messages about unknown names.
 extension ScriptHost {
-    /// The names in a database, for messages about names that do not exist.
+    /// The names in a database, for messages about unknown names.
     package struct DatabaseNames: Sendable {
-        /// Tables and views with their columns.
+        /// The tables and views with their columns.
         package var tables: [(name: String, columns: [String])] = []
         /// SQL functions, each once.
         package var functions: [String] = []
@@ -26,7 +26,7 @@ extension ScriptHost {
         }
     }
 
-    /// The names in the default database; `nil` if it cannot be read now.
+    /// Returns the names in the default database; `nil` if they cannot be read now.
     package func databaseNames() -> DatabaseNames? {
         try? database.unsafeReentrantRead(DatabaseNames.init)
     }

@@ -6,7 +6,7 @@ extension ScriptHost {
     /// Runs an operation with other settings for the runs that it begins, in every host.
     ///
     /// - Parameters:
-    ///   - options: Parts that are `nil` come from the enclosing scope, or else from the host.
+    ///   - options: Settings that are `nil` are taken from the enclosing scope, or else from the host.
     ///   - operation: Runs scripts.
     /// - Throws: Errors of the operation.
     nonisolated(nonsending) public static func withOptions<Result>(
@@ -23,7 +23,7 @@ extension ScriptHost {
         try await RunOptions.$ofTask.withValue(options) {
             _ = isolation
             return try await LuaRun.$ownLimits.withValue(options.limits) {
-                // Capturing the isolation keeps the closures, and so the operation, on the actor.
+                // The captured isolation keeps the closures, and thus the operation, on the actor.
                 _ = isolation
                 return try await LogContext.$metadata.withValue(options.logMetadata) {
                     _ = isolation

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// Resolves the names by which Swift calls the functions of scripts.
+/// Finds functions of scripts by the names that Swift uses.
 extension ScriptHost {
     func function(_ value: LuaValue, named name: String) throws -> LuaFunction {
         guard case .function(let function) = value else {
@@ -10,7 +10,7 @@ extension ScriptHost {
         return function
     }
 
-    /// The value of a global name with dots and perhaps a colon, and the value whose method it is then.
+    /// Returns the value of a global name with dots and optionally a colon, and the receiver if it is a method.
     func resolve(_ name: String) throws -> (LuaValue, receiver: [LuaValue]) {
         let parts = name.split(omittingEmptySubsequences: false) { $0 == "." || $0 == ":" }.map(String.init)
         let isMethod = name.split(separator: ".", omittingEmptySubsequences: false).last?.contains(":") == true
@@ -40,7 +40,7 @@ extension ScriptHost {
 }
 
 extension LuaState {
-    /// The names in a table, and the names of its requests if it is a class.
+    /// Returns the names in a table, and the names of its requests if it is a class.
     fileprivate func names(in value: LuaValue) throws -> [String] {
         guard case .table(let table) = value else { return [] }
         var names = try table.pairs().map(\.key)
@@ -48,7 +48,7 @@ extension LuaState {
         return names.compactMap { if case .string(let name) = $0 { name.description } else { nil } }.sorted()
     }
 
-    /// The module that a script has required by a name; nil if it has not.
+    /// Returns the module that a script has required under a name; nil if it has not been required.
     fileprivate func loadedModule(_ name: String) throws -> LuaValue {
         guard case .table(let package) = try globals.get("package"), case .table(let loaded) = try package.get("loaded") else {
             return .nil

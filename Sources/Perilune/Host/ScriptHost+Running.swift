@@ -2,7 +2,7 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// Running scripts, and calling their functions.
+/// Methods that run scripts and call their functions.
 extension ScriptHost {
     /// Runs a file and decodes its result.
     ///
@@ -12,11 +12,11 @@ extension ScriptHost {
     /// ```
     ///
     /// - Parameters:
-    ///   - path: The file; a first line that begins with `#` is skipped.
-    ///   - argument: The arguments that the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
-    ///   - type: The type of the decoded result, if the context does not determine it. Without any type, the result is ignored.
-    /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit; `CancellationError` if the task is cancelled;
-    ///   ``ScriptFileError`` if the file cannot be read.
+    ///   - path: The path of the file; a first line that starts with `#` is skipped.
+    ///   - argument: The arguments, which the script receives as `...`, encoded: structures as tables, dates as `perilune.date`.
+    ///   - type: The type of the decoded result, unless the context determines it. Without a type, the result is ignored.
+    /// - Throws: `LuaError`, with code `conversion` if an argument or the result cannot be converted; `CancellationError` if the task is
+    ///   cancelled; ``ScriptFileError`` if the file cannot be read.
     public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         file path: String, arguments argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
@@ -76,11 +76,11 @@ extension ScriptHost {
     /// let label: String = try await host.call("Sale:label_of", 1)
     /// ```
     ///
-    /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
+    /// - Parameter function: The name, with dots for fields of tables; with a colon before the last part, a method of the preceding object.
     /// - Parameter argument: The arguments of the function.
     /// - Parameter type: The type of the result.
-    /// - Throws: `LuaError` if the function does not exist, raises, exceeds a limit, or returns what does not decode as
-    ///   `Result`; `CancellationError` if the task is cancelled.
+    /// - Throws: `LuaError` if the function does not exist, raises an error, exceeds a limit, or its result does not decode as `Result`;
+    ///   `CancellationError` if the task is cancelled.
     public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument, as type: Result.Type = Result.self
     ) async throws -> Result {
@@ -101,7 +101,7 @@ extension ScriptHost {
         }
     }
 
-    /// Whether a script has defined a function of that name, which `call(_:_:)` would call.
+    /// Returns whether a script has defined a function that `call(_:_:)` would call under this name.
     ///
     /// - Throws: `LuaError` if the state is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {
@@ -120,7 +120,7 @@ extension ScriptHost {
 
     /// Runs a file as the stand-alone interpreter does, with the table `arg`.
     ///
-    /// - Parameter arguments: What the script sees as `...` and in the table `arg`.
+    /// - Parameter arguments: The arguments, which the script receives as `...` and in the table `arg`.
     /// - Parameter path: The path of the file.
     /// - Throws: ``ScriptFileError`` if the file cannot be read; `LuaError` if it does not compile, raises, or exceeds a limit.
     package nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
@@ -141,7 +141,7 @@ extension ScriptHost {
         try await run(bytes: bytes, named: name, commandLineBytes: arguments.map { Array($0.utf8) })
     }
 
-    /// Runs source text given as bytes, with arguments that need not be UTF-8.
+    /// Runs source text given as bytes, with arguments that may contain invalid UTF-8.
     package nonisolated func run(bytes: [UInt8], named name: String, commandLineBytes arguments: [[UInt8]]) async throws {
         try await exclusively(.script(name)) { host in try await host.startCommand(bytes, named: name, arguments) }
     }
@@ -159,7 +159,7 @@ extension ScriptHost {
         try await chunk.callAsync(arguments.map { .string($0) })
     }
 
-    /// The table `arg`, as the stand-alone interpreter has it: the script at 0, its arguments from 1.
+    /// Returns the table `arg` as in the stand-alone interpreter: the script at 0, its arguments from 1.
     private func setArguments(_ arguments: [LuaString], of name: String) throws {
         let table = try state.makeTable(arrayCount: arguments.count)
         for (index, argument) in ([LuaString(name)] + arguments).enumerated() {
@@ -168,9 +168,9 @@ extension ScriptHost {
         try state.globals.set("arg", .table(table))
     }
 
-    /// Makes runs without limits cancellable in the middle of a loop.
+    /// Makes runs without limits cancellable while they loop.
     ///
-    /// - Parameter signal: The signal that interrupts threads, in place of `SIGURG`, in every host of the process. Its handler is replaced.
+    /// - Parameter signal: The signal that interrupts threads in all hosts of the process, instead of `SIGURG`. Its handler is replaced.
     package func listen(for signal: Int32) {
         state.listen(for: signal)
     }
@@ -198,10 +198,10 @@ extension ScriptHost {
         return try await self.function(value, named: function).callAsync(receiver + makeArguments(state))
     }
 
-    /// The limits of the run in another process that are not the host's.
+    /// The limits of a run in another process that differ from the host's.
     private var ownLimits: WireValue { RunOptions.current?.limits.map { WireValue(runLimits: $0) } ?? .nil }
 
-    /// Arguments for scripts in another process.
+    /// Returns arguments in a form for scripts in another process.
     private func isolatedArguments(_ makeArguments: (LuaState) throws -> [LuaValue]) throws -> WireValue {
         let arguments = try WireValue.copies(of: makeArguments(state))
         if let type = arguments.firstOpaque {

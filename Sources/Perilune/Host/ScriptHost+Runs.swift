@@ -4,7 +4,7 @@ internal import PeriluneLua
 
 /// The begin and end of runs.
 extension ScriptHost {
-    /// A run that the program has begun, in events.
+    /// A run started by the program, as reported in events.
     struct RunLabel {
         let kind: ScriptRunEvent.Kind
         let name: String
@@ -13,14 +13,14 @@ extension ScriptHost {
         static func call(_ name: String) -> RunLabel { RunLabel(kind: .call, name: name) }
     }
 
-    /// The begin and end of each run of the host from now on. A reader that is too slow loses the oldest events.
+    /// The begin and end of each run of the host, from now on. A reader that is too slow loses the oldest events.
     ///
-    /// The sequence ends when the host is closed or gone. For all hosts of a pool see ``ScriptPool/runEvents``.
+    /// The sequence ends when the host is closed or released. For all hosts of a pool see ``ScriptPool/runEvents``.
     public nonisolated var runEvents: AsyncStream<ScriptRunEvent> { runReporter.events() }
 
     /// Runs an operation, and reports it as a run.
     ///
-    /// - Parameter isInside: Whether a script of the host waits for it.
+    /// - Parameter isInside: Whether a script of the host is waiting for it.
     func perform<Result: Sendable>(
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -44,7 +44,7 @@ extension ScriptHost {
     private func perform<Result: Sendable>(
         isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
-        // Functions of this process have no limits of their own: those are for the script.
+        // Functions in this process have no separate limits; the limits are for the script.
         try await LuaRun.$ownLimits.withValue(worker == nil ? LuaRun.ownLimits : nil) {
             try await LoopCarrier.$current.withValue(carriesTaskLocalValues ? LoopCarrier() : nil) {
                 isInside ? try await operation(self) : try await perform(operation)
@@ -73,25 +73,25 @@ extension ScriptHost {
 }
 
 extension ScriptPool {
-    /// The begin and end of each run of the pool's hosts from now on. A reader that is too slow loses the oldest events.
+    /// The begin and end of each run of the pool's hosts, from now on. A reader that is too slow loses the oldest events.
     ///
-    /// The sequence ends when the pool is closed or gone.
+    /// The sequence ends when the pool is closed or released.
     public nonisolated var runEvents: AsyncStream<ScriptRunEvent> { runReporter.events() }
 }
 
 // MARK: - Runs in another process
 
-/// A run that another process has begun by itself: of a timer or a task.
+/// A run that another process has started by itself, for a timer or a task.
 struct IsolatedRun {
     let begin: ScriptRunEvent
     let start = ContinuousClock.now
 }
 
 extension ScriptHost {
-    /// More runs at once are not reported, since they may come from an attacker.
+    /// Further simultaneous runs are not reported, because they may come from an attacker.
     private static let isolatedRunLimit = 1 << 14
 
-    /// Reports the begin or the end of a run in another process: its number there, kind and name, and at its end its error and figures.
+    /// Reports the begin or the end of a run in another process: its number there, its kind and name, and at the end its error and figures.
     func takeRunEvent(_ values: [WireValue]) {
         guard let number = values.first?.integerValue, values.count >= 3 else { return }
         if let run = isolatedRuns[number], values.count == 5 {

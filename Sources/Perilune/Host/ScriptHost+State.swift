@@ -1,14 +1,14 @@
 package import PeriluneBindings
 package import PeriluneLua
 
-// Access to the state of a host, for programs that look into it between runs.
+// Access to the state of a host, for programs that inspect it between runs.
 
 extension ScriptHost {
-    /// Runs an operation with the state when no script runs in it: for programs that inspect the scripts' values.
+    /// Runs an operation with the state while no script is running, for programs that inspect values of scripts.
     ///
-    /// - Parameter operation: Receives the host, its state, and the loader of the library's modules. It must not keep them, nor any Lua
+    /// - Parameter operation: Receives the host, its state, and the loader of the library's modules. It must not keep them or any Lua
     ///   values.
-    /// - Throws: `LuaError` with details from the database and the source texts, like running a script.
+    /// - Throws: `LuaError` with details from the database and the source texts, as when running a script.
     package nonisolated func withState<Result: Sendable>(
         _ operation: @Sendable (isolated ScriptHost, LuaState, LibraryLoader) async throws -> Result
     ) async throws -> Result {
@@ -18,7 +18,7 @@ extension ScriptHost {
         }
     }
 
-    /// Keeps the text of a chunk for reports of errors in it.
+    /// Keeps the text of a chunk, which reports of errors quote.
     package func keepSourceText(_ bytes: [UInt8], named name: String) {
         sourceTexts.add(bytes, named: name)
     }

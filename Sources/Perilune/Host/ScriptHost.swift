@@ -6,8 +6,8 @@ internal import Synchronization
 
 /// Runs scripts against a database.
 ///
-/// A host is an actor with a thread of its own: scripts may block in SQLite, and recurse deeply, without occupying the
-/// threads that Swift's concurrency shares. Several hosts run in parallel.
+/// A host is an actor with a separate thread: scripts may block in SQLite and recurse deeply without occupying the threads that Swift
+/// concurrency shares. Several hosts run in parallel.
 ///
 /// ```swift
 /// let host = try await ScriptHost(database: .pool("shop.sqlite"))
@@ -25,26 +25,26 @@ public actor ScriptHost {
     package let database: any DatabaseWriter
     /// The scripts' values from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
-    /// The receiver of errors in functions that the loop calls.
+    /// The receiver of errors in functions called by the loop.
     let callbackErrors: CallbackErrors
-    /// The texts that reports of errors may quote.
+    /// The source texts that error reports may quote.
     var sourceTexts: SourceTexts
-    /// Retains the environment that databases see on this thread.
+    /// Retains the environment that databases use on this thread.
     private let threadEnvironment: ThreadEnvironment?
     nonisolated let cancellation: LuaState.Cancellation
-    /// Schedules the callbacks that scripts wait for.
+    /// The scheduler of the callbacks that scripts wait for.
     let loop: ScriptLoop
-    /// Passes the begin and end of runs on.
+    /// The reporter of the begin and end of runs.
     nonisolated let runReporter: RunReporter
     /// Whether `require` looks for files that scripts may name.
     nonisolated let searchesFiles: Bool
-    /// The rule by which scripts see the texts of errors.
+    /// The rule that determines which error texts scripts can see.
     nonisolated let disclosure: ErrorDisclosure
-    /// Whether timers and tasks see the task-local values of the runs that have started them.
+    /// Whether timers and tasks see the task-local values of the runs that started them.
     nonisolated let carriesTaskLocalValues: Bool
-    /// Whether other hosts of a pool use it too.
+    /// Whether other hosts of a pool use the reporter, too.
     nonisolated let sharesReporter: Bool
-    /// The tag of runs without one of their own.
+    /// The tag of runs without a separate tag.
     let runTag: String?
     let calls: LoopCalls
     /// Keeps the loop alive while automations wait for events.
@@ -53,25 +53,25 @@ public actor ScriptHost {
     var globalsBeforeAutomations: LuaTable?
     /// Prevents other hosts from running the same automations.
     var automationClaim: AutomationClaim?
-    /// The run that loads a file of automations.
+    /// The run that is loading a file of automations.
     var loadingRun: LuaRun?
-    /// Through which the modules of the library are reached.
+    /// The loader through which the library's modules are reached.
     let library: LibraryLoader
     nonisolated let loopSignals: LoopSignals
     /// Wakes the waiting callers when nothing is running.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
-    /// The process in which the scripts run, if it is not this one. The state then runs no scripts: it encodes and decodes values, and
-    /// calls Swift functions.
+    /// The process in which the scripts run, if it is another one. The state then runs no scripts; it encodes and decodes values, and calls
+    /// Swift functions.
     nonisolated let worker: WorkerConnection?
-    /// The places in which `require` looks, for scripts in another process.
+    /// The places in which `require` searches, for scripts in another process.
     let moduleSources: [ModuleSource]
     /// The destination of output from scripts in another process.
     let output: ScriptOutput
-    /// The functions of modules that scripts in another process have called.
+    /// The module functions that scripts in another process have called.
     var isolatedModules: [String: LuaTable] = [:]
-    /// The pieces of a long line that have come so far.
+    /// The parts of a long line that have been received so far.
     var printedLine: [UInt8] = []
     /// Receives the statements of scripts in another process.
     var isolatedTrace: SQLTrace?
@@ -83,16 +83,16 @@ public actor ScriptHost {
     var foreignCommits: ForeignCommits?
     /// The figures of the last run in another process.
     var isolatedFigures: RunFigures?
-    /// The runs that another process has begun by itself, by their number there.
+    /// The runs that another process has started by itself, by their number there.
     var isolatedRuns: [Int64: IsolatedRun] = [:]
     /// The options of the run in another process.
     var isolatedOptions: RunOptions?
 
-    /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
-    /// container of dependencies that the current task sees, for the whole life of the host.
+    /// Creates a state for scripts. For its whole lifetime, the host uses the default database, the clock, the random numbers and the log
+    /// of the dependency container that the current task sees.
     ///
-    /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened; `LuaError` with code
-    ///   `usage` for options that do not fit together, or a folder of modules that does not exist.
+    /// - Throws: `DependencyError` if the default database was not prepared; a GRDB error if it cannot be opened; `LuaError` with code
+    ///   `usage` for contradictory options, or a module folder that does not exist.
     public init(_ configuration: Configuration = Configuration()) async throws {
         let container = DependencyContainer.current
         do {
@@ -108,19 +108,19 @@ public actor ScriptHost {
         }
     }
 
-    /// Prepares a state for scripts that are not trusted, over a database.
+    /// Creates a state for untrusted scripts, with a database.
     ///
     /// - Throws: A `DatabaseError` if the database cannot be opened, and the errors of its migrations.
     public init(database: DatabaseSource) async throws {
         try await self.init(Configuration(database: database))
     }
 
-    /// Prepares a state for scripts without the container of dependencies: with the clock of the machine.
+    /// Creates a state for scripts without the dependency container, with the system clock.
     package init(standalone configuration: Configuration) throws {
         try self.init(configuration, database: configuration.openDatabase(), environment: nil)
     }
 
-    /// Prepares a state for scripts over a database that is open.
+    /// Creates a state for scripts with an open database.
     init(
         _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?,
         worker: WorkerConnection? = nil
@@ -143,7 +143,7 @@ public actor ScriptHost {
         self.environment = environment ?? .machine
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
-        // No script runs in this state: what it took of a source that is seeded, those in their process would miss.
+        // No script runs in this state: if it took numbers from a seeded source, the scripts in the other process would miss them.
         if worker != nil { setup.environment.random = .system }
         if let effects = configuration.previewWithholds { setup.withheld = effects }
         setup.modules = configuration.libraryModules
@@ -153,7 +153,7 @@ public actor ScriptHost {
         setup.extending = configuration.extending
         library = try setup.installWithChangesets(in: state)
         try configuration.output.install(in: state, environment: self.environment)
-        // Also without a limit: this function writes whole lines, while other hosts print.
+        // This is also needed without a limit, because the function writes whole lines while other hosts print.
         if worker == nil, case .standardOutput(let limit) = configuration.output { try state.limitOutput(toBytes: limit ?? .max) }
         searchesFiles = configuration.moduleFolder != nil
         carriesTaskLocalValues = configuration.carriesTaskLocalValues
@@ -194,14 +194,14 @@ public actor ScriptHost {
             let watch = RunWatch(kind, name, tag: tag, of: state, reporter)
             return LoopCallWatch(meter: watch.meter) { watch.end($0) }
         }
-        // An automation that fails does not end the wait for all of them: it continues, and will run again.
+        // A failed automation does not end the wait: automations continue and will run again.
         if case .handle = configuration.callbackErrors { setup.loop.takesReports = true }
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         let scripts = HostScripts(
             loop: setup.loop, state: state, modules: modules, library: library, threadEnvironment: threadEnvironment)
         calls = LoopCalls(of: scripts, on: thread)
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
-        // Made here, it belongs to the thread from now on.
+        // The object created here belongs to the thread from now on.
         state.thread = thread
         if let worker {
             reporter.whenOn { [weak worker] in
@@ -216,14 +216,14 @@ public actor ScriptHost {
         }
     }
 
-    /// Ends the scripts' callbacks. If some are active, the state is closed after them.
+    /// Ends the scripts' callbacks. If runs are active, the state is closed after they end.
     deinit {
         guard calls.areUnderWay else { return }
         cancellation.cancelRuns()
         calls.end()
     }
 
-    /// Changes the time limit of future runs, in a host that has one.
+    /// Changes the time limit of future runs, in a host that has a time limit.
     package func limitTime(to time: Duration) {
         guard let worker else { return state.limitTime(to: time) }
         runTimeLimit = time
@@ -238,13 +238,13 @@ public actor ScriptHost {
         hostCancellation.cancelWaits()
     }
 
-    /// Ends the active run, or else the next run or wait: for a command that a signal ends.
+    /// Ends the active run, or else the next run or wait; for a command that a signal ends.
     package nonisolated func cancelRunOrNext() {
         if let worker { return worker.cancel() }
         cancellation.cancel()
         hostCancellation.cancel()
     }
 
-    /// Whether the active run has passed its time limit: briefly, or because nothing ends it.
+    /// Whether the active run has exceeded its time limit: only briefly, unless nothing can end the run.
     package nonisolated var isOverdue: Bool { cancellation.isOverdue }
 }

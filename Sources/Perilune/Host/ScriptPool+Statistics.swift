@@ -1,7 +1,7 @@
-// Counts of a pool, for its operators.
+// Statistics of a pool, for monitoring.
 
 extension ScriptPool {
-    /// Why a pool has closed one of its hosts.
+    /// The reason why a pool has closed a host.
     public enum DiscardReason: String, Sendable, CaseIterable {
         /// A script passed a limit.
         case limit
@@ -9,7 +9,7 @@ extension ScriptPool {
         case cancelled
         /// The process of its scripts ended.
         case crashed
-        /// No call has needed it for the pool's idle limit.
+        /// The host was unused for the pool's idle limit.
         case idle
         /// The pool was reloaded.
         case reloaded
@@ -19,31 +19,31 @@ extension ScriptPool {
     public struct Discard: Sendable {
         /// Why it was closed.
         public let reason: DiscardReason
-        /// The error of the call that had the host; `nil` if no call had it.
+        /// The error of the call that used the host; `nil` if no call used it.
         public let error: (any Error)?
     }
 
-    /// The hosts of a pool, the calls that wait for them, and counts since the pool was made.
+    /// The numbers of a pool's hosts and waiting calls, and counts since the pool was created.
     public struct Statistics: Sendable {
-        /// How many hosts serve calls, or are being made for one.
+        /// The number of hosts that serve calls, or are being created for one.
         public internal(set) var busy = 0
-        /// How many hosts are free.
+        /// The number of free hosts.
         public internal(set) var idle = 0
-        /// How many hosts are ready to replace others.
+        /// The number of hosts that are ready to replace others.
         public internal(set) var spares = 0
-        /// How many calls wait for a host.
+        /// The number of calls that wait for a host.
         public internal(set) var waiting = 0
-        /// How many calls have been given a host.
+        /// The number of calls that have received a host.
         public internal(set) var served = 0
-        /// How many calls have been refused: by ``ScriptPoolError/code``.
+        /// The number of rejected calls, by ``ScriptPoolError/code``.
         public internal(set) var refused: [ScriptPoolError.Code: Int] = [:]
-        /// How many hosts have been made, and prepared without an error.
+        /// The number of hosts that were created and prepared without an error.
         public internal(set) var made = 0
-        /// How many hosts have been closed, by reason.
+        /// The number of closed hosts, by reason.
         public internal(set) var discarded: [DiscardReason: Int] = [:]
         /// The host that was closed last.
         public internal(set) var lastDiscard: Discard?
-        /// The longest time that a call has waited for a host.
+        /// The longest wait of a call for a host.
         public internal(set) var longestWait = Duration.zero
     }
 }

@@ -13,20 +13,20 @@ internal import Synchronization
 /// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
-/// Each call has exclusive use of a host. Scripts share only the database, which allows parallel reads if it is a pool. A global variable
-/// is visible only to calls that happen to get the same host. A host whose script has passed a limit, or whose process has ended, is
-/// replaced by a new one. If a script calls a Swift function that calls the pool again, that call gets the script's host, which waits for
+/// Each call uses a host exclusively. Scripts share only the database, which allows parallel reads if it is a pool. A global variable is
+/// visible only to calls that happen to use the same host. A host whose script has exceeded a limit, or whose process has ended, is
+/// replaced by a new host. If a script calls a Swift function that calls the pool again, this call uses the script's host, which waits for
 /// it.
 public actor ScriptPool {
-    /// A host, and the version of the scripts that it was prepared with.
+    /// A host, and the version of the scripts with which it was prepared.
     private struct Member: Sendable {
         let host: ScriptHost
         let version: Int
     }
 
-    /// A host that a call has for itself.
+    /// A host that is used exclusively by a call.
     private final class Loan: Sendable {
-        /// `nil` once the call has ended: its task-local values, of which this is one, may exist longer.
+        /// `nil` after the call has ended, because its task-local values, which include this object, may live longer.
         private let host: Mutex<ScriptHost?>
         private let failure = Mutex<Discard?>(nil)
 
@@ -39,7 +39,7 @@ public actor ScriptPool {
 
         func end() { host.withLock { $0 = nil } }
 
-        /// Why the host's state is unreliable: the call, or one inside it, has passed a limit, for example.
+        /// The reason why the host's state is unreliable: the call, or a nested one, has exceeded a limit, for example.
         var discard: Discard? { failure.withLock { $0 } }
 
         nonisolated(nonsending) func perform<Result>(
@@ -67,20 +67,20 @@ public actor ScriptPool {
 
     /// Makes a host without scripts.
     private let makeEmptyHost: @Sendable () async throws -> ScriptHost
-    /// Prepares a host of the current version.
+    /// Prepares a host with the scripts of the current version.
     private var prepare: @Sendable (ScriptHost) async throws -> Void
     private var version = 0
     private let reloadLock = FIFOLock()
 
-    /// The free hosts, with the time since which they are; the one used last is the last.
+    /// The free hosts with the times at which they became free; the most recently used one is last.
     private var free: [(member: Member, since: ContinuousClock.Instant)] = []
-    /// Hosts that are ready to take the place of one that is missing.
+    /// Hosts that are ready to replace a missing one.
     private var spares: [Member] = []
     private let spareCount: Int
     private var isMakingSpare = false
-    /// How many may still be made.
+    /// The number of hosts that may still be created.
     private var missing: Int
-    /// How many are being made for calls.
+    /// The number of hosts that are being created for calls.
     private var underConstruction = 0
     private let maximumWaiting: Int?
     private let waitLimit: Duration?
@@ -93,22 +93,22 @@ public actor ScriptPool {
     private var returns = HostQueue()
     private var eviction: Task<Void, Never>?
     private var counts = Statistics()
-    /// Passes the begin and end of the runs of all hosts on.
+    /// The reporter of the begin and end of runs in all hosts.
     nonisolated let runReporter: RunReporter
 
-    /// Makes a pool, and its first host; the others are made when they are needed.
+    /// Creates a pool and its first host; other hosts are created on demand.
     ///
     /// - Parameters:
-    ///   - size: How many hosts serve calls.
-    ///   - spares: How many more are made beforehand, in the background: a call that needs a new host, as one was thrown away for
-    ///     example, gets one of these at once.
-    ///   - maximumWaiting: How many calls may wait for a host; `nil`: any number. One more throws ``ScriptPoolError``.
-    ///   - waitLimit: How long a call may wait for a host; `nil`: until one is free. Then it throws ``ScriptPoolError``. Making a host is
-    ///     not part of the wait.
-    ///   - idleLimit: How long a host may be unused; `nil`: forever. Then it is closed, and made again when it is needed.
+    ///   - size: The maximum number of hosts that serve calls.
+    ///   - spares: The number of additional hosts created in advance, in the background: a call that needs a new host, for example because
+    ///     one was discarded, gets one of these immediately.
+    ///   - maximumWaiting: The maximum number of calls that wait for a host; `nil` for no maximum. One more throws ``ScriptPoolError``.
+    ///   - waitLimit: The maximum time that a call waits for a host; `nil` to wait until one is free. Then it throws ``ScriptPoolError``.
+    ///     The time for creating a host does not count.
+    ///   - idleLimit: The time after which an unused host is closed; `nil` to keep unused hosts. A closed host is created again on demand.
     ///   - configuration: The configuration of each host. All hosts share the database, even one in memory.
     ///   - prepare: Makes a host ready: registers functions, runs files.
-    /// - Throws: The errors of making the first host and of `prepare`.
+    /// - Throws: Errors of creating the first host, and of `prepare`.
     public init(
         size: Int, spares: Int = 0, maximumWaiting: Int? = nil, waitLimit: Duration? = nil, idleLimit: Duration? = nil,
         configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
@@ -144,14 +144,14 @@ public actor ScriptPool {
         makeSpares()
     }
 
-    /// Makes a pool over a database for scripts that are not trusted, and its first host.
+    /// Creates a pool for untrusted scripts, with a database, and its first host.
     ///
     /// - Parameters:
-    ///   - size: How many hosts serve calls.
-    ///   - spares: How many more are made beforehand, in the background.
+    ///   - size: The maximum number of hosts that serve calls.
+    ///   - spares: The number of additional hosts created in advance, in the background.
     ///   - database: The database that all hosts share.
     ///   - prepare: Makes a host ready: registers functions, runs files.
-    /// - Throws: The errors of opening the database, of making the first host, and of `prepare`.
+    /// - Throws: Errors of opening the database, of creating the first host, and of `prepare`.
     public init(
         size: Int, spares: Int = 0, database: DatabaseSource,
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
@@ -162,10 +162,10 @@ public actor ScriptPool {
 
     /// Runs an operation with exclusive use of a host; waits until one is free.
     ///
-    /// The operation runs where the caller does, so it may use values that are not `Sendable`.
+    /// The operation runs in the caller's isolation, so it may use values that are not `Sendable`.
     ///
-    /// - Throws: Any error of the operation; ``ScriptPoolError`` if no host is free in time; errors of making a host, if one is missing;
-    ///   `CancellationError` if the task is cancelled before its turn.
+    /// - Throws: Any error of the operation; ``ScriptPoolError`` if no host becomes free in time; errors of creating a missing host;
+    ///   `CancellationError` if the task is cancelled while it waits.
     nonisolated(nonsending) public func withHost<Result>(
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
@@ -182,13 +182,13 @@ public actor ScriptPool {
         }
     }
 
-    /// Runs an operation in which calls of the pool get the host that it has, isolated to an actor.
+    /// Runs an operation, isolated to an actor, in which calls of the pool use the operation's host.
     private static func lending<Result>(
         _ loan: Loan, of id: ObjectIdentifier, _ host: ScriptHost, isolation: isolated (any Actor)?,
         _ operation: nonisolated(nonsending) (ScriptHost) async throws -> Result
     ) async throws -> Result {
         try await $loans.withValue(loans.merging([id: loan]) { $1 }) {
-            // Capturing the isolation keeps the closure, and so the operation, on the actor.
+            // The captured isolation keeps the closure, and thus the operation, on the actor.
             _ = isolation
             return try await loan.perform(in: host, operation)
         }
@@ -207,12 +207,12 @@ public actor ScriptPool {
         giveBack(member, loan.discard)
     }
 
-    /// Closes the pool and its hosts, once the active calls have ended. Calls that wait for a host, and later ones, get a
-    /// ``ScriptPoolError`` with code ``ScriptPoolError/Code/closed``.
+    /// Closes the pool and its hosts after the active calls have ended. Waiting and later calls throw a ``ScriptPoolError`` with code
+    /// ``ScriptPoolError/Code/closed``.
     ///
     /// Must not be called by a function that a script of the pool waits for.
     ///
-    /// - Parameter limit: How long to wait for the calls; then they are cancelled.
+    /// - Parameter limit: The time to wait for the calls, after which they are cancelled.
     public func close(within limit: Duration = .seconds(5)) async {
         isClosed = true
         queue.resumeAll()
@@ -225,18 +225,18 @@ public actor ScriptPool {
         runReporter.end()
     }
 
-    /// Replaces the scripts of the pool by a new version: later calls get hosts that `prepare` has made ready, with a fresh state each.
+    /// Replaces the scripts of the pool by a new version: later calls use hosts with new states, which the new `prepare` has set up.
     ///
-    /// The first new host is made before anything changes. If that fails, the pool continues with the previous version. Calls that have
-    /// a host of the previous version finish there. Reloads run one after the other.
+    /// The first new host is made before anything changes. If that fails, the pool continues with the previous version. Calls that use a
+    /// host of the previous version finish there. Reloads run one after the other.
     ///
     /// Must not be called by a function that a script of the pool waits for.
     ///
     /// - Parameters:
-    ///   - limit: How long to wait for the active calls; then they are cancelled. `nil`: until they have ended.
+    ///   - limit: The time to wait for the active calls, after which they are cancelled. `nil` to wait until they have ended.
     ///   - prepare: Makes a host of the new version ready.
-    /// - Throws: The errors of making the host and of `prepare`; ``ScriptPoolError`` if the pool is closed;
-    ///   `CancellationError` if the task is cancelled before the new version is in place.
+    /// - Throws: Errors of creating a host, and of `prepare`; ``ScriptPoolError`` if the pool is closed; `CancellationError` if the task is
+    ///   cancelled before the new version is in use.
     public func reload(
         endingCallsWithin limit: Duration? = nil, prepare: @escaping @Sendable (ScriptHost) async throws -> Void
     ) async throws {
@@ -273,7 +273,7 @@ public actor ScriptPool {
         for member in lent.values where member.version < current { await member.host.close() }
     }
 
-    /// The hosts of the pool, the calls that wait for them, and counts since it was made.
+    /// The numbers of the pool's hosts and waiting calls, and counts since it was created.
     public var statistics: Statistics {
         var statistics = counts
         statistics.busy = lent.count + underConstruction
@@ -283,7 +283,7 @@ public actor ScriptPool {
         return statistics
     }
 
-    /// Calls a function as `ScriptHost.call(_:_:)` does, in any of the hosts.
+    /// Calls a function in any of the hosts, like `ScriptHost.call(_:_:)`.
     ///
     /// - Throws: As `ScriptHost.call(_:_:)` and ``withHost(_:)``.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
@@ -370,7 +370,7 @@ public actor ScriptPool {
         return nil
     }
 
-    /// A host in place of one that is missing; `nil` if the pool was reloaded in the meantime.
+    /// Returns a host that replaces a missing one; `nil` if the pool was reloaded in the meantime.
     private func makeMissing() async throws -> Member? {
         missing -= 1
         defer { makeSpares() }
@@ -390,8 +390,8 @@ public actor ScriptPool {
         }
     }
 
-    /// Makes the spares that are missing, one after the other. One that cannot be made is tried again when a host is taken, and
-    /// reported by that call if it still cannot.
+    /// Creates the missing spares, one after the other. If one cannot be created, this is tried again when a call takes a host, which
+    /// reports the error if it occurs again.
     private func makeSpares() {
         guard spares.count < spareCount, !isMakingSpare, !isClosed else { return }
         isMakingSpare = true
@@ -412,7 +412,7 @@ public actor ScriptPool {
         makeSpares()
     }
 
-    /// Returns a host to the pool, or frees its place.
+    /// Returns a host to the pool, or makes room for a new one.
     private func giveBack(_ member: Member, _ failure: Discard?) {
         returns.resumeAll()
         if isClosed {
@@ -449,7 +449,8 @@ public actor ScriptPool {
         }
     }
 
-    /// Closes the hosts that have been unused too long. Returns when the next one will have been; `nil` if none is free.
+    /// Closes the hosts that have been unused too long. Returns the time at which the next host will have been unused for too long; `nil`
+    /// if none is free.
     private func evictIdleHosts(limit: Duration) -> ContinuousClock.Instant? {
         let now = ContinuousClock.now
         while let first = free.first, first.since + limit <= now {
@@ -485,7 +486,7 @@ public actor ScriptPool {
         case .tooLong:
             throw refusal(.waitedTooLong, "all hosts of the pool have been busy for \(waitLimit ?? .zero)")
         case .turn:
-            // Cancelled at the last moment: the next waiting call gets its turn.
+            // The task was cancelled at the last moment, so the next waiting call gets the host.
             if Task.isCancelled, !isClosed { queue.resumeFirst() }
         }
     }
@@ -494,7 +495,7 @@ public actor ScriptPool {
         queue.end(number, outcome)
     }
 
-    /// Waits until a condition holds that hosts fulfil which calls return, at most for a time.
+    /// Waits, up to a maximum time, for a condition that changes when calls return hosts.
     private func waitForReturns(within limit: Duration?, until condition: () -> Bool) async {
         let end = limit.map { ContinuousClock.now + $0 }
         while !condition() {

@@ -14,9 +14,9 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
 
         /// The pool is closed.
         public static let closed = Code(value: .closed)
-        /// As many calls wait for a host as the pool allows.
+        /// The maximum number of calls already waits for a host.
         public static let tooManyWaiting = Code(value: .tooManyWaiting)
-        /// The call has waited for a host as long as the pool allows.
+        /// The call has waited for a host for the maximum time.
         public static let waitedTooLong = Code(value: .waitedTooLong)
 
         public var description: String { value.rawValue }
@@ -27,7 +27,7 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
     /// Describes the reason, for people.
     public let message: String
 
-    /// Makes an error, as a fake pool throws it in the tests of a program.
+    /// Creates an error that a fake pool can throw in tests of a program.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -1,8 +1,8 @@
 internal import PeriluneLua
 
-/// The begin or the end of a run: of a script, a call, or a function that a host calls for a timer, a task or an automation.
+/// The begin or the end of a run: of a script, a call, or a function called by a host for a timer, a task or an automation.
 ///
-/// Metrics, quotas and bills can be made of them. See ``ScriptHost/runEvents`` and ``ScriptHost/Configuration/runObserver``.
+/// Use the events for metrics, quotas and billing. See ``ScriptHost/runEvents`` and ``ScriptHost/Configuration/runObserver``.
 public struct ScriptRunEvent: Sendable {
     /// The cause of a run.
     public enum Kind: String, Sendable, CaseIterable {
@@ -44,19 +44,19 @@ public struct ScriptRunEvent: Sendable {
         public let error: (any Error)?
         /// The time since its begin, waits included.
         public let duration: Duration
-        /// The resources that it has used.
+        /// The resources used by the run.
         public let figures: RunFigures
     }
 
-    /// Identifies the run in this process: its begin and its end have the same number.
+    /// Identifies the run in this process: the events of its begin and end have the same number.
     public let id: Int
     /// The cause of the run.
     public let kind: Kind
     /// The name of the script, the function or the automation; `nil` for timers, tasks, observations and signals.
     public let name: String?
-    /// The tag of the run's options, or else of the host's configuration: a tenant, for example.
+    /// The tag in the options of the run, or else in the host's configuration, for example a tenant.
     public let tag: String?
-    /// How it ended; `nil` as it begins.
+    /// The end of the run; `nil` in the event of its begin.
     public let end: End?
 }
 

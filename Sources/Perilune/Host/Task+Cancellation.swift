@@ -1,6 +1,7 @@
-/// Prefers cancellation errors to the errors of cancelled operations.
+/// Throws cancellation errors instead of the errors of cancelled operations.
 extension Task where Success == Never, Failure == Never {
-    /// Runs an operation. If the current task has been cancelled by its end, throws a cancellation instead of the operation's outcome.
+    /// Runs an operation. If the current task is cancelled when the operation ends, throws a cancellation error instead of returning the
+    /// outcome of the operation.
     nonisolated(nonsending) static func preferringCancellation<Value>(
         _ operation: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {

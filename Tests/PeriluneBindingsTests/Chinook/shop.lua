@@ -51,7 +51,7 @@ CREATE TABLE Track (
 );
 ]]
 
---- A random number generator of its own, so that rows are the same in every run, with any version of SQLite and Lua.
+--- A separate random number generator, so that rows are the same in every run, with any version of SQLite and Lua.
 local state = 1
 local function random(n)
   state = (state * 48271) % 2147483647
@@ -78,14 +78,14 @@ return function(db)
     for id = 1, 4 do insert("MediaType", id, "type " .. id) end
     for i = 1, 1200 do
       local id = i <= 1000 and i or 2400 + i
-      -- No two types are used alike, no two tracks are of one size, and each album has a track.
+      -- All types are used with different frequencies, all tracks differ in size, and each album has a track.
       local album, type = i <= 150 and i or perhaps(random(150)), i % 16 < 8 and 1 or i % 16 < 12 and 2 or i % 16 < 14 and 3 or 4
       insert("Track", id, title(), album, type, perhaps(random(5)), perhaps(title()), random(400000), 1000000 + i * 7919 % 100003,
         i % 9 == 0 and 1.99 or 0.99)
     end
     for id = 1, 18 do insert("Playlist", id, id == 16 and "Grunge" or "list " .. id) end
     for id = 1, 18 do
-      -- One of them is empty.
+      -- One of the playlists is empty.
       if id ~= 2 then
         for k = 1, 15 do insert("PlaylistTrack", id, k * 60 + id) end
       end

@@ -44,7 +44,7 @@ local function fill(Class, count)
   return rows
 end
 
--- Orders: NULL first unless it is said; the key last --------------------------------------------------------------------------------
+-- Orders: NULL first by default; the key last ----------------------------------------------------------------------------------------
 
 local function random_orders(Class)
   local orders, terms, known = {}, {}, {}

@@ -1,4 +1,5 @@
---- Whether a record has changed is compared with SQLite: it has, if the column stores another value or the same value in another class.
+--- Change tracking is compared with SQLite: a field has changed if the column stores another value, or the same value in another storage
+--- class.
 
 -- The same sequence on every machine.
 local random, pick = random_numbers(20261127)

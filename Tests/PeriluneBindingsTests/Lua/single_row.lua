@@ -1,4 +1,4 @@
---- Tables of at most one row, as `perilune.single_row` has them.
+--- Tables with at most one row: `perilune.single_row`.
 
 local function make_table()
   db:create_table("configuration", function(t)

@@ -134,7 +134,7 @@ test("statements of record classes accept values of the row and other expression
   equal(Note:find(7).text, "FOUR")
   Note:statement("upsert", { id = 7, text = perilune.sql("? || ?", "a", "b") }):execute()
   equal(Note:find(7).text, "ab")
-  -- A record that is written on its own has values.
+  -- Expressions are only allowed in statements, not in records.
   fails("conversion", function() Note{ text = perilune.sql("1") }:insert() end)
 end)
 

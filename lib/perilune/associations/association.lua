@@ -25,7 +25,7 @@ local derivations = request.derivations
 
 local association = {}
 
---- The methods of associations, besides the derivations of requests.
+--- The methods of associations, in addition to the derivations of requests.
 local members = {}
 --- Associations by the number that identifies them in plans.
 local roots = {}

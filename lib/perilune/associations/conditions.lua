@@ -102,8 +102,8 @@ local function key_of(association)
   return columns, names
 end
 
---- For an association with the first of several rows, returns a condition on that row: the keys of the rows whose first associated
--- row fulfills the given condition.
+--- Returns the condition that the first associated row of a row fulfills a condition. It compares the key with the keys of the rows whose
+-- first associated row fulfills the condition.
 local function of_first(self, association, condition, place)
   local root = association.node.root
   local columns = self.node.root.source:key(self.node.alias)

@@ -125,7 +125,7 @@ local function prepare(plan, class)
     prefetch.class = root.target or raw_class(class)
     prefetch.is_chosen = not prefetch.plan.segments[1].whole
     prefetch.root = root
-    -- An association that is followed several times is only in the request.
+    -- For an association that is followed repeatedly, only the request has a node.
     prefetch.plan.node = value_types.node_in(value_types.nodes_of(plan)[prefetch.segment], "all", prefetch.name) or plan.node
   end
   plan.layout = list

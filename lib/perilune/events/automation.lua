@@ -427,7 +427,7 @@ local function trigger_of(row)
   return is_ok and type(trigger) == "table" and trigger or { kind = "manual" }
 end
 
---- Sets the start of a run, and the error of its last attempt, to the stored ones.
+--- Restores the start of a run and the error of its last attempt from its row.
 local function restore(run, row)
   run.started_at = perilune.date(row.started_at)
   run.start = native_loop.now() - (perilune.now() - run.started_at)

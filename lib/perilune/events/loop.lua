@@ -30,7 +30,7 @@ local function make_handle(id)
   return setmetatable({ id = id }, Handle)
 end
 
---- Cancels further calls. Returns whether there would have been any.
+--- Cancels further calls. Returns whether the function would have been called again.
 function Handle:cancel()
   local was_live = native_loop.stop(self.id)
   return was_live

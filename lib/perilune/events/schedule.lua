@@ -208,7 +208,7 @@ local function arm(self)
   end)
 end
 
---- Cancels further calls. Returns whether there would have been any.
+--- Cancels further calls. Returns whether the function would have been called again.
 function Schedule:cancel()
   local is_active = self:is_active()
   if is_active then native_loop.stop(self.id) end

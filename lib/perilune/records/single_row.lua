@@ -58,7 +58,7 @@ end
 
 --- Returns the value of a NULL column for an object: a copy of the default, or the result of a default that is a function.
 local function default_of(default, object)
-  -- These take no argument, but serve as defaults.
+  -- Functions such as perilune.now are called without the object, because they accept no arguments.
   if default == perilune.now or default == perilune.uuid then return default() end
   if type(default) == "function" then return default(object) end
   return copy(default)

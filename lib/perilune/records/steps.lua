@@ -52,8 +52,8 @@ local function fields_to_adopt(info, target, db, values)
   return fields
 end
 
---- Converts the values that the row path has set in the record to fields. Dates become the dates that were written, which are days, or
--- have milliseconds.
+--- Converts the values that the row path has set in the record to fields. Dates get the precision with which they were stored: days, or
+-- milliseconds.
 -- @param values the written values
 -- @param fields the previous fields
 local function adopt(info, target, db, values, fields, options)

@@ -49,7 +49,7 @@ local function know_names(info, values, db)
   end
 end
 
---- What to write for the verbs of a class that were given a key or the name of a column.
+--- The replacements for calls of class verbs with a key or a column name.
 local cures_of_keys = {
   delete = "; use Class:delete_one(key)", update = "; use Class:find(key):update_changes{ column = value }", refresh = "; use Class:find(key)",
   insert = "; use insert{ column = value }", save = "; use save{ column = value }", upsert = "; use upsert{ column = value }",
@@ -324,7 +324,7 @@ local function database_and_rest(...)
   return native_records.default_database(), ...
 end
 
---- The error that is raised for a list that the row path cannot insert alone.
+--- Raised for a list that the row path cannot insert on its own.
 local one_by_one = {}
 
 --- Returns an element of the list passed to insert_all as a record.

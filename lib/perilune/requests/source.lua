@@ -46,7 +46,7 @@ end
 
 local function new_column(self, name, place)
   local column = expression.column(name, self.table, place, self:column_type(name))
-  -- Its name may belong to a field for another column.
+  -- Marks the column if the class renames columns, because its name may also be the name of a field for another column.
   if self.class and record_class.info(self.class).renames then column.shape.owner = self end
   return column
 end

@@ -135,7 +135,7 @@ function request_building.built(node, db, generation)
   local below = parent and request_building.built(parent, db, generation)
   if parent then context.next, context.request = parent.count + 1, below end
   local built = steps[node.op](node, below, context)
-  -- An unnamed association may get a name later, which everything derived from it then has.
+  -- The derivations of an unnamed association are not cached, because they change when the association gets a name.
   local is_final = node.root.op ~= "association" or node.root.name ~= nil
   node.built, node.generation = built, is_final and generation or nil
   return built

@@ -7,7 +7,7 @@ local history_tables = require "perilune.schema.history_tables"
 
 local history_versions = {}
 
---- Transactions with notes. Triggers refer to the open one, which its own transaction closes again.
+--- Transactions with notes. Triggers refer to the open transaction, which is closed again before it is committed.
 history_versions.transactions_sql = [[
 CREATE TABLE IF NOT EXISTS perilune_transaction (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -6,9 +6,9 @@
 local native = {}
 
 --- Compiles a file after rewriting its text.
----@param path string what errors call the file
+---@param path string the name of the file in errors
 ---@param text string
----@param rewrite fun(text: string, path: string): string makes the text that is compiled, unless the file was compiled before
+---@param rewrite fun(text: string, path: string): string returns the text to compile; called only if the file was not compiled before
 ---@return function
 function native.compile(path, text, rewrite) end
 
@@ -18,18 +18,18 @@ function native.table_names() end
 
 -- Waiting
 
---- Whether anything else uses the clock of the scenario and can be waited for: false inside a database block, for example.
+--- Returns whether something else uses the scenario's clock and can be waited for; false inside a database block, for example.
 ---@return boolean
 function native.has_others() end
 
 --- Waits until everything due within the given seconds has been done, and advances the clock by them.
----@param seconds number from now on
+---@param seconds number the duration, from now on
 function native.wait_until_quiet(seconds) end
 
 --- Interrupts the current or next wait of the scenario with an error of kind `cancelled`.
 function native.interrupt() end
 
---- Whether the failure of a task that a script left behind has ended the scenario.
+--- Returns whether the scenario was ended because a task left by a script has failed.
 ---@return boolean
 function native.was_interrupted() end
 
@@ -39,7 +39,7 @@ function native.was_interrupted() end
 function native.display_width(text) end
 
 --- Raises inside a database block.
----@param name string who asks
+---@param name string the function that must not be called there, for the message
 function native.require_no_access(name) end
 
 -- Clock and files
@@ -51,7 +51,7 @@ function native.clock_set(date) end
 function native.clock_advance(seconds) end
 
 --- Makes the clock advance with each reading.
----@param seconds number by how much
+---@param seconds number the advance with each reading
 function native.clock_tick(seconds) end
 
 --- Creates a folder for the scenario, which is removed at the end of the scenario.
@@ -61,21 +61,21 @@ function native.tmp_dir() end
 -- Migrations
 
 --- Runs the pending migrations of the project.
----@param target? string the last one, or how its name begins
----@return string[] names those that were run
+---@param target? string the last migration, or a prefix of its name
+---@return string[] names the migrations that were run
 function native.migrate(target) end
 
----@return string path raises if there is no folder of migrations
+---@return string path raises if the project has no folder of migrations
 function native.migrations_folder() end
 
 -- Statements and changes
 
 ---@class scenarios.statement
 ---@field sql string
----@field arguments string[] as SQL writes them
+---@field arguments string[] as SQL literals
 ---@field ms number
----@field rows integer how many it has returned or changed
----@field file? string of the script that has called it
+---@field rows integer the number of rows returned or changed
+---@field file? string the script that called it
 ---@field line? integer
 ---@field is_write boolean
 
@@ -104,52 +104,53 @@ function native.end_queries(number) end
 ---@field table string
 ---@field columns string[]
 ---@field key_columns string[]
----@field key any[] the values of these
----@field before? table<string, any> without inserts
----@field after? table<string, any> without deletes
----@field changed? string[] of updates: the columns
+---@field key any[] the values of the key columns
+---@field before? table<string, any> nil for inserts
+---@field after? table<string, any> nil for deletes
+---@field changed? string[] the changed columns of an update
 
 --- Records changes of rows until `end_changes`. Raises inside a database block.
 ---@return integer number for `end_changes`
 function native.begin_changes() end
 
 ---@param number integer
----@return scenarios.row_change[] changes, with a field `unrecorded` where some were not recorded: a text for each of their tables, `table: reason`
+---@return scenarios.row_change[] changes; its field `unrecorded` is nil, or has a text for each table with unrecorded changes:
+--- `table: reason`
 function native.end_changes(number) end
 
 -- Scripts and effects
 
 ---@class scenarios.effect
 ---@field module string
----@field name string of the function
----@field file? string of the script that has called it
+---@field name string the function
+---@field file? string the script that called it
 ---@field line? integer
----@field arguments table with their number in `n`
+---@field arguments table the arguments, with their number in `n`
 
 ---@class scenarios.script_result
----@field value any the first that the script has returned
+---@field value any the first result of the script
 ---@field output string
 ---@field error? any
 ---@field changes? scenarios.row_change[]
----@field changes_error? string why there are no changes
+---@field changes_error? string the reason why changes are missing
 ---@field effects scenarios.effect[]
 ---@field queries scenarios.statement[]
 
---- Runs a script in a separate state, including the tasks that it leaves and that are due at once.
+--- Runs a script in a separate state, including its remaining tasks that are due at once.
 ---@param path string
----@param arguments? any a list, of which each is one argument, or one argument
+---@param arguments? any a list of arguments, or a single argument
 ---@return scenarios.script_result
 function native.run_script(path, arguments) end
 
 --- Replaces a host function by a value or a function, in the scenario and in its scripts.
 ---@param module string
----@param name string of the function
+---@param name string the function
 ---@param value any
 function native.stub(module, name, value) end
 
 --- Returns the calls of host functions so far.
 ---@param module string
----@param name? string of one function
+---@param name? string limits the result to one function
 ---@return scenarios.effect[]
 function native.calls(module, name) end
 
@@ -157,7 +158,7 @@ function native.calls(module, name) end
 
 --- Starts a file of automations in a separate state.
 ---@param path string
----@return integer number of the service
+---@return integer number identifies the service
 function native.start_service(path) end
 
 --- Ends a service as SIGKILL would.
@@ -177,18 +178,18 @@ function native.restart_service(number) end
 function native.is_service_running(number) end
 
 ---@param number integer
----@return string text that it has printed
+---@return string text the printed text
 function native.service_output(number) end
 
---- Moves the clock until no run and no job is left that continues by itself.
----@param seconds number the longest time to pass
----@return string? pending a run or a job that is left
+--- Advances the clock until no run or job is left that continues by itself.
+---@param seconds number the maximum time to advance
+---@return string? pending a remaining run or job
 function native.run_until_idle(seconds) end
 
 -- Snapshots
 
 ---@param name string
----@return string? text nil if there is none
+---@return string? text nil if the file does not exist
 function native.read_snapshot(name) end
 
 --- Writes a snapshot, following the options of the run.
@@ -199,8 +200,8 @@ function native.write_snapshot(name, text) end
 
 --- Marks a snapshot as used by the scenario.
 ---@param name string
----@param text string the value
----@return string? other the scenario that compares another value with it
+---@param text string the compared value as text
+---@return string? other the scenario that has compared another value with it
 function native.use_snapshot(name, text) end
 
 return native

@@ -21,7 +21,7 @@ local function add(list, path, expected, actual)
   list[#list + 1] = { path = path, expected = expected, actual = actual }
 end
 
---- Whether a value is compared by its content: plain tables, rows and records. Other tables are compared with `==`.
+--- Returns whether a value is compared by its content: plain tables, rows and records. Other tables are compared with `==`.
 local function has_fields(value)
   if type(value) ~= "table" then return false end
   local metatable = getmetatable(value)

@@ -17,7 +17,7 @@ local function field(err, name)
   if failures.is_error_object(err) or type(err) == "table" then return err[name] end
 end
 
---- Whether an error is about a column, given as `number` or `invoices.number`.
+--- Returns whether an error is about a column, given as `number` or `invoices.number`.
 local function is_about(err, column)
   local table_name, name = column:match("^(.-)%.([^.]*)$")
   local columns = field(err, "columns") or { field(err, "column") }

@@ -135,7 +135,7 @@ local function shortened(message)
   return ("%s... (%d bytes)"):format(start, #message)
 end
 
---- A line that names the nearest table or view for an error about one that does not exist, or the matcher in place of `assert.equal`;
+--- Returns a line that names the nearest table or view for an error about an unknown one, or the matcher to use instead of `assert.equal`;
 -- nil for other errors.
 function scenario_failures.suggestion(value)
   if type(value) == "string" and value:find("attempt to index a function value (global 'assert')", 1, true) then

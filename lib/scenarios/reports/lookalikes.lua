@@ -40,12 +40,12 @@ local invisible = {
   [0xFEFF] = true,
 }
 
---- Whether a character takes no space on the screen.
+--- Returns whether a character takes no space on the screen.
 local function is_invisible(code)
   return invisible[code] or invisible_ranges[range_of(code)] or false
 end
 
---- Whether a character differs visibly from all others: symbols, Chinese, Japanese, Hangul syllables, pictures.
+--- Returns whether a character differs visibly from all others: symbols, Chinese, Japanese, Hangul syllables, pictures.
 local function is_distinct(code)
   return code >= 0x2500 and code <= 0x27BF or code >= 0x2E80 and code <= 0xD7A3 and code ~= 0x3000
     or code >= 0xF900 and code <= 0xFAFF or code >= 0x1F000 and code <= 0x3FFFF
@@ -71,12 +71,12 @@ local function seen(text)
   return list, positions
 end
 
---- Whether a character is an ASCII character or a Latin letter with an accent. Such characters differ visibly from each other.
+--- Returns whether a character is an ASCII character or a Latin letter with an accent. Such characters differ visibly from each other.
 local function is_latin(code)
   return code < 0x80 or code >= 0xC0 and code <= 0x24F and code ~= 0xD7 or code >= 0x1E00 and code <= 0x1EFF
 end
 
---- Whether two characters from the list of visible ones may look the same.
+--- Returns whether two characters from the list of visible ones may look the same.
 local function may_look_alike(left, right)
   if left == right then return true end
   if left < 0 and right < 0 then return may_look_alike(-left, -right) end
@@ -89,7 +89,7 @@ local function may_look_alike(left, right)
   return not is_distinct(right) or range_of(left) == "Hangul part"
 end
 
---- Whether a list of visible characters looks like the part of another list after an offset.
+--- Returns whether a list of visible characters looks like the part of another list after an offset.
 local function is_at(list, other, offset)
   for index, code in ipairs(list) do
     if not may_look_alike(code, other[index + offset]) then return false end
@@ -128,7 +128,7 @@ local function first_difference(left, right)
   return position, left_code, left_next, right_code, right_next
 end
 
---- Whether a character and the next one are a letter and its accent, or the first parts of a syllable.
+--- Returns whether a character and the next one are a letter and its accent, or the first parts of a syllable.
 local function is_decomposed(code, next_code)
   if not code or not next_code then return false end
   return range_of(next_code) == "combining mark" and not is_invisible(code) or range_of(code) == "Hangul part"
