@@ -180,7 +180,7 @@ let package = Package(
         .target(
             name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")],
             path: "Tests/CPeriluneTestExtension"),
-        // Shared by tests of several targets: waiting for conditions instead of time.
+        // Code shared by tests of several targets: waiting for conditions instead of a fixed time.
         .target(
             name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools",
             swiftSettings: swiftSettings),

@@ -99,8 +99,7 @@ final class ScriptLibrary {
         try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))
     }
 
-    /// Defines `db:transaction_date`: the time at which a script first asks for it in a transaction, by the clock of its
-    /// context.
+    /// Defines `db:transaction_date`: the time of the context's clock when a script first requests it in a transaction.
     private func defineTransactionDate(in methods: LuaTable) throws {
         try methods.setFunction("transaction_date") { [dates, now] arguments in
             let handle = try DatabaseHandle(arguments, 1, for: "db:transaction_date")

@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Perilune
 
-/// A recorder of calls for stand-ins of a host's functions.
+/// A recorder of calls to functions that replace those of a host.
 ///
 /// ```swift
 /// let mail = CallRecorder()

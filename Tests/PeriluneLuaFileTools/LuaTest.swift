@@ -9,7 +9,7 @@ internal import Testing
 package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     package let path: String
     package let name: String
-    /// Whether `perilune.record` gives classes that extend the one of the table: they do all that it does.
+    /// Whether `perilune.record` returns classes that extend the class of the table, which must behave the same.
     package var extends = false
     package var file: String { URL(filePath: path).lastPathComponent }
     package var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }

@@ -1,6 +1,6 @@
 import PeriluneDependencies
 
-/// A path that no other test has, in a folder that is removed when the tests end.
+/// Returns an unused path in a folder that is removed when the tests end.
 package func temporaryPath(_ name: String) -> String {
     // Without such a folder no test can run.
     try! TemporaryFolder.path(name)

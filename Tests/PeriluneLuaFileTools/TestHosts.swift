@@ -9,8 +9,8 @@ package func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { 
     return try ScriptHost(standalone: configuration)
 }
 
-/// The same with the clock of tests, which stands but where a script waits: so waiting takes no time, and its end does not depend
-/// on how busy the machine is.
+/// Creates the same host with the clock of tests, which advances only when a script waits: waiting takes no time, and its end does not
+/// depend on the load of the machine.
 package func waitingHost() async throws -> ScriptHost {
     var configuration = ScriptHost.Configuration(database: .inMemory())
     configuration.libraries = .trusted

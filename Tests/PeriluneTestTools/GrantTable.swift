@@ -1,10 +1,10 @@
 package import Foundation
 
-/// A table in the Sandbox article: which grant gives scripts which capability.
+/// A table of the Sandbox article that shows which grants include which capabilities.
 package struct GrantTable {
     /// The headings of the columns, without backticks.
     package let grants: [String]
-    /// The rows: a capability, and for each grant whether it gives it.
+    /// The rows: a capability, and for each grant whether it includes the capability.
     package let rows: [(capability: String, isGiven: [Bool])]
 
     /// Reads the table whose first grant has a name.
@@ -25,7 +25,7 @@ package struct GrantTable {
         line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
     }
 
-    /// Lua code that uses each capability, and raises if it is not there.
+    /// Lua code that uses each capability, and raises an error if it is missing.
     private static let uses: [String: String] = [
         "read a file": "assert(io.open(folder .. '/script.lua')):close()",
         "write a file": "assert(io.open(folder .. '/new.txt', 'w')):close()",
@@ -51,7 +51,7 @@ package struct GrantTable {
     package static let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "libPeriluneTestExtension.so").path
 
-    /// A script that returns whether it has a capability; `nil` for a capability that is not known.
+    /// Returns a script that returns whether it has a capability; `nil` for an unknown capability.
     ///
     /// - Parameter folder: A folder with the files of ``prepare(_:)``.
     package static func script(using capability: String, in folder: String) -> String? {

@@ -1,10 +1,10 @@
 import Foundation
 public import Testing
 
-/// Runs tests that wait for programs on threads of their own.
+/// Runs tests that wait for programs on separate threads.
 ///
-/// A test that waits for another process blocks its thread. Swift's concurrency has one thread for each processor: without this, two
-/// programs that are slow would hold up all other tests, and two that hang would hold them up until they are killed.
+/// A test that waits for another process blocks its thread. Swift concurrency has one thread per processor, so two slow programs would
+/// block all other tests, and two programs that hang would block them until they are killed.
 public struct ProgramThreadsTrait: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var isInScope = false
 
@@ -23,11 +23,11 @@ public struct ProgramThreadsTrait: SuiteTrait, TestTrait, TestScoping {
 }
 
 extension Trait where Self == ProgramThreadsTrait {
-    /// To be given to each suite that starts programs.
+    /// For each suite that starts programs.
     public static var startsPrograms: Self { Self() }
 }
 
-/// As many threads as there are processors, for tests that block.
+/// As many threads as the machine has processors, for tests that block.
 private final class ProgramThreads: TaskExecutor {
     static let shared = ProgramThreads()
 

@@ -9,7 +9,7 @@ public import Testing
 public enum Sanitizer: String, Sendable {
     case thread, address
 
-    /// That with which the tests are built; `nil`: none.
+    /// The sanitizer with which the tests are built; `nil` without one.
     public static let current: Sanitizer? =
         if dlsym(nil, "__tsan_init") != nil { .thread } else if dlsym(nil, "__asan_init") != nil { .address } else { nil }
 
@@ -18,7 +18,7 @@ public enum Sanitizer: String, Sendable {
         if let value = getenv(name) { result[name] = String(cString: value) }
     }
 
-    /// After how many seconds a program that a test has started hangs, however busy the machine is.
+    /// The number of seconds after which a program started by a test counts as hanging, even on a busy machine.
     public static let patience = current == nil ? 300 : 1800
 }
 
@@ -36,6 +36,7 @@ extension Trait where Self == ConditionTrait {
 }
 
 extension Trait where Self == TimeLimitTrait {
-    /// For tests that would wait forever for a missing event. The limit is long, because all tests begin at once and wait for their turn.
+    /// For tests that would wait forever for a missing event. The limit is long, because all tests begin at the same time and then wait for
+    /// a thread.
     public static var patience: Self { .timeLimit(.minutes(Sanitizer.current == nil ? 15 : 60)) }
 }

@@ -1,12 +1,12 @@
 import Synchronization
 public import Testing
 
-/// Waits until a condition holds that no event announces: a weak reference that becomes `nil`, a file that another thread closes.
+/// Waits for a condition that no event announces: a weak reference that becomes `nil`, or a file that another thread closes.
 ///
-/// It yields between two checks, so that a test does not wait longer than necessary. If an event exists, wait for the event
-/// instead: ``Tally``, ``Rendezvous``.
+/// Yields between two checks, so that a test does not wait longer than necessary. If an event exists, wait for the event instead:
+/// ``Tally``, ``Rendezvous``.
 ///
-/// - Parameter limit: When to give up. Long, since a machine may be busy: a test that passes never waits for it.
+/// - Parameter limit: When to give up. Long, because a machine may be busy; a test that passes never waits that long.
 /// - Returns: Whether the condition came true.
 public func eventually(
     within limit: Duration = .seconds(120), _ condition: () async throws -> Bool
@@ -19,7 +19,7 @@ public func eventually(
     return true
 }
 
-/// Suspends until the current task is cancelled: something that takes longer than any test.
+/// Suspends until the current task is cancelled, as an operation that takes longer than any test.
 ///
 /// - Throws: `CancellationError`.
 public func suspendUntilCancelled() async throws {
@@ -29,7 +29,7 @@ public func suspendUntilCancelled() async throws {
     throw CancellationError()
 }
 
-/// Counts events, and has tasks wait for a number of them.
+/// A counter of events, for which tasks can wait.
 public final class Tally: Sendable {
     private struct State {
         var count = 0
@@ -41,7 +41,7 @@ public final class Tally: Sendable {
 
     public init() {}
 
-    /// How many events there were.
+    /// The number of events so far.
     public var count: Int { state.withLock { $0.count } }
 
     /// Counts one.
@@ -81,7 +81,7 @@ public final class Tally: Sendable {
     }
 }
 
-/// Where two tasks wait for each other.
+/// A meeting point at which two tasks wait for each other.
 public actor Rendezvous {
     private var first: CheckedContinuation<Void, Never>?
 

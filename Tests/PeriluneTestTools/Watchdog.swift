@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// Performs an action if it is not cancelled within ``Sanitizer/patience``, because the awaited event is missing.
+/// A watchdog that performs an action unless it is cancelled within ``Sanitizer/patience``, because the awaited event is missing.
 ///
-/// It has its own thread, because waiting tests can occupy all others.
+/// It has a separate thread, because waiting tests can occupy all others.
 public final class Watchdog: Sendable {
     private enum State {
         case waiting, cancelled, expired
@@ -26,8 +26,8 @@ public final class Watchdog: Sendable {
     /// Whether the time has passed without a cancellation.
     public var hasExpired: Bool { state.withLock { $0 == .expired } }
 
-    /// Waits for data or the end of the file. Returns `false` if the time passes first: the program was killed then, and a program that it
-    /// has started may still hold the other end.
+    /// Waits for data or the end of the file. Returns `false` if the time passes first: the program was killed then, but a program that it
+    /// started may still hold the other end.
     public func waits(for descriptor: CInt) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         while !hasExpired {
@@ -47,7 +47,7 @@ public final class Watchdog: Sendable {
         if isExpired { body() }
     }
 
-    /// Where watchdogs wait, all for the same time: the first that came is the first to go.
+    /// The queue of waiting watchdogs, which all wait for the same time, so that the first one to arrive is the first one to act.
     private final class Bench: @unchecked Sendable {
         static let shared = Bench()
 

@@ -73,8 +73,8 @@ public struct Changeset: Sendable, Equatable {
         }
     }
 
-    /// The change of one row at the position of an SQLite iterator. The change and its SQLite values are valid only while
-    /// `forEach` visits the change.
+    /// A row change at the current position of an SQLite changeset iterator. The change and its SQLite values are valid only while
+    /// `forEach` visits it.
     struct Change {
         let table: String
         let kind: RowChange.Kind

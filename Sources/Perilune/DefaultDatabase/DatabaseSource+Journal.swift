@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PeriluneBindings
 
-// The option of sources for the journal of their file.
+// The source option for the journal of a database file.
 
 extension DatabaseSource {
     /// The journal of a database file, and how long its commits wait for the disk.

@@ -6,7 +6,7 @@ internal import PeriluneLua
 // Running migrations, and their status in a database.
 
 extension Migrations {
-    /// Which migrations a database has.
+    /// The migrations that a database has and lacks.
     public struct Status: Sendable, Equatable {
         /// The migrations that the database has, in their order.
         public var applied: [String]
@@ -17,7 +17,7 @@ extension Migrations {
         /// Applied migrations that are not in the list: a newer version of the program has applied them, or they were removed.
         public var unknown: [String]
 
-        /// Makes a status, as a fake database has it in the tests of a program.
+        /// Creates a status that a fake database can return in tests of a program.
         public init(applied: [String] = [], pending: [String] = [], edited: [String] = [], unknown: [String] = []) {
             (self.applied, self.pending, self.edited, self.unknown) = (applied, pending, edited, unknown)
         }
@@ -26,7 +26,7 @@ extension Migrations {
         public var isUpToDate: Bool { pending.isEmpty && edited.isEmpty && unknown.isEmpty }
     }
 
-    /// Reads which of the migrations a database has. Nothing is changed.
+    /// Returns which of the migrations a database has. Nothing is changed.
     ///
     /// Migrations by a script or a closure have no names: their status is empty.
     ///
@@ -34,7 +34,7 @@ extension Migrations {
     public func status(in database: any DatabaseWriter) async throws -> Status {
         switch source {
         case .folder(let path):
-            // A thread of its own, because reading the folder runs Lua.
+            // Uses a separate thread, because reading the folder runs Lua.
             return try await MigrationThread().run { try Self.scripts(inFolder: path, database, .machine).status().published }
         case .migrator(let migrator):
             return try await database.read { db in try Self.status(of: migrator, db) }

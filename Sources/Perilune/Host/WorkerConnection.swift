@@ -5,7 +5,7 @@ internal import PeriluneIsolation
 internal import PeriluneLua
 internal import Synchronization
 
-/// The connection of a host to the process in which its scripts run. Whatever comes from there may come from an attacker.
+/// The connection of a host to the process in which its scripts run. Everything that it receives may come from an attacker.
 final class WorkerConnection: Sendable {
     /// The host, which owns the connection.
     private final class Owner: Sendable {
@@ -23,7 +23,7 @@ final class WorkerConnection: Sendable {
 
         var value: ScriptHost? { host.withLock { $0.host } }
 
-        /// Waits until there is a host, or will be none.
+        /// Waits until the host exists, or cannot be created any more.
         func wait() { isKnown.wait() }
     }
 
@@ -36,7 +36,7 @@ final class WorkerConnection: Sendable {
         var questions: [UInt32: Question] = [:]
         /// The size of their arguments.
         var questionsInBytes = 0
-        /// Errors of functions, which stay here while the scripts have their numbers.
+        /// The errors of functions that scripts refer to by number.
         var errors: [Int64: any Error] = [:]
         var errorCount: Int64 = 0
         /// The reason why the process ended or will end.
@@ -45,16 +45,16 @@ final class WorkerConnection: Sendable {
         var lastCall: String?
         /// The signals that scripts observe.
         var signals: Set<String> = []
-        /// The clock of scripts, if it is set by hand.
+        /// The clock of scripts, if it is set manually.
         var clock: ClockLink?
     }
 
-    /// A question that is being answered.
+    /// A question that a task is answering.
     private struct Question {
-        /// Whether a thread of the process waits for the answer, which nothing there can end.
+        /// Whether a thread of the process waits for the answer, which nothing in the process can end.
         var isWaitedFor: Bool
         var task: Task<Void, Never>?
-        /// Whether the process does not wait for the answer any more; its message may come before there is a task.
+        /// Whether the process no longer waits for the answer; its message may arrive before the task exists.
         var isAbandoned = false
         var call: String?
         var sizeInBytes: Int
@@ -63,16 +63,16 @@ final class WorkerConnection: Sendable {
     private let host = Owner()
     let process: WorkerProcess
     let grace: Duration
-    /// The layers that the process has put on.
+    /// The isolation layers that are active in the process.
     let layers: Set<IsolationLayer>
     private let state = Mutex(State())
-    /// Limits output that the process sends faster than the host reads it.
+    /// A limit for output that the process sends faster than the host reads it.
     private let printing = OutputGate()
 
-    /// More questions at once, or larger ones, end the process: they fill the memory of the host.
+    /// More simultaneous questions, or larger ones, end the process, because they would fill the memory of the host.
     private static let questionLimit = 1 << 16
     private static let questionLimitInBytes = 1 << 30
-    /// The number of kept errors; the oldest are dropped first. A script that keeps more only has their text.
+    /// The number of kept errors; the oldest are dropped first. Scripts that keep more errors only have their texts.
     private static let errorLimit: Int64 = 1000
 
     private init(process: WorkerProcess, grace: Duration, layers: Set<IsolationLayer>) {
@@ -80,12 +80,13 @@ final class WorkerConnection: Sendable {
     }
 
     deinit {
-        // The process ends with its connection; its thread reads the end, and waits for it.
+        // The process ends when its connection closes; the reading thread then receives the end and waits for the process.
         process.channel.shutDown()
         host.set(nil)
     }
 
-    /// Starts to serve the process. Earlier messages wait until then: an unanswered question would seem to be in progress forever.
+    /// Starts to serve the process. Earlier messages wait until then, because an unanswered question would appear to be in progress
+    /// forever.
     func setHost(_ host: ScriptHost) {
         self.host.set(host)
     }
@@ -93,7 +94,7 @@ final class WorkerConnection: Sendable {
     /// Starts the process, and waits until it can run scripts. This may take as long as opening its database. If the task is cancelled,
     /// the process is killed.
     ///
-    /// - Throws: `LuaError` with code `usage` if it cannot be started, or lacks a layer; any error of opening the database;
+    /// - Throws: `LuaError` with code `usage` if the process cannot be started or lacks a layer; any error of opening the database;
     ///   `CancellationError`.
     static func start(
         _ isolation: ScriptIsolation.Process, _ setup: WorkerSetup, environment: ScriptEnvironment
@@ -160,10 +161,10 @@ final class WorkerConnection: Sendable {
                 let error = LuaError(frame.values.first ?? .nil)
                 throw error.underlying ?? error
             case .now, .uuid, .random:
-                // A state that is made has a clock, and numbers at random.
+                // A new state has the system clock and random numbers.
                 let answer = environment.answer(to: message).map { [.boolean(true), $0] } ?? [.boolean(false)]
                 try? process.answers.send(Frame(.answer, frame.request, answer))
-            // A statement of the opening, not of a script.
+            // A statement that opens the database, not a statement of a script.
             case .statement: break
             default: throw LuaError(.crashed, "the worker process answered without a request")
             }
@@ -190,7 +191,7 @@ final class WorkerConnection: Sendable {
             violation = error.description
         }
         process.channel.shutDown()
-        // One that has closed its connection only, or breaks the rules.
+        // Ends a process that has only closed its connection, or violates the protocol.
         process.kill()
         let ending = process.waitForEnd()
         connection()?.end(ending, violation)
@@ -261,12 +262,12 @@ final class WorkerConnection: Sendable {
             // If the connection is closed, its end settles all requests.
             if case .refused(let reason) = error {
                 forget(number)
-                // A hostile process may have asked for it in the meantime.
+                // A hostile process may have requested this in the meantime.
                 for question in request.takeQuestions() { enqueue(of: 0) { host in host.answer(question) } }
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
         }
-        // One that was cancelled before it was sent: the process did not know it then.
+        // Sends the cancellation again if the request was cancelled before it was sent, when the process did not know it.
         if state.withLock({ $0.cancelled.contains(number) }) { tell(Frame(.cancel, number)) }
         return number
     }
@@ -310,7 +311,7 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Keeps the task that answers, to be cancelled.
+    /// Stores the answering task, which may be cancelled.
     func keep(_ task: Task<Void, Never>, of question: WorkerQuestion) {
         let isAbandoned = state.withLock { state in
             state.questions[question.number]?.task = task
@@ -336,7 +337,7 @@ final class WorkerConnection: Sendable {
         do throws(FrameChannel.SendingError) {
             try channel.post(frame(for: result, question.number))
         } catch {
-            // One that reads no answer is ended, whichever way they come.
+            // Ends a process that does not read answers, on either connection.
             guard case .refused(let reason) = error else { return process.channel.shutDown() }
             let failure = LuaError(
                 .conversion,
@@ -350,7 +351,7 @@ final class WorkerConnection: Sendable {
         case .success(let values): return Frame(.answer, number, [.boolean(true)] + values)
         case .failure(let error):
             let described = error as? LuaError ?? LuaError(.host, "\(error)")
-            // Other errors are Lua errors in that process too.
+            // Other errors become Lua errors in the process, too.
             guard described.code == .host else { return Frame(.answer, number, [.boolean(false), WireValue(described)]) }
             return Frame(.answer, number, [.boolean(false), WireValue(described), .integer(keep(described.underlying ?? error))])
         }
@@ -386,7 +387,7 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
-    /// Asks the process for the begin and end of its runs.
+    /// Requests reports of the begin and end of runs from the process.
     func reportRuns() {
         tell(Frame(.reportRuns, 0))
     }
@@ -405,8 +406,8 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Cancels one request or all, and kills the process if they continue. A repeated call does nothing: the process reads messages one
-    /// at a time, and would be late for the next ones.
+    /// Cancels one request or all, and kills the process if they do not end. Repeated calls do nothing, because the process reads messages
+    /// one at a time and would read the next ones late.
     func cancel(_ number: UInt32 = 0) {
         let (isIdle, cancelled) = state.withLock { state in
             let requests = state.requests.keys.filter { number == 0 || $0 == number }
@@ -434,8 +435,8 @@ final class WorkerConnection: Sendable {
             try? await Task.sleep(for: time)
             var graceCount = 1
             while !Task.isCancelled, let self, self.isOccupied(by: numbers) {
-                // A function of the host takes its time, which is not the script's fault. Where only a task of the script waits for it, that
-                // ends without the function, if a little later.
+                // Time spent in a function of the host is not the script's fault. If only a task of the script waits for the function, the
+                // task ends without it, slightly later.
                 if !self.isAnswering(whileTasksWait: graceCount < 10) { return self.kill(for: reason) }
                 graceCount += 1
                 try? await Task.sleep(for: grace)
@@ -447,12 +448,12 @@ final class WorkerConnection: Sendable {
         state.withLock { state in numbers.contains { state.requests[$0] != nil } }
     }
 
-    /// Whether functions of the host are called for which a thread of the process waits, or, if those count, a task of it.
+    /// Returns whether functions of the host are running for which a thread of the process waits or, on request, a task.
     private func isAnswering(whileTasksWait tasksCount: Bool) -> Bool {
         state.withLock { $0.questions.values.contains { $0.call != nil && !$0.isAbandoned && ($0.isWaitedFor || tasksCount) } }
     }
 
-    /// Kills the process, and passes the reason to all waiting requests.
+    /// Kills the process and passes the reason to all waiting requests.
     private func kill(for reason: LuaError) {
         state.withLock { state in
             if state.reason == nil { state.reason = reason }
@@ -474,7 +475,7 @@ final class WorkerConnection: Sendable {
         enqueue(of: 0) { host in host.endIsolatedRuns(error) }
     }
 
-    /// The error of a run whose process has ended.
+    /// Returns the error of a run whose process has ended.
     private static func error(
         for ending: WorkerProcess.Ending, after reason: LuaError?, _ violation: String? = nil, lastCall: String? = nil
     ) -> LuaError {
@@ -496,7 +497,7 @@ final class WorkerConnection: Sendable {
 /// An active request of the host, and its events in order.
 final class PendingRequest: Sendable {
     enum Event: Sendable {
-        /// To be answered by the task that waits.
+        /// To be answered by the waiting task.
         case question(WorkerQuestion)
         case ended(Result<[WireValue], any Error>)
     }
@@ -529,7 +530,7 @@ final class PendingRequest: Sendable {
         }
     }
 
-    /// Returns the next event. A cancelled task waits too: the process reports how its request ends.
+    /// Returns the next event. A cancelled task waits, too, because the process reports how its request ends.
     nonisolated(nonsending) func next() async -> Event {
         await withCheckedContinuation { continuation in
             let event = state.withLock { state -> Event? in
@@ -548,7 +549,7 @@ struct WorkerQuestion: Sendable {
     let number: UInt32
     let values: [WireValue]
 
-    /// Whether a thread of the process waits for the answer, and not a task.
+    /// Whether a thread of the process waits for the answer instead of a task.
     var isWaitedFor: Bool { message != .callFunction }
 
     /// The function to call.
@@ -560,7 +561,7 @@ struct WorkerQuestion: Sendable {
     }
 }
 
-/// Keeps a thread waiting while too much is under way.
+/// A gate that blocks a thread while too many bytes are pending.
 private final class OutputGate: Sendable {
     private static let limitInBytes = 4 << 20
     private let condition = NSCondition()

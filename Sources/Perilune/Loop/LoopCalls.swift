@@ -14,7 +14,7 @@ actor LoopCalls {
     /// The sources whose tasks are made next, in order.
     private var waiting: [(source: LoopSource, didEnd: @Sendable () -> Void)] = []
 
-    /// - Parameter scripts: Objects that belong to the thread.
+    /// - Parameter scripts: Objects that are only used on the thread.
     init(of scripts: HostScripts, on thread: LuaThread) {
         self.scripts = scripts
         self.thread = thread
@@ -26,7 +26,7 @@ actor LoopCalls {
     /// Starts a task that calls a source.
     ///
     /// - Parameter didEnd: Called on the thread afterwards.
-    /// - Returns: The task; `nil` if it is made later, with the task-local values of the run that added the source.
+    /// - Returns: The task; `nil` if it is created later, with the task-local values of the run that added the source.
     func start(_ source: LoopSource, didEnd: @escaping @Sendable () -> Void) -> Task<Void, Never>? {
         count.add(1, ordering: .relaxed)
         guard source.carrier != nil || !waiting.isEmpty else { return Task { await call(source, didEnd) } }
@@ -35,11 +35,11 @@ actor LoopCalls {
         return nil
     }
 
-    /// Makes the task of the first waiting source. The next one has its turn afterwards, so that calls begin in the order of their sources.
+    /// Makes the task of the first waiting source. The next source waits until then, so that calls begin in the order of their sources.
     private func startNext() {
         guard let (source, _) = waiting.first else { return }
         guard let carrier = source.carrier else {
-            // Outside of any task, whose values this one would get.
+            // Starts outside of any task, whose values the new task would inherit.
             return thread.enqueue { self.assumeIsolated { $0.startFirst() } }
         }
         carrier.perform {
@@ -60,7 +60,7 @@ actor LoopCalls {
         didEnd()
     }
 
-    /// Ends active calls after the host is deinitialized. Their objects stay alive until then.
+    /// Ends active calls after the host is deinitialized. Keeps the objects alive until then.
     nonisolated func end() {
         Task { await endAll() }
     }

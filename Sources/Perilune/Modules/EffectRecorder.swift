@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Something that a script would have done outside of the database.
+/// An external effect that a script would have had.
 public struct PreviewEffect: Codable, Sendable, Equatable {
-    /// The function that would have done it: `mail.send`.
+    /// The called function: `mail.send`.
     public var name: String
     /// Its arguments, as text for people.
     public var arguments: [String]
@@ -16,14 +16,13 @@ public struct PreviewEffect: Codable, Sendable, Equatable {
 
 /// Records the calls of functions with external effects, instead of executing them.
 ///
-/// A function that a host registers as external asks its configuration for a recorder, and if there is one, records and
-/// performs nothing.
+/// A function registered as external records its calls in the recorder of its configuration, if there is one, instead of acting.
 public final class EffectRecorder: Sendable {
     private let lock = NSLock()
     /// Guarded by the lock.
     private nonisolated(unsafe) var recorded: [PreviewEffect] = []
 
-    /// Makes a recorder that has recorded nothing.
+    /// Creates a recorder without calls.
     public init() {}
 
     /// Keeps an effect.

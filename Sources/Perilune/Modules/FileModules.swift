@@ -2,12 +2,12 @@ package import PeriluneLua
 
 /// `require` for the files of a script.
 ///
-/// As in the stand-alone interpreter, `package.path` lists the places of modules; `?` stands for the name with `/` for each dot. It
-/// begins with the module folder, before Lua's own places if scripts have all of `package`, and scripts may change it.
+/// As in the stand-alone interpreter, `package.path` lists the places of modules; `?` is replaced by the name, with `/` instead of dots.
+/// The module folder comes first, then Lua's own places if scripts have the whole library `package`; scripts may change the path.
 package enum FileModules {
-    /// Installs `require`. Without a folder it finds nothing, and its error explains that.
+    /// Installs `require`. Without a folder no module is found, and the error explains that.
     ///
-    /// - Parameter willLook: Called with the path of each file that may be the module, before it is looked for.
+    /// - Parameter willLook: A closure called with the path of each file that may be the module, before the search.
     package static func install(in state: LuaState, folder: String?, willLook: (@Sendable (String) -> Void)? = nil) throws {
         guard let folder else {
             if !state.libraries.contains(.package) { try state.addModuleResolver { name in throw NoModules(name: name) } }

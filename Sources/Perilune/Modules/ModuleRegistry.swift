@@ -3,10 +3,10 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
-/// Called in place of a function, with its name and the arguments as text.
+/// Called instead of a function, with its name and the arguments as text.
 typealias EffectHandler = @Sendable (_ function: String, _ arguments: [String]) -> Void
 
-/// The modules of Swift functions that scripts of a host may require. Used on the host's thread.
+/// A registry of the Swift modules that scripts of a host may require. Used on the host's thread.
 final class ModuleRegistry {
     private var modules: [String: RegisteredModule] = [:]
     /// The names of modules that scripts have required.
@@ -18,7 +18,7 @@ final class ModuleRegistry {
         self.effects = effects
     }
 
-    /// The names that `require` resolves before it asks for modules.
+    /// The names that `require` resolves before it searches for modules.
     private static let taken = Set(LuaLibraries.tableNames + ["_G", "package", "perilune"])
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
@@ -40,14 +40,14 @@ final class ModuleRegistry {
         modules[module.name] = module
     }
 
-    /// A module that a script in another process requires; `nil` for an unknown name.
+    /// Returns a module that a script in another process requires; `nil` for an unknown name.
     func module(required name: String) -> RegisteredModule? {
         guard let module = modules[name] else { return nil }
         required.insert(name)
         return module
     }
 
-    /// The table of a module, made when it is first required; `nil` for an unknown name.
+    /// Returns the table of a module, created when it is first required; `nil` for an unknown name.
     func table(of name: String, in state: LuaState) throws -> LuaTable? {
         guard let module = modules[name] else { return nil }
         let table = try state.makeTable(fieldCount: module.functions.count)

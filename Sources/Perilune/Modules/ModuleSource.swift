@@ -4,14 +4,14 @@ internal import PeriluneLua
 /// A place in which `require` looks for Lua modules.
 public struct ModuleSource: Sendable {
     let find: @Sendable (_ name: String) throws -> (text: [UInt8], file: String)?
-    /// The folder in which it looks, if it does.
+    /// The folder that is searched; `nil` for other sources.
     private let folder: String?
 
     init(folder: String? = nil, _ find: @escaping @Sendable (String) throws -> (text: [UInt8], file: String)?) {
         (self.folder, self.find) = (folder, find)
     }
 
-    /// Throws unless there is the folder.
+    /// Throws unless the folder exists.
     func check() throws {
         var isFolder = ObjCBool(false)
         guard let folder, !(FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue) else {
@@ -23,13 +23,13 @@ public struct ModuleSource: Sendable {
         )
     }
 
-    /// The text of a module, and the file that it is in; `nil` for an unknown name.
+    /// Returns the text of a module and its file; `nil` for an unknown name.
     package func module(named name: String) throws -> (text: [UInt8], file: String)? {
         try find(name)
     }
 
-    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it: links
-    /// that lead out of it lead nowhere.
+    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in the folder, and never a file outside of it:
+    /// links that lead out of the folder are not followed.
     public static func folder(_ path: String) -> ModuleSource {
         ModuleSource(folder: path) { name in
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -56,9 +56,9 @@ public struct ModuleSource: Sendable {
         return .folder(folder.map { resources.appending(path: $0).path } ?? resources.path)
     }
 
-    /// Modules that a closure provides.
+    /// Modules whose text a closure returns.
     ///
-    /// - Parameter source: Returns the source text of a module, `nil` for an unknown name.
+    /// - Parameter source: Returns the source text of a module; `nil` for an unknown name.
     public static func lookup(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
         ModuleSource { name in try source(name).map { (Array($0.utf8), name) } }
     }

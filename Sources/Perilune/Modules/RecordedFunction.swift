@@ -5,11 +5,11 @@ internal import PeriluneLua
 extension LuaState {
     /// Makes one for a function with a result.
     ///
-    /// - Parameter answer: What it returns; `nil`: what fails when the script uses it.
+    /// - Parameter answer: The result of the call; `nil` for a placeholder that fails when the script uses it.
     func makeRecordedFunction<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
     ) throws -> LuaFunction {
-        // A function that a state holds must not keep it alive.
+        // A weak reference, because a function that a state retains must not keep the state alive.
         try makeFunction(name) { [unowned self] call in
             var arguments = DecodedArguments(name: name, values: call.values)
             let decoded = (repeat try arguments.next((each Argument).self))
@@ -19,7 +19,8 @@ extension LuaState {
         }
     }
 
-    /// Makes one for an asynchronous function with a result: it is refused where a script cannot wait, in a database block for example.
+    /// Creates a replacement for an asynchronous function with a result, which is rejected in places where a script cannot wait, such as a
+    /// database block.
     func makeRecordedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable>(
         _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
     ) throws -> LuaFunction {
@@ -62,13 +63,13 @@ extension LuaState {
         record(name, try values.map { try shortText(of: $0) })
     }
 
-    /// The answer of a function, or a placeholder if it has none.
+    /// Returns the result of a function, or a placeholder if none is known.
     func answer(of name: String, _ answer: (() throws -> some Encodable)?) throws -> LuaValue {
         guard let answer else { return try missingResult(of: name) }
         return try encode(answer())
     }
 
-    /// A placeholder that a script can keep and pass on, but not use.
+    /// Returns a placeholder that a script can store and pass on, but not use.
     func missingResult(of name: String) throws -> LuaValue {
         let type = try makeUserdataType("the result of \(name), which is not called in a preview", of: MissingResult.self)
         try type.refuseUse {
@@ -84,7 +85,7 @@ extension LuaState {
 
 private struct MissingResult {}
 
-/// Records the call of an asynchronous function, and waits for nothing.
+/// Records the call of an asynchronous function without waiting.
 private struct RecordedOperation: LuaAsyncOperation {
     let call: ([LuaValue]) throws -> [LuaValue]
 

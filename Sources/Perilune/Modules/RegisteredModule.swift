@@ -1,4 +1,4 @@
-/// A module of Swift functions that was registered.
+/// A registered module of Swift functions.
 public struct RegisteredModule: Sendable {
     /// The name that scripts require.
     public let name: String
@@ -11,7 +11,7 @@ public struct RegisteredModule: Sendable {
         (self.name, self.documentation, self.functions) = (name, documentation, functions)
     }
 
-    /// A file of LuaCATS annotations, by which editors know the module.
+    /// The module as a file of LuaCATS annotations for editors.
     public var annotations: String {
         var lines = ["---@meta \(name)", ""] + LuaAnnotations.comment(documentation) + ["local module = {}"]
         for function in functions {
@@ -62,13 +62,13 @@ enum LuaAnnotations {
     }
 }
 
-/// How names are written in Lua.
+/// Conversions of names for Lua source text.
 private enum LuaNames {
     static func isIdentifier(_ name: String) -> Bool {
         name.wholeMatch(of: /[A-Za-z_][A-Za-z0-9_]*/) != nil && !keywords.contains(name)
     }
 
-    /// The name, or the nearest name that a parameter can have.
+    /// Returns the name if it is valid for a parameter, otherwise a similar valid name.
     static func identifier(_ name: String) -> String {
         if name == "..." || isIdentifier(name) { return name }
         let text = name.replacing(/[^A-Za-z0-9_]/, with: "_")

@@ -2,16 +2,16 @@ internal import PeriluneLua
 
 /// A module of Swift functions that is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
 ///
-/// Parameters are decoded and results encoded: any `Decodable` or `Encodable` type works, and so do ``ScriptObject``s. A script that
-/// passes an unsuitable value gets an error that names the function, the argument, and the expected type.
+/// Parameters are decoded and results encoded: any `Decodable` or `Encodable` type works, and so do ``ScriptObject``s. A script that passes
+/// a wrong value gets an error that names the function, the argument and the expected type.
 public final class ScriptModule {
     /// A function's effect besides returning a result.
     @nonexhaustive
     public enum Effect: String, Sendable {
-        /// Nothing that matters outside of the program and its database.
+        /// No effects that matter outside of the program and its database.
         case none
-        /// An external effect that cannot be undone: a letter, a payment. Previews record it instead of executing it: arguments are
-        /// checked as always, and the function's `preview` returns the result.
+        /// An external effect that cannot be undone, such as a letter or a payment. Previews record the call instead of executing it:
+        /// arguments are checked as usual, and the function's `preview` returns the result.
         case external
         /// An unknown effect: previews refuse the call. The default for methods of objects.
         case undeclared
@@ -21,7 +21,7 @@ public final class ScriptModule {
     public struct Parameter: Hashable, Codable, Sendable {
         /// Its name.
         public let name: String
-        /// Its type in the notation of LuaCATS.
+        /// The type in LuaCATS notation.
         public let type: String
     }
 
@@ -33,11 +33,11 @@ public final class ScriptModule {
         public let documentation: String
         /// Its parameters.
         public let parameters: [Parameter]
-        /// The type of its result in the notation of LuaCATS; `nil` if it has none.
+        /// The type of the result in LuaCATS notation; `nil` without a result.
         public let result: String?
         /// Its effect.
         public let effect: Effect
-        /// Whether the script that calls it waits, and no thread does.
+        /// Whether the calling script waits while no thread is blocked.
         public let isAsynchronous: Bool
 
         package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
@@ -60,11 +60,11 @@ public final class ScriptModule {
     /// wait.
     ///
     /// - Parameters:
-    ///   - documentation: Its purpose, for people who write scripts.
-    ///   - parameters: The names of its parameters, for people too.
+    ///   - documentation: The purpose, for authors of scripts.
+    ///   - parameters: The names of the parameters, for authors of scripts.
     ///   - preview: Returns the result in a preview, for a function with external effects. Without it, a script that uses the result
     ///     fails in previews.
-    ///   - name: The name that scripts use, a field of the module.
+    ///   - name: The name in scripts, a field of the module.
     ///   - effect: Its effect outside of the database, if any.
     ///   - body: Receives the decoded arguments. Its result is encoded; its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
@@ -82,9 +82,9 @@ public final class ScriptModule {
     /// Adds a function without a result.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use, a field of the module.
-    ///   - documentation: Its purpose, for people who write scripts.
-    ///   - parameters: The names of its parameters, for people too.
+    ///   - name: The name in scripts, a field of the module.
+    ///   - documentation: The purpose, for authors of scripts.
+    ///   - parameters: The names of the parameters, for authors of scripts.
     ///   - effect: Its effect outside of the database, if any.
     ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
@@ -98,15 +98,15 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds an asynchronous function. The script that calls it waits, and no thread does.
+    /// Adds an asynchronous function. The calling script waits, and no thread is blocked.
     ///
-    /// The function starts on the host's thread and leaves it at its first `await` that suspends, so one that returns at once is cheap.
-    /// Let it call `await Task.yield()` before a long computation, which would keep other scripts of the host waiting.
+    /// The function starts on the host's thread and leaves it at the first `await` that suspends, so a function that returns immediately is
+    /// cheap. Call `await Task.yield()` before a long computation, which would otherwise block other scripts of the host.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use, a field of the module.
-    ///   - documentation: Its purpose, for people who write scripts.
-    ///   - parameters: The names of its parameters, for people too.
+    ///   - name: The name in scripts, a field of the module.
+    ///   - documentation: The purpose, for authors of scripts.
+    ///   - parameters: The names of the parameters, for authors of scripts.
     ///   - effect: Its effect outside of the database, if any.
     ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
     ///   - preview: Returns the result in a preview, for a function with external effects.
@@ -123,12 +123,12 @@ public final class ScriptModule {
         }
     }
 
-    /// Adds an asynchronous function without a result. The script that calls it waits, and no thread does.
+    /// Adds an asynchronous function without a result. The calling script waits, and no thread is blocked.
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use, a field of the module.
-    ///   - documentation: Its purpose, for people who write scripts.
-    ///   - parameters: The names of its parameters, for people too.
+    ///   - name: The name in scripts, a field of the module.
+    ///   - documentation: The purpose, for authors of scripts.
+    ///   - parameters: The names of the parameters, for authors of scripts.
     ///   - effect: Its effect outside of the database, if any.
     ///   - body: Receives the decoded arguments. Its error becomes the error of the call.
     public func function<each Argument: Decodable & Sendable>(
@@ -150,8 +150,8 @@ public final class ScriptModule {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: The name that scripts use, a field of the module.
-    ///   - documentation: Its purpose, for people who write scripts.
+    ///   - name: The name in scripts, a field of the module.
+    ///   - documentation: The purpose, for authors of scripts.
     ///   - effect: Its effect outside of the database, if any.
     ///   - body: Receives all decoded arguments.
     ///   - preview: Returns the result in a preview, for a function with external effects.
@@ -193,7 +193,7 @@ public final class ScriptModule {
                 makeRecorded: recorded, checkArguments: check ?? Self.check(of: (repeat (each Argument).self))))
     }
 
-    /// Decodes arguments, and drops them.
+    /// Decodes arguments and discards them.
     private static func check<each Argument: Decodable & Sendable>(
         of types: (repeat (each Argument).Type)
     ) -> @Sendable ([LuaValue], String) throws -> Void {
@@ -205,7 +205,7 @@ public final class ScriptModule {
 }
 
 extension ScriptModule.Parameter {
-    /// The parameters of given names, as far as there are names, and types.
+    /// Returns the parameters with their types, and their names as far as given.
     static func list<each Argument>(_ names: [String], _ type: repeat (each Argument).Type) -> [ScriptModule.Parameter] {
         var list: [ScriptModule.Parameter] = []
         for type in repeat each type {

@@ -1,8 +1,8 @@
 public import PeriluneLua
 
-/// A Swift type whose values scripts hold by reference: objects with methods and properties.
+/// A Swift type whose values scripts hold by reference, as objects with methods and properties.
 ///
-/// Functions that are registered take and return such values like any other:
+/// Registered functions take and return such values like any others:
 ///
 /// ```swift
 /// final class Letter: ScriptObject {
@@ -23,8 +23,8 @@ public import PeriluneLua
 /// }
 /// ```
 ///
-/// A value that is handed over twice is two userdata. They are equal (`==`) in Lua if they hold the same object, or equal values of a type
-/// that is `Equatable`; as keys of a table they differ.
+/// A value that is passed twice becomes two userdata. They are equal (`==`) in Lua if they hold the same object, or equal values of an
+/// `Equatable` type; as table keys they differ.
 public protocol ScriptObject: LuaCoded, Sendable {
     /// The name of a value in messages: "expected letter, got a string".
     static var scriptName: String { get }
@@ -79,10 +79,10 @@ extension ScriptObject {
     }
 }
 
-/// A ``ScriptObject`` that cannot be serialized: a client, a connection, an object of closures.
+/// A ``ScriptObject`` that cannot be serialized, such as a client, a connection, or an object with closures.
 ///
-/// A ``ScriptObject`` whose members are `Codable` is `Codable` like any other type, to JSON and to GRDB for example. Use this protocol
-/// for types that cannot be.
+/// A ``ScriptObject`` whose members are `Codable` is `Codable` like any other type, to JSON and to GRDB for example. Use this protocol for
+/// other types.
 public protocol ScriptHandle: ScriptObject {}
 
 extension ScriptHandle {
@@ -99,11 +99,11 @@ extension ScriptHandle {
 
 /// Collects the methods and properties of a ``ScriptObject``.
 ///
-/// Like functions of a ``ScriptModule`` they may have effects outside of the program and its database. In a preview a method that does not
-/// declare its effect is refused, and so is setting a property that does not: it may act for real.
+/// Like functions of a ``ScriptModule``, they may have effects outside of the program and its database. A preview rejects methods and
+/// setters without a declared effect, because they may act for real.
 public final class ScriptObjectType<Object: ScriptObject> {
     private let type: LuaUserdataType<Object>
-    /// The error while the type was made: memory ran out.
+    /// The error that occurred while the type was created, if memory ran out.
     private(set) var failure: LuaError?
     /// The members, for people and editors.
     private(set) var members: [ScriptMember] = []
@@ -137,10 +137,10 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use.
-    ///   - documentation: Its meaning, for people who write scripts.
-    ///   - effect: The effect of reading it outside of the program, if any.
+    ///   - documentation: The meaning, for authors of scripts.
+    ///   - effect: The effect of reading the property outside of the program, if any.
     ///   - get: Returns the value.
-    ///   - preview: Returns the value in a preview, if reading has an effect outside.
+    ///   - preview: Returns the value in a preview, if reading has an external effect.
     public func property<Value: Encodable>(
         _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .none,
         _ get: @escaping (Object) throws -> Value,
@@ -154,12 +154,12 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use.
-    ///   - documentation: Its meaning, for people who write scripts.
-    ///   - effect: The effect of reading and setting it outside of the program. If undeclared, reading has none, and a preview refuses
-    ///     setting.
+    ///   - documentation: The meaning, for authors of scripts.
+    ///   - effect: The effect of reading and setting the property outside of the program. If undeclared, reading has no effect, and a
+    ///     preview rejects setting.
     ///   - get: Returns the value.
     ///   - set: Receives the decoded value.
-    ///   - preview: Returns the value in a preview, if reading has an effect outside.
+    ///   - preview: Returns the value in a preview, if reading has an external effect.
     public func property<Value: Codable>(
         _ name: String, _ documentation: String = "", effect: ScriptModule.Effect = .undeclared,
         _ get: @escaping (Object) throws -> Value, set: @escaping (Object, Value) throws -> Void,
@@ -202,9 +202,9 @@ public final class ScriptObjectType<Object: ScriptObject> {
     ///
     /// - Parameters:
     ///   - name: The name that scripts use: `letter:send(address)`.
-    ///   - documentation: Its purpose, for people who write scripts.
-    ///   - parameters: The names of its parameters, for people too.
-    ///   - effect: Its effect outside of the program and its database. If undeclared, a preview refuses the call.
+    ///   - documentation: The purpose, for authors of scripts.
+    ///   - parameters: The names of the parameters, for authors of scripts.
+    ///   - effect: The effect outside of the program and its database. If undeclared, a preview rejects the call.
     ///   - body: Receives the object and the decoded arguments. Its result is encoded; its error becomes the error of the call.
     ///   - preview: Returns the result in a preview, for a method with external effects. Without it, a script that uses the result fails
     ///     in previews.
@@ -248,7 +248,7 @@ public final class ScriptObjectType<Object: ScriptObject> {
         }
     }
 
-    /// Adds an asynchronous method. The script that calls it waits, and no thread does.
+    /// Adds an asynchronous method. The calling script waits, and no thread is blocked.
     public func method<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: ScriptModule.Effect = .undeclared,
         _ body: @escaping @Sendable (Object, repeat each Argument) async throws -> Result,
@@ -283,7 +283,7 @@ public final class ScriptObjectType<Object: ScriptObject> {
     }
 
     /// - Parameters:
-    ///   - answer: Makes results from the handler that held a call back.
+    ///   - answer: Creates results from the handler that withheld a call.
     ///   - results: Makes results from the body's return value.
     private func addAsync<each Argument: Decodable & Sendable, Result: Sendable>(
         _ name: String, _ effect: ScriptModule.Effect, in state: LuaState,
@@ -316,11 +316,11 @@ private struct MethodCall<Object: Sendable, each Argument: Sendable>: Sendable {
     let arguments: (repeat each Argument)
 }
 
-/// Holds back the effects of objects. Kept with the Lua state of the scripts.
+/// Withholds the effects of objects. Kept with the Lua state of the scripts.
 package final class ObjectEffects {
     /// Whether members with undeclared effects are refused.
     let refusesUndeclared: Bool
-    /// Takes a call in place of the object. Returns the script's result; if empty, the object's own preview result is used.
+    /// Handles a call instead of the object. Returns the script's result; if empty, the object's own preview result is used.
     let take:
         (_ state: LuaState, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]) throws ->
             [LuaValue]
@@ -334,14 +334,14 @@ package final class ObjectEffects {
         (refusesUndeclared, self.take) = (refusingUndeclared, take)
     }
 
-    /// Prevents external effects of a state's objects.
+    /// Prevents external effects of the objects in a state.
     package func install(in state: LuaState) {
         state.attachments[ObjectIdentifier(ObjectEffects.self)] = self
     }
 }
 
 extension LuaState {
-    /// Holds a call back, if its effects are held back. Returns `nil` if the call must be executed, else its results, if any.
+    /// Withholds a call if its effects are withheld. Returns `nil` if the call must be executed, otherwise its results, if any.
     fileprivate func holdBack(
         _ effect: ScriptModule.Effect, _ typeName: String, _ member: String, _ fullName: String, _ arguments: [LuaValue]
     ) throws -> [LuaValue]? {
@@ -355,7 +355,7 @@ extension LuaState {
 }
 
 extension LuaError {
-    /// Why a preview refuses to call a function.
+    /// Returns the error for a call that a preview rejects.
     static func undeclaredEffect(of name: String) -> LuaError {
         LuaError(
             .runtime,

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// Lua names of Swift types, in the notation of LuaCATS.
+/// The Lua names of Swift types, in LuaCATS notation.
 enum TypeNames {
     static func name(of type: Any.Type) -> String {
         switch type {
@@ -19,7 +19,7 @@ enum TypeNames {
     }
 }
 
-/// Types that are named after those they consist of.
+/// Types named after the types that they contain.
 private protocol Named {
     static var scriptTypeName: String { get }
 }

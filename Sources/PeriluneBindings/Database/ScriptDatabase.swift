@@ -40,7 +40,7 @@ package final class ScriptDatabase {
     let isSnapshot: Bool
     /// Whether a transaction started by SQL stays open between calls until SQL ends it.
     let keepsTransactions: Bool
-    /// Statements of the row path without an access, to be released on the queue of the database.
+    /// Row-path statements released outside of an access, to be finalized on the queue of the database.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// The observers of its values.
     private var valueObservers: [WeakObserver] = []

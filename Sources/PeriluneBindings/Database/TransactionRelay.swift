@@ -34,7 +34,7 @@ final class TransactionRelay: TransactionObserver {
         db.remove(transactionObserver: Unmanaged<TransactionRelay>.fromOpaque(relay).takeUnretainedValue())
     }
 
-    /// Called before each statement and while one is compiled.
+    /// Called before each statement, and when a statement is compiled.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         if kind.tableName.hasPrefix("sqlite_") { pdb_observers_forget_tables(observers) }
         guard pdb_observers_is_hooked(observers) else { return false }

@@ -2,8 +2,8 @@ public import Foundation
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// In hosts, Swift dates are `perilune.date` values in Lua; in other states they are text. They are decoded from these, from other texts
-/// of dates, and from Unix seconds, as `perilune.date(value)` makes dates.
+/// Swift dates are `perilune.date` values in the Lua states of hosts, and text in other states. They are decoded from both, from other date
+/// texts, and from Unix seconds, by the rules of `perilune.date(value)`.
 extension Date: LuaCoded {
     public static var luaTypeName: String { "a date" }
 

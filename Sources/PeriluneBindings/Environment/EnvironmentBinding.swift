@@ -14,7 +14,7 @@ struct EnvironmentBinding {
             try arguments.refuseSurplus(after: 0, of: "perilune.uuid")
             return [.string(LuaString(environment.uuid().uuidString.lowercased()))]
         }
-        // No function keeps the state, which it belongs to.
+        // No function retains the state to which it belongs.
         try perilune.set(
             "random",
             .function(
@@ -28,7 +28,8 @@ struct EnvironmentBinding {
 
     // MARK: - Random numbers
 
-    /// Like `math.random`: a float from 0 to 1, an integer from 1 to m, or one from m to n; 0 requests an integer with all bits random.
+    /// Like `math.random`: returns a float from 0 to 1, an integer from 1 to m, or an integer from m to n; for 0, an integer with random
+    /// bits.
     private static func random(_ arguments: LuaArguments, _ source: RandomSource) throws -> LuaValue {
         var source = source
         guard arguments.count > 0 else { return .number(Double(source.next() >> 11) * 0x1p-53) }
@@ -52,8 +53,8 @@ struct EnvironmentBinding {
         try seed.call(numbers)
     }
 
-    /// Replaces `os.time()` and `os.date(format)` by functions that follow the clock, and `os.clock()` by one that counts its calls: a clock
-    /// that stands still would never end a loop that waits for it.
+    /// Replaces `os.time()` and `os.date(format)` by functions that follow the clock, and `os.clock()` by a function that counts its calls,
+    /// because a loop that waits for a stopped clock would never end.
     private func replaceTime() throws {
         guard case .table(let os) = try state.globals.get("os") else { return }
         if case .function = try os.get("clock") {
@@ -79,7 +80,7 @@ struct EnvironmentBinding {
 
     // MARK: - Logging
 
-    /// `perilune.log.info(message, fields)`, and so for each level.
+    /// `perilune.log.info(message, fields)`, and the same for each level.
     private func makeLog() throws -> LuaTable {
         let table = try state.makeTable()
         for level in Logger.Level.allCases {
@@ -118,7 +119,7 @@ struct EnvironmentBinding {
         return metadata
     }
 
-    /// A plain table as a list or a dictionary of its contents; anything else as its text.
+    /// Returns a plain table as a list or dictionary, any other value as text.
     private static func metadata(of value: LuaValue, in state: LuaState, depth: Int = 1) throws -> Logger.Metadata.Value {
         guard case .table(let table) = value, depth < 8, try table.metatable() == nil else {
             return .string(try state.text(of: value))

@@ -1,5 +1,5 @@
-/// The metadata that the host adds to messages that scripts log.
+/// Metadata that the host adds to log messages of scripts.
 package enum LogContext {
-    /// For the runs of the current task. Fields that a script gives come first.
+    /// Applies to the runs of the current task. Fields given by a script take precedence.
     @TaskLocal package static var metadata: [String: String] = [:]
 }

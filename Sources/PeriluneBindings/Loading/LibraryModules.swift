@@ -23,8 +23,8 @@ package struct LibraryModules: Sendable {
 
     /// Returns the source text of a module such as `folder.records.writing`; `nil` if it does not exist.
     ///
-    /// In debug builds, the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. Modules are then read from
-    /// it, and modules of other folders from next to it, so that changes need no build.
+    /// In debug builds, the environment variable `PERILUNE_LIBRARY` may name the folder `lib/perilune`. Modules are then read from this
+    /// folder, and modules with other prefixes from the folders next to it, so that changes take effect without a build.
     package func source(of name: String) -> String? {
         guard hasName(name) else { return nil }
         #if DEBUG

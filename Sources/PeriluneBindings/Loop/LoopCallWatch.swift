@@ -1,6 +1,6 @@
 package import PeriluneLua
 
-/// Measures a call of a source, and learns its outcome.
+/// A watch that measures a call of a source and receives its outcome.
 package struct LoopCallWatch {
     package let meter: LuaMeter
     /// Called on the thread of the state, with the error that ended the call.

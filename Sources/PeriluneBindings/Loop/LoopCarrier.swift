@@ -1,10 +1,10 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// Keeps the task-local values of a run for the timers and tasks that it starts.
+/// A carrier of the task-local values of a run to the timers and tasks that it starts.
 ///
-/// Swift can copy these values only into a new task. So a task is made when the run starts its first source, and waits; it makes the tasks
-/// that call the sources. It ends when the last source is gone.
+/// Swift copies these values only when a task is created. Therefore a task is created when the run starts its first source, and waits; it
+/// creates the tasks that call the sources. The task ends after the last source.
 package final class LoopCarrier: Sendable {
     /// The carrier of the current run.
     @TaskLocal package static var current: LoopCarrier?
@@ -15,13 +15,13 @@ package final class LoopCarrier: Sendable {
 
     deinit { bodies.withLock { $0?.finish() } }
 
-    /// Keeps the values of the current task, if it is the first time.
+    /// Keeps the values of the current task, on the first call.
     func open() {
         bodies.withLock { bodies in
             guard bodies == nil else { return }
             let (stream, continuation) = AsyncStream<@Sendable () -> Void>.makeStream()
             bodies = continuation
-            // Without the values that belong to the current run alone. With itself, the carrier would never be released.
+            // Excludes the values that belong only to the current run. If the carrier contained itself, it would never be released.
             LoopCarrier.$current.withValue(nil) {
                 LuaRun.withoutRun {
                     _ = Task { for await body in stream { body() } }
@@ -30,7 +30,7 @@ package final class LoopCarrier: Sendable {
         }
     }
 
-    /// Calls a closure in a task with the values. The closure makes the task that they are for.
+    /// Calls a closure in a task with the values. The closure creates the task that receives the values.
     package func perform(_ body: @escaping @Sendable () -> Void) {
         _ = bodies.withLock { $0?.yield { [self] in LoopCarrier.$current.withValue(self) { body() } } }
     }

@@ -39,7 +39,7 @@ package final class LoopSource {
     var isCountingOn: Bool { scope == 0 }
     let body: Body
     let queue: LoopQueue
-    /// The name of the automation that it runs, for example.
+    /// A label, such as the name of the automation that it runs.
     package var name: String?
     /// Called when it ends, to stop the origin of its signals.
     package var onEnd: (() -> Void)?
@@ -55,7 +55,7 @@ package final class LoopSource {
     var run: LuaRun?
     /// The journal of its run, if one is kept.
     var journal: StatementJournal?
-    /// Keeps the task-local values of the run that has added it.
+    /// The carrier of the task-local values of the run that added the source.
     package internal(set) var carrier: LoopCarrier?
     /// The task of the current call.
     package var task: Task<Void, Never>?

@@ -26,7 +26,7 @@ package final class ScriptLoop {
     package var takesReports = false
     /// The number of active runs of scripts and sources.
     private(set) var runs = 0
-    /// The journal of the run that has the thread, if one is kept.
+    /// The journal of the run that uses the thread, if one is kept.
     weak var journal: StatementJournal?
     let waits = LoopWaits()
     private var idleWaits = 0
@@ -35,7 +35,7 @@ package final class ScriptLoop {
 
     /// The handlers of errors that sources do not handle, by scope.
     var errorHandlers: [Int: LuaFunction] = [:]
-    /// Makes the watch of a call that begins, for a host that reports its runs.
+    /// A closure that creates the watch of a call when it begins, for a host that reports its runs.
     package var watch: ((_ kind: String, _ name: String?) -> LoopCallWatch?)?
     /// The unhandled errors, until the host takes them.
     private var failures: [any Error] = []

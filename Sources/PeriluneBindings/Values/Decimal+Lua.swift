@@ -10,7 +10,7 @@ extension Decimal: LuaCoded {
         switch value {
         case .integer(let number): return Decimal(number)
         case .number(let number):
-            // The shortest text for this float is the decimal number that was written.
+            // The shortest text of this float is the decimal number that was written.
             if let decimal = exact("\(number)") { return decimal }
         case .string(let text):
             if let decimal = text.string.flatMap(exact) { return decimal }

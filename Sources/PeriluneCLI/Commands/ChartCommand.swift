@@ -73,7 +73,7 @@ struct ChartCommand: ParsableCommand {
         let kind = type ?? (data.isContinuous ? .line : .bar)
         if let output { return try OutputFile.write(Array(picture(data, kind).utf8), to: output) }
         let destination = OutputDestination.standardOutput
-        // Drawn before a pager replaces the terminal, whose width and colors count.
+        // Drawn before a pager replaces the terminal, because the chart depends on its width and colors.
         let text = text(data, kind)
         try destination.writing(pager) { try destination.write(Array(text.utf8)) }
     }

@@ -97,7 +97,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         if watch, file == nil || file == "-" { throw ValidationError("expected a FILE to watch, got \(file ?? "-e")") }
-        // The command itself reports a variable that names no context.
+        // The command reports variables with an unknown context itself.
         if !previewing.preview, (try? context.resolved())?.context != .preview {
             if let name = previewing.firstForPreview { throw ValidationError("\(name) requires --preview") }
         } else if readonly {
@@ -121,9 +121,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
         try await RunCommand.run(request, in: context, database: noDatabase ? nil : database.path, colors)
     }
 
-    /// Runs a request, and ends the command if the request requires it.
+    /// Runs a request and ends the command if necessary.
     ///
-    /// - Parameter database: The database of the options or the settings, which the request need not use.
+    /// - Parameter database: The database from the options or the settings, which the request may ignore.
     static func run(_ request: ScriptRequest, in context: CommandContext, database: String?, _ colors: Colors) async throws {
         if let database, request.database == nil {
             CommandOutput.note("test context: using an empty database in memory instead of \(database)", colors)
@@ -135,7 +135,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
 
     private func runWatched() throws {
         let words = WatchSession.arguments(of: Array(CommandLine.arguments.dropFirst()))
-        // The arguments of the script, which come last, need not be UTF-8.
+        // The script's arguments come last and may contain invalid UTF-8.
         let own = words.dropLast(arguments.count).map { Array($0.utf8) }
         let session = WatchSession(
             arguments: own + RawArguments.bytes(ofLast: arguments), file: file ?? "", colors: common.errorColors)

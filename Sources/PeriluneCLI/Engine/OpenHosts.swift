@@ -27,7 +27,7 @@ enum OpenHosts {
         for path in open.readPaths { removeEmptyLog(of: path) }
     }
 
-    /// Removes the empty log that a connection that only reads makes next to a file with a write-ahead log, and cannot remove.
+    /// Removes the empty log that a read-only connection creates next to a file with a write-ahead log and cannot remove.
     private static func removeEmptyLog(of path: String) {
         let path = URL(filePath: path).resolvingSymlinksInPath().path
         let size = (try? FileManager.default.attributesOfItem(atPath: path + "-wal"))?[.size] as? Int

@@ -26,7 +26,7 @@ enum ScriptSource: Equatable, Sendable {
 
 /// A request of the `run` command.
 struct ScriptRequest: Sendable {
-    /// What to run, one after the other in one state.
+    /// The scripts and texts to run, one after the other in one state.
     var sources: [ScriptSource]
     /// The scripts' arguments, which need not be UTF-8.
     var arguments: [[UInt8]] = []
@@ -38,11 +38,11 @@ struct ScriptRequest: Sendable {
     var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
-    /// Whether keys of tables are visited in a fixed order in the live context, too.
+    /// Whether keys of tables are visited in a fixed order, even in the live context.
     var isDeterministic = false
     /// The paths of SQLite extensions.
     var extensions: [String] = []
-    /// Whether this process was started for it by another one.
+    /// Whether another process has started this one for it.
     var isSupervised = false
     var timeout: Duration?
     var memoryInBytes: Int?
@@ -55,15 +55,15 @@ struct ScriptRequest: Sendable {
     var preview: PreviewRequest?
     /// Whether it runs on a private copy that is discarded.
     var usesCopy = false
-    /// A task to run with the host instead of the sources.
+    /// A task to run with the host instead of scripts.
     var task: (@Sendable (ScriptHost) async throws -> Void)?
-    /// The exit status of a task that is interrupted while it runs automations, which end in their own way then; `nil`: it is like a
-    /// script that is interrupted.
+    /// The exit status of a task that is interrupted while it runs automations, which then end gracefully; `nil` to interrupt the task like
+    /// a script.
     var gracefulStopStatus: Int32?
-    /// When standard output is colored.
+    /// The rule that determines whether standard output is colored.
     var color = ColorChoice.auto
 
-    /// The folder of the script, in which `require` looks for modules: the folder of its file, else the current one.
+    /// The folder in which `require` searches: the folder of the script's file, otherwise the current one.
     var moduleFolder: String {
         for case .file(let path) in sources {
             guard let slash = path.lastIndex(of: "/") else { return "." }

@@ -8,13 +8,13 @@ struct ScriptRunner {
     let request: ScriptRequest
     let colors: Colors
 
-    /// Runs all sources, and stops at the first that fails.
+    /// Runs all sources and stops at the first failure.
     ///
-    /// - Returns: The exit status that a script asked for by `os.exit`; else success.
+    /// - Returns: The exit status requested by a script with `os.exit`, otherwise success.
     /// - Throws: ``CommandFailure``.
     func run() async throws -> Int32 {
         var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
-        // Before the database is opened, and perhaps made.
+        // This happens before the database is opened and possibly created.
         let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0), isCode: $0.isCode) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
         // Removes the folders of killed previews.
@@ -39,7 +39,7 @@ struct ScriptRunner {
         OpenHosts.add(host)
         if request.isReadonly, let path = request.database { OpenHosts.addReading(path) }
         if let note { CommandOutput.note(note, colors) }
-        // Without limits nothing else ends a loop that is cancelled.
+        // Without limits, only this ends a loop after cancellation.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
         Interrupts.onSignal { name in
@@ -56,9 +56,9 @@ struct ScriptRunner {
         return ending.status
     }
 
-    /// Fails if the database is missing and must not be.
+    /// Fails if the database is required and missing.
     ///
-    /// - Returns: What is worth a note once a missing database was opened.
+    /// - Returns: Returns a note to print after a missing database was opened.
     private func checkDatabase() throws -> String? {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return nil }
         if request.isReadonly || !request.makesDatabase {
@@ -73,11 +73,11 @@ struct ScriptRunner {
     struct Script {
         let name: String
         let bytes: [UInt8]
-        /// Whether it is text of the command line, which shows the values that it returns.
+        /// Whether the source is text of the command line, whose values are shown.
         var isCode = false
     }
 
-    /// How scripts have ended: with a status, or with a failure.
+    /// The end of the scripts: with an exit status, or with a failure.
     struct Ending {
         var status = ExitStatus.success
         var failure: CommandFailure?
@@ -85,7 +85,7 @@ struct ScriptRunner {
 
     /// Runs scripts one after the other, and waits for their timers, observations and tasks.
     ///
-    /// - Parameter timeLimit: The limit for all of it together.
+    /// - Parameter timeLimit: The time limit for all of this.
     func run(
         _ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil,
         within timeLimit: TimeLimit?
@@ -132,7 +132,7 @@ struct ScriptRunner {
             do {
                 try await operation()
             } catch let error as LuaError where error.code == .cancelled {
-                // A function that was called by a timer may have failed, which ends everything; or it ran, and has ended with the rest.
+                // A function called by a timer may have failed, which ends everything, or has completed and ended with the rest.
                 let failure = await host.takeCallbackFailure()
                 if let failure, (failure as? LuaError)?.code != .cancelled { throw failure }
                 guard let status = gracefulStop?.status else { throw failure ?? error }
@@ -149,7 +149,7 @@ struct ScriptRunner {
         }
     }
 
-    /// Runs a text and shows its values, as the console does, but without changes.
+    /// Runs a text and shows its values like the console, but without changes.
     private func showValues(of script: Script, on host: ScriptHost) async throws {
         let width = TerminalSize.outputColumns
         let evaluator = ConsoleEvaluator(host: host)

@@ -9,7 +9,7 @@ struct TestRequest: Sendable {
     var options: ScenarioOptions
     var reports: [ReportSet.Request] = []
     var coverage: [CoverageRequest] = []
-    /// How many of the slowest scenarios are listed.
+    /// The number of slowest scenarios to list.
     var durations = 0
     var onlyFailed = false
     var onlyChanged = false
@@ -19,16 +19,16 @@ struct TestRequest: Sendable {
     var isReviewing = false
     /// Scenarios are only shown.
     var listing: Listing?
-    /// The folder into which types for editors are written, in place of running scenarios.
+    /// The folder for types for editors, which are written instead of running scenarios.
     var typesFolder: String?
     var isVerbose = false
 }
 
-/// How the coverage of lines is shown.
+/// The form and destination of line coverage.
 enum CoverageRequest: Sendable, Equatable {
     /// After the results.
     case table
-    /// In a file for other programs.
+    /// Written to a file for other programs.
     case lcov(path: String)
 
     /// Reads `table`, `lcov` or `lcov:FILE`.

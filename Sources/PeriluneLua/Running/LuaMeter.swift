@@ -1,20 +1,20 @@
 internal import CPeriluneShim
 
-/// Counts the resources of the runs that tasks with this meter begin in one state.
+/// A meter of the resources used by the runs that tasks with this meter begin in one state.
 ///
-/// `@unchecked Sendable`: used on the thread of the state only.
+/// `@unchecked Sendable`: used only on the thread of the state.
 package final class LuaMeter: @unchecked Sendable {
-    /// The meter of the runs that the current task begins.
+    /// The meter for the runs that the current task begins.
     @TaskLocal package static var current: LuaMeter?
 
     private let core: LuaCore
-    /// The most memory, in bytes, that the state used while the runs had its thread.
+    /// The maximum memory that the state used while the runs used its thread, in bytes.
     package private(set) var peakMemoryInBytes = 0
     /// The executed SQL statements, without Perilune's own.
     package private(set) var statementCount = 0
     /// The rows that statements have read.
     package private(set) var readRowCount = 0
-    /// The rows that were inserted, updated and deleted, by triggers too.
+    /// The number of inserted, updated and deleted rows, including changes by triggers.
     package private(set) var changedRowCount = 0
     /// The bytes that SQLite has written to files.
     package private(set) var writtenByteCount = 0
@@ -25,7 +25,7 @@ package final class LuaMeter: @unchecked Sendable {
         core = state.core
     }
 
-    /// The current task's meter, if it belongs to a state.
+    /// Returns the current task's meter if it belongs to the state.
     static func current(of core: LuaCore) -> LuaMeter? {
         guard let current, current.core === core else { return nil }
         return current

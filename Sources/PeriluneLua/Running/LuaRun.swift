@@ -10,8 +10,8 @@ internal import CPeriluneShim
 package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function. Calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
-    /// Limits that replace the state's for the runs that the current task begins; parts that are `nil` do not. The memory limit is always
-    /// the state's.
+    /// Limits that replace those of the state for runs that the current task begins; `nil` keeps the limit of the state. The memory limit
+    /// is always the state's.
     @TaskLocal package static var ownLimits: LuaLimits?
 
     let core: LuaCore
@@ -21,9 +21,9 @@ package final class LuaRun: @unchecked Sendable {
     /// The deadline, 0 without a time limit; `nil` before the run begins.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
-    /// The state's limits with the changes for this run, if there are any.
+    /// The state's limits with the changes for this run, if any.
     fileprivate var replacedLimits: LuaLimits?
-    /// Counts the resources of the run, if the figures are wanted.
+    /// The meter of the run, if its resources are measured.
     fileprivate var meter: LuaMeter?
     /// The budget when the meter began to count.
     fileprivate var measuredBudget = Int64.max

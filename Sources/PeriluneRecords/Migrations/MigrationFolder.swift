@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// A folder of migrations: a file each, in Lua or SQL.
+/// A folder of migrations, with one file for each migration, in Lua or SQL.
 package struct MigrationFolder {
     package struct File: Equatable, Sendable {
         /// The name of the migration: the file name without its extension.
@@ -10,13 +10,13 @@ package struct MigrationFolder {
         /// The file that undoes an SQL migration, `NAME.down.sql`, if it exists.
         package fileprivate(set) var downPath: String?
 
-        /// Reads the migration: if the file has sections, only the one that applies it.
+        /// Reads the migration; if the file has sections, only the section that applies it.
         package func read() throws(MigrationFolderError) -> [UInt8] {
             let text = try Self.read(path)
             return isSQL ? MigrationSections(text)?.up ?? text : text
         }
 
-        /// Reads the SQL that undoes it, from its own file or from a section.
+        /// Reads the SQL that undoes it, from a separate file or from a section.
         package func readDown() throws(MigrationFolderError) -> [UInt8]? {
             let section = isSQL ? MigrationSections(try Self.read(path))?.down : nil
             guard let downPath else { return section }
@@ -35,14 +35,14 @@ package struct MigrationFolder {
         }
     }
 
-    /// The names of all files in the folder, including modules that migrations require, and files that undo migrations.
+    /// The names of all files in the folder, including modules required by migrations, and files that undo migrations.
     package let names: [String]
-    /// The migrations in the order in which they run: by the bytes of their names.
+    /// The migrations in the order in which they run: the byte order of their names.
     package let files: [File]
 
-    /// Reads the names of the files. Those that are neither Lua nor SQL are left out, hidden ones too.
+    /// Reads the names of the files. Files that are neither Lua nor SQL are omitted, and so are hidden files.
     ///
-    /// - Throws: ``MigrationFolderError`` if the folder cannot be read, or if it has a mistake.
+    /// - Throws: ``MigrationFolderError`` if the folder cannot be read or its files are inconsistent.
     package init(_ path: String) throws(MigrationFolderError) {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
@@ -53,7 +53,7 @@ package struct MigrationFolder {
         files = try Self.files(among: names, in: path)
     }
 
-    /// The files of migrations among names of files.
+    /// Returns the files of migrations among file names.
     static func files(among names: [String], in folder: String) throws(MigrationFolderError) -> [File] {
         var files: [File] = []
         var undoing: [String] = []

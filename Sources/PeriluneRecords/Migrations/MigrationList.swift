@@ -1,9 +1,9 @@
 package import GRDB
 
-/// Migrations in their order, in any language.
+/// Migrations in order, in any language.
 ///
-/// GRDB's `DatabaseMigrator` runs them: each once, in a transaction of its own, up to the first failure. Mistakes for which it
-/// would stop the process are checked here first.
+/// GRDB's `DatabaseMigrator` runs them: each once, in a separate transaction, up to the first failure. Mistakes for which GRDB would stop
+/// the process are detected here first.
 package struct MigrationList {
     package private(set) var migrations: [Migration] = []
     package private(set) var names = MigrationNames()

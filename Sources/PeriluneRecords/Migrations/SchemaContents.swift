@@ -14,7 +14,7 @@ package struct SchemaContents: Equatable, Sendable {
 
     package struct Column: Equatable, Sendable {
         package let name: String
-        /// A short form of its definition.
+        /// A normalized form of the definition.
         package let definition: String
     }
 

@@ -10,7 +10,7 @@ extension Association {
         case textNoCase, textTrimmed
         /// Unchanged values, which equal only themselves.
         case same
-        /// Texts as in ``textNoCase`` and ``textTrimmed``, which equal no number.
+        /// Texts as in ``textNoCase`` and ``textTrimmed``, which never equal numbers.
         case sameNoCase, sameTrimmed
     }
 

@@ -3,7 +3,7 @@ extension Association {
     /// Creates the association from rows of the origin to the rows that they refer to by a foreign key.
     ///
     /// - Parameters:
-    ///   - columns: The columns of the foreign key, if the schema has several or none.
+    ///   - columns: The columns of the foreign key; required if the schema defines several or none.
     ///   - referenced: The referenced columns, if the schema does not define them.
     package static func belongsTo(
         _ name: String, from origin: TableSchema, to request: Request, columns: [String]? = nil, referenced: [String]? = nil,

@@ -39,7 +39,7 @@ struct RowLayout {
         let hop = reach.association.hops[0], source = walk.sources[number].source
         for (pair, collation) in zip(hop.columns, hop.collations) {
             let position = try walk.current(pair.to, of: hop.table, in: number)
-            // distinct() merges the rows of one parent, whose key may be spelled in several ways.
+            // distinct() merges equal rows of a parent, whose key may be spelled in several ways.
             if isDistinct, let collation, index(of: position, number, source) == nil {
                 keyColumns.append(items.count)
                 items.append(.collated(position, number, collation))

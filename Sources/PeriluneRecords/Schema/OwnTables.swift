@@ -1,12 +1,12 @@
-/// The internal tables of Perilune and GRDB. Changes in them trigger nothing: otherwise the record of an automation's run would trigger
-/// it again.
+/// The internal tables of Perilune and GRDB. Changes in these tables trigger nothing: otherwise recording the run of an automation would
+/// trigger the automation again.
 package enum OwnTables {
-    /// Which migrations a database has seen, by GRDB.
+    /// The applied migrations, recorded by GRDB.
     package static let migrations = "grdb_migrations"
     /// The checksums of migrations from files.
     package static let checksums = "perilune_migration"
     package static let automationRuns = "perilune_automation_run"
-    /// The last commit of each client of a cluster, and which program has which right there.
+    /// The last commit of each client of a cluster, and the leases of programs.
     private static let commits = "perilune_commit", leases = "perilune_lease"
 
     /// The tables of automations and jobs, except their runs.
@@ -18,10 +18,10 @@ package enum OwnTables {
 
     private static let names: Set<String> = durable.union([migrations, checksums, automationRuns, commits, leases])
 
-    /// The prefix of the triggers' names that follow tables for durable automations.
+    /// The name prefix of the triggers that record table changes for durable automations.
     package static let triggerPrefix = "perilune_change_of_"
 
-    /// Whether an object of a schema is one of Perilune's own, or belongs to such a table.
+    /// Returns whether a schema object is one of Perilune's own, or belongs to such a table.
     package static func own(_ name: String, of table: String) -> Bool {
         contain(table) || name.foldedName.hasPrefix(triggerPrefix)
     }

@@ -6,8 +6,8 @@ package enum SchemaStatements {
     /// creation. Objects that SQLite and virtual tables create themselves are left out.
     ///
     /// - Parameters:
-    ///   - table: Returns only the statements of this table or view; the case does not matter.
-    ///   - leavesOutOwn: Whether Perilune's internal tables are left out: migrations do not make them.
+    ///   - table: Limits the result to the statements of this table or view; the case is ignored.
+    ///   - leavesOutOwn: Whether to omit Perilune's internal tables, which migrations do not create.
     package static func read(in db: Database, of table: String? = nil, leavesOutOwn: Bool = false) throws -> [String] {
         let rows = try Row.fetchAll(
             db,

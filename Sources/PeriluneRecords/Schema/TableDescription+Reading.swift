@@ -6,9 +6,9 @@ extension TableDescription {
     ///
     /// - Parameter name: In any case. Resolved in SQLite's order: temporary tables first, then the main database, then attached ones.
     /// - Returns: `nil` if it does not exist.
-    /// - Throws: The error of SQLite for a view that cannot be used.
+    /// - Throws: SQLite's error for an unusable view.
     package static func read(_ name: String, in db: Database) throws -> TableDescription? {
-        // The pragma knows the tables of schemas by their older name alone.
+        // The pragma only knows the older names of the schema tables.
         let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
         let row = try Row.fetchOne(
             db,
@@ -17,10 +17,10 @@ extension TableDescription {
         return try row.map { try read($0, sql: nil, in: db) }
     }
 
-    /// The tables and views of the main database by name, without tables that SQLite and virtual tables create themselves. A table that
-    /// SQLite cannot use has a ``flaw``.
+    /// Returns the tables and views of the main database by name, except tables created by SQLite and virtual tables. An unusable table has a
+    /// ``flaw``.
     ///
-    /// - Parameter wanted: Returns only the table with this name; the case does not matter.
+    /// - Parameter wanted: Limits the result to the table with this name; the case is ignored.
     package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {
         try Row.fetchAll(
             db,
@@ -56,7 +56,7 @@ extension TableDescription {
 }
 
 extension TableDescription {
-    /// The names of the tables and views that SQLite cannot use, with the reasons, for people.
+    /// Returns the names of unusable tables and views, with the reasons for people.
     package static func flaws(of tables: [TableDescription]) -> [String] {
         tables.compactMap { table in
             table.flaw.map { "the \(table.kind == "view" ? "view" : "virtual table") \(table.name) cannot be used: \($0)" }
@@ -75,7 +75,7 @@ private struct TableReader {
 
     func columns() throws -> [TableDescription.Column] {
         let rows = try rows("pragma_table_xinfo", of: name, order: "cid")
-        // A broken view has no columns here: compiling a statement raises SQLite's explanation.
+        // The columns of a broken view are omitted here; compiling a statement raises SQLite's explanation.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
         return rows.map { row in
             TableDescription.Column(

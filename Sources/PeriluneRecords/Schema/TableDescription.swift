@@ -1,4 +1,4 @@
-/// A table or view as its database's schema describes it: the basis of all schema readers.
+/// A table or view as described by its database's schema, the basis of all schema readers.
 package struct TableDescription: Equatable {
     package struct Column: Equatable {
         package let name: String
@@ -6,9 +6,9 @@ package struct TableDescription: Equatable {
         package let isNotNull: Bool
         /// The default value as SQL.
         package let defaultValue: String?
-        /// From 1; 0 outside of the key.
+        /// The position in the key, from 1; 0 for other columns.
         package let keyPosition: Int
-        /// 1: left out by `*`, 2: generated and virtual, 3: generated and stored.
+        /// 1: omitted by `*`; 2: generated and virtual; 3: generated and stored.
         package let hidden: Int
 
         package init(name: String, type: String, isNotNull: Bool, defaultValue: String?, keyPosition: Int, hidden: Int) {
@@ -24,7 +24,7 @@ package struct TableDescription: Equatable {
     package struct ForeignKey: Equatable {
         package var columns: [String]
         package let table: String
-        /// `nil` means the primary key of the other table.
+        /// The referenced columns; `nil` for the primary key of the other table.
         package var references: [String?]
         /// In SQLite's spelling: "NO ACTION", "RESTRICT", "SET NULL", "SET DEFAULT" or "CASCADE".
         package let onUpdate: String
@@ -60,13 +60,13 @@ package struct TableDescription: Equatable {
     package let kind: String
     package let isWithoutRowID: Bool
     package let isStrict: Bool
-    /// The statement that makes it; empty for objects outside of the main database, and for a table that was read by its name.
+    /// The statement that creates it; empty for objects outside of the main database, and for a table that was read by its name.
     package let sql: String
     package var columns: [Column]
     package var foreignKeys: [ForeignKey]
     package var indexes: [Index]
-    /// Why SQLite cannot use it, and nothing but its statement is known: a view of a table that does not exist, or a virtual table
-    /// whose module is not loaded.
+    /// The reason why SQLite cannot use it, in which case only its statement is known: a view of a missing table, or a virtual table
+    /// without its module.
     package var flaw: String?
 
     package init(
@@ -84,10 +84,10 @@ package struct TableDescription: Equatable {
         self.indexes = indexes
     }
 
-    /// The columns of the primary key in its order.
+    /// The columns of the primary key, in key order.
     package var key: [String] { columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name) }
 
-    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY, which has no index, except its DESC form.
+    /// Whether the primary key is the row id: an INTEGER PRIMARY KEY, which has no index, except in its DESC form.
     package var keyIsRowID: Bool {
         guard kind == "table", !isWithoutRowID, key.count == 1, let column = columns.first(where: { $0.keyPosition > 0 }) else {
             return false

@@ -36,7 +36,7 @@ package final class TableSchema: Sendable {
     package let fieldNames: FieldNames?
     /// The table with the names of record classes.
     let views = Mutex<[FieldNames: TableSchema]>([:])
-    /// SQL's names for the row id that no column has, the usual one first. Empty for views and tables WITHOUT ROWID.
+    /// The SQL names for the row id that are not names of columns, the usual one first. Empty for views and tables WITHOUT ROWID.
     package let rowIDNames: [String]
     private let positions: NameIndex
 
@@ -47,7 +47,7 @@ package final class TableSchema: Sendable {
     }
 
     package struct Column: Sendable, Equatable {
-        /// The name in requests: that in the database, unless a record class renames it.
+        /// The name in requests: the database name, unless a record class renames the column.
         package var name: String
         package let type: DeclaredType
         package let isNotNull: Bool
@@ -117,7 +117,7 @@ package final class TableSchema: Sendable {
     /// Represents the row id where a column position is expected, in tables that have one.
     package static let rowID = -1
 
-    /// Returns SQL's names for the row id of a table with these columns, without names that a column has.
+    /// Returns the SQL names for the row id of a table with these columns, without names of columns.
     package static func rowIDNames(besides columns: some Sequence<String>) -> [String] {
         let columns = Set(columns.lazy.map(\.foldedName))
         return ["rowid", "_rowid_", "oid"].filter { !columns.contains($0) }
@@ -157,7 +157,7 @@ package final class TableSchema: Sendable {
     /// The name of the row id, if it has one.
     package var rowIDName: String? { rowIDNames.first }
 
-    /// Returns whether the table has the same spelling as another one and is equal in everything that requests depend on.
+    /// Returns whether another table has the same spelling and is equal in everything that affects requests.
     func isEqual(to other: TableSchema) -> Bool {
         databaseName == other.databaseName && name == other.name && kind == other.kind
             && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
@@ -166,10 +166,10 @@ package final class TableSchema: Sendable {
             && foreignKeys == other.foreignKeys && indexes == other.indexes
     }
 
-    /// Returns whether these columns, in any order, contain a unique key. Several rows may have NULL in it.
+    /// Returns whether these columns, in any order, contain a unique key. Several rows may have NULL in such a key.
     package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool { Self.contain(Set(columns), distinctKeys) }
 
-    /// Returns whether no two rows are equal in these columns: they contain a unique key that cannot be NULL.
+    /// Returns whether all rows differ in these columns, because they contain a unique key that cannot be NULL.
     func distinguishesRows(_ columns: some Sequence<Int>) -> Bool {
         Self.contain(Set(columns), distinctKeys.filter { !$0.contains(where: mayBeNull) })
     }

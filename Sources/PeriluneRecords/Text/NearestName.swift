@@ -2,12 +2,12 @@
 ///
 /// - Parameters:
 ///   - name: The written name.
-///   - names: The existing names. Of two equally similar ones, the one with the same first letter wins, otherwise the first.
-/// - Returns: `nil` if no name is similar: at most a third of the letters may differ, and at least one. If none is, a name with one
-///   word more or less, such as `order` for `order_by`.
+///   - names: The existing names. Among equally similar names, one with the same first letter takes precedence, otherwise the first one.
+/// - Returns: `nil` if no name is similar enough: at most a third of the letters may differ, but at least one. Without such a name, returns
+///   one with a word more or less, such as `order` for `order_by`.
 package func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
-    // Names come from scripts. A long one is not worth quadratic work.
+    // Names come from scripts. Long names are not compared, because the cost is quadratic.
     guard !written.isEmpty, written.count <= longestComparedName else { return nil }
     var nearest: (name: String, rank: (distance: Int, otherInitial: Int))?
     for candidate in names where candidate != name {
@@ -23,7 +23,7 @@ package func nearestName(to name: String, among names: some Sequence<String>) ->
     return nearest?.name ?? nameWithAWordMoreOrLess(written, names)
 }
 
-/// Returns the shortest name that begins with the written words, or with which these begin.
+/// Returns the shortest name that begins with the given words, or with which the given words begin.
 private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some Sequence<String>) -> String? {
     var found: (name: String, length: Int)?
     for candidate in names {

@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// The replacement of the Lua functions that write to standard output: `print`, `io.write`, and `io.stdout` itself.
+/// A replacement for the Lua functions that write to standard output: `print`, `io.write`, and `io.stdout` itself.
 enum OutputCapture {
     static func install(in state: LuaState, _ write: @escaping @Sendable ([UInt8]) -> Void) throws {
         let function = try state.makeFunction("write") { arguments in

@@ -49,7 +49,7 @@ import Testing
         let before = try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite"))
         let result = try folder.perilune("automations", "list", "a.lua", "--database", "x.sqlite", "--format", "csv")
         #expect((result.status, result.errors) == (0, ""))
-        // How it ran last is in the copy too.
+        // The copy includes the outcome of the last run.
         #expect(result.output.contains("a,event go,single,1,2") && result.output.contains(",succeeded,"))
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
@@ -209,7 +209,7 @@ import Testing
         let lines = try trace()
         #expect(lines[0] == "automation,started_at,outcome,reason,attempts,ms,trigger,statements,error")
         #expect(lines.dropFirst().allSatisfy { $0.hasPrefix("tick,") })
-        // The third one may have been cut short, and some may have been skipped as another one went on.
+        // The third run may have been cut short, and some may have been skipped while another one was running.
         #expect(lines.count { $0.contains(",succeeded,") } >= 2, "\(lines)")
         #expect(try trace("--last", "2").dropFirst() == lines.suffix(2))
     }
@@ -466,7 +466,7 @@ import Testing
         process.interrupt()
         let errors = try process.wait().errors
         #expect(errors.contains("file is not a database"), "\(errors)")
-        // Each attempt is reported once, however often it polls: the next one comes after twice the time.
+        // Each failure is reported once, although polling repeats: the next report comes after twice the time.
         let pauses = errors.matches(of: /automation failed: .* retrying in (\w+)/).map { String($0.1) }
         #expect(pauses.starts(with: ["1s", "2s"]) && Set(pauses).count == pauses.count, "\(errors)")
     }

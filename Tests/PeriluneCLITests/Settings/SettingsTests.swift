@@ -4,7 +4,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-/// The contents of `perilune.toml`, and where the file is searched.
+/// The contents of `perilune.toml`, and the folders that are searched for it.
 @Suite(.patience, .startsPrograms) struct SettingsTests {
     private static func read(_ text: String) throws -> SettingsFile {
         try SettingsFile(Array(text.utf8), path: "perilune.toml")

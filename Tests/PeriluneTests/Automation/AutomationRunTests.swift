@@ -104,7 +104,7 @@ import Testing
                 make(8000)
                 return least_time() / first
                 """)
-        // Still as fast as at first: growing lists would have made it nine times slower.
+        // Runs are as fast as at the beginning: growing lists would have made them nine times slower.
         #expect(slowdown < 4)
     }
 }

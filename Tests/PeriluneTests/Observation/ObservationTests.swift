@@ -23,7 +23,7 @@ import Testing
         return try await ScriptHost(configuration)
     }
 
-    /// Hosts may still have the database open.
+    /// Other hosts may still have the database open.
     private func remove(_ pool: DatabasePool) throws {
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: pool.path + suffix) }
     }

@@ -165,7 +165,7 @@ import Testing
         }
         let reload = Task { try await pool.reload(prepare: Self.functions(2)) }
         #expect(await eventually { await pool.statistics.spares == 1 })
-        // The host of the new version takes the place of the busy one as soon as that is returned.
+        // The host of the new version replaces the busy one as soon as the call returns it.
         let waiting = Task { try await pool.call("version", as: Int.self) }
         try await holder.end()
         try await reload.value

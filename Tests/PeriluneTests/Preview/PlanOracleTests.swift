@@ -32,8 +32,7 @@ import Testing
         }
     }
 
-    /// Returns the rows of the changeset and the rows that the plan has seen, in an order that does not depend on how they were
-    /// found.
+    /// Returns the rows of the changeset and the rows seen by the plan, in an order that does not depend on how they were found.
     private func contents(_ plan: PreviewPlan, _ folder: PreviewFolder) throws -> [String] {
         let path = folder.path + "/contents.plan"
         try plan.write(to: path)

@@ -2,7 +2,8 @@ internal import PeriluneBindings
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// The modules that a host offers to scripts in another process: its functions are called there, its Lua files come from there.
+/// The modules that a host offers to scripts in another process: their functions are called in the host, and their Lua files are loaded
+/// from it.
 struct HostModules {
     let questions: HostQuestions
 
@@ -20,7 +21,7 @@ struct HostModules {
         }
     }
 
-    /// The functions of a module: pairs of a name and whether it is asynchronous.
+    /// Returns the table of a module. `functions` has pairs of a name and whether the function is asynchronous.
     private func table(of module: String, _ functions: [WireValue], in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: functions.count)
         for function in functions {
@@ -66,6 +67,6 @@ enum WorkerOutput {
         }
     }
 
-    /// How much is sent at once.
+    /// The maximum number of bytes sent at once.
     private static let pieceInBytes = 1 << 20
 }

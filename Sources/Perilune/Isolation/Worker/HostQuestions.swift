@@ -10,7 +10,7 @@ final class HostQuestions: Sendable {
     @TaskLocal static var servedRequest: UInt32 = 0
 
     let channel: FrameChannel
-    /// The channel of answers for which a thread waits. That thread holds the lock, so that the next answer is its own.
+    /// The channel of answers for which a thread waits. This thread holds the lock, so the next answer belongs to it.
     private let answers: Mutex<FrameChannel>
     private let state = Mutex((count: UInt32(0), waiters: [UInt32: Waiter]()))
 
@@ -24,7 +24,7 @@ final class HostQuestions: Sendable {
         try? channel.send(Frame(message, 0, values))
     }
 
-    /// Asks, and blocks the thread until the host has answered.
+    /// Sends a question and blocks the thread until the host has answered.
     func ask(_ message: WorkerMessage, _ values: [WireValue]) throws -> [WireValue] {
         let answer = try answers.withLock { answers in
             try send(message, add(nil), values)
@@ -34,7 +34,7 @@ final class HostQuestions: Sendable {
         return try Self.values(of: answer)
     }
 
-    /// Asks, and suspends the task until the host has answered. If it is cancelled the host hears of it.
+    /// Sends a question and suspends the task until the host has answered. A cancelled task notifies the host.
     func ask(_ message: WorkerMessage, _ values: [WireValue], in request: UInt32) async throws -> [WireValue] {
         let number = Mutex<UInt32?>(nil)
         let result: Result<[WireValue], any Error> = await withTaskCancellationHandler {
@@ -55,12 +55,12 @@ final class HostQuestions: Sendable {
         return try result.get()
     }
 
-    /// Tells the host that nothing waits for an answer any more.
+    /// Notifies the host that nothing waits for an answer any more.
     private func abandon(_ number: UInt32) {
         try? channel.send(Frame(.abandon, number))
     }
 
-    /// Returns the number of a new question, and registers the task that waits for its answer, if any.
+    /// Returns the number of a new question and registers the waiting task, if any.
     private func add(_ waiter: Waiter?) -> UInt32 {
         state.withLock { state in
             repeat { state.count &+= 1 } while state.count == 0 || state.waiters[state.count] != nil

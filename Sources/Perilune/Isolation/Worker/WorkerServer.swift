@@ -11,18 +11,18 @@ internal import Synchronization
 final class WorkerServer: Sendable {
     private let channel: FrameChannel
     private let questions: HostQuestions
-    /// Set before the other process hears that this one is ready.
+    /// Set before the host is notified that this process is ready.
     private let made = Mutex<ScriptHost?>(nil)
-    /// The clock of the scripts, if it is set by hand.
+    /// The clock of the scripts, if it is set manually.
     private let clock = Mutex<ClockLink?>(nil)
-    /// The requests that are served, to be cancelled.
+    /// The active requests, which can be cancelled.
     private let tasks = Mutex([UInt32: Task<Void, Never>]())
 
     private init(channel: FrameChannel) {
         (self.channel, questions) = (channel, HostQuestions(channel: channel, answers: WorkerEntry.openAnswers()))
     }
 
-    /// Serves on this thread, which is the only one, until the host has gone.
+    /// Serves on this thread, the only one, until the host closes the connection.
     static func run() -> Never {
         let channel = WorkerEntry.openChannel()
         guard let hello = try? channel.receive(), hello.kind == HostMessage.hello.rawValue, let value = hello.values.first else {
@@ -37,14 +37,14 @@ final class WorkerServer: Sendable {
         }
         let layers = rules.enclose()
         let server = WorkerServer(channel: channel)
-        // On another thread: creating a host may ask the other process, whose answers arrive on this thread.
+        // Uses another thread, because creating a host may ask questions, whose answers arrive on this thread.
         let thread = Thread { [rules] in server.prepare(setup, rules, layers) }
         thread.stackSize = 8 << 20
         thread.start()
         server.serve()
     }
 
-    /// Makes the host, and puts on the layers that need all to be open before.
+    /// Creates the host and activates the layers that require all files to be open before.
     private func prepare(_ setup: WorkerSetup, _ rules: IsolationRules, _ layers: Set<IsolationLayer>) {
         do {
             let host = try Self.make(setup, questions)
@@ -144,7 +144,7 @@ final class WorkerServer: Sendable {
         switch message {
         case .hello, .answer: break
         case .cancel where frame.request == 0:
-            // Requests as well: one may not run yet.
+            // Requests are cancelled as well, because one may not have started yet.
             for task in tasks.withLock({ Array($0.values) }) { task.cancel() }
             host.cancel()
         case .cancel: tasks.withLock { $0[frame.request] }?.cancel()
@@ -175,7 +175,7 @@ final class WorkerServer: Sendable {
             return Frame(.result, frame.request, try await host.serve(message, frame.values))
         } catch {
             var failure = error as? LuaError ?? LuaError(.host, "\(error)")
-            // Its host knows whether a task was cancelled there.
+            // The host knows whether the task was cancelled.
             if error is CancellationError { failure = LuaError(.cancelled, "the script was cancelled") }
             return Frame(.failure, frame.request, [WireValue(failure)])
         }
@@ -193,7 +193,7 @@ final class WorkerServer: Sendable {
 }
 
 extension ScriptHost {
-    /// Prepares the state, on its thread.
+    /// Prepares the state on its thread.
     nonisolated func prepareForServing(_ body: @Sendable (LuaState) throws -> Void) throws {
         try thread.run { try assumeIsolated { host in try body(host.state) } }
     }
@@ -203,7 +203,7 @@ extension ScriptHost {
         try? prepareForServing { state in state.prepareLastWords() }
     }
 
-    /// Executes a request of the host in another process. That host ensures that runs do not overlap.
+    /// Executes a request of the host. The host ensures that runs do not overlap.
     fileprivate nonisolated func serve(_ message: HostMessage, _ values: [WireValue]) async throws -> [WireValue] {
         @Sendable func value(_ index: Int) -> WireValue { index < values.count ? values[index] : .nil }
         switch message {
@@ -264,7 +264,7 @@ extension ScriptHost {
 
     private func performRun(_ run: @Sendable (isolated ScriptHost) async throws -> [LuaValue]) async throws -> [WireValue] {
         try await perform { host in
-            // Only the first result, which is the one that the host decodes.
+            // Only the first result is sent, because the host decodes no others.
             guard let result = try await run(host).first else { return [] }
             return [try WireValue(result)]
         }

@@ -2,11 +2,11 @@ import ArgumentParser
 
 /// A command that uses a database.
 protocol DatabaseCommand {
-    /// The help of `--database`, which explains the command's behavior without the option, and without the file.
+    /// The help of `--database`, which explains the behavior of the command if the option or the file is missing.
     static var databaseHelp: String { get }
 }
 
-/// The database of a command, by the option or by the settings.
+/// The database of a command, from the option or the settings.
 enum DatabasePath {
     static func value(option: String?) -> Settings.Value? { Settings.value(.database, option: option, named: "--database") }
 
@@ -14,26 +14,26 @@ enum DatabasePath {
     static func path(option: String?) -> String? { value(option: option).flatMap { $0.text == ":memory:" ? nil : $0.text } }
 }
 
-/// The option `--database`, with the help of its command.
+/// The option `--database` with help for a specific command.
 struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     @Option(
         help: ArgumentHelp(Command.databaseHelp + " Or dqlite://HOST:PORT/NAME.", valueName: "path"),
         completion: .file(extensions: ["sqlite", "sqlite3", "db"]))
     var database: String?
 
-    /// The database, by the option or by the settings, and which of them it is; `nil` for none.
+    /// The database from the option or the settings, with its source; `nil` for none.
     private var value: Settings.Value? { DatabasePath.value(option: database) }
 
     /// The path of the file; `nil` for a private database in memory.
     var path: String? { DatabasePath.path(option: database) }
 
-    /// The database and where its name comes from, for `--verbose`.
+    /// The database and its source, for `--verbose`.
     var note: String { "database: \(path ?? "private, in memory")\(value?.origin ?? "")" }
 
     /// Whether the option was given.
     var isGiven: Bool { database != nil }
 
-    /// The path of the file, for commands that do nothing without one.
+    /// Returns the path of the file, for commands that require one.
     func requirePath() throws -> String {
         guard let path else {
             throw ValidationError(
@@ -47,7 +47,7 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
     }
 }
 
-/// The option of commands that otherwise refuse a database that does not exist: a mistyped path is not an empty database.
+/// The option to accept a missing database, for commands that otherwise reject it: a mistyped path is not an empty database.
 struct CreateOption: ParsableArguments {
     @Flag(help: "Start with an empty database if the file of --database does not exist.")
     var create = false

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The option of commands that can also write their report as a web page.
+/// The option to write a report as a web page.
 struct PageOption: ParsableArguments {
     @Option(
         help: ArgumentHelp("Write the report as a page for browsers as well, with all statements.", valueName: "file"),

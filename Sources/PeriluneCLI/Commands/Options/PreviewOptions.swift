@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// How the report of a preview is written.
+/// The format of a preview's report.
 struct PreviewReportOptions: ParsableArguments {
     @Option(help: "The format of the report.")
     var format: PreviewFormat?
@@ -21,7 +21,7 @@ struct PreviewReportOptions: ParsableArguments {
     }
 }
 
-/// Whether a script runs as a preview, and how its changes are used.
+/// The options that run a script as a preview, and determine the use of its changes.
 struct PreviewOptions: ParsableArguments {
     @Flag(help: "Run on a private copy, and report what would change.")
     var preview = false
@@ -40,7 +40,7 @@ struct PreviewOptions: ParsableArguments {
 
     @OptionGroup var creating: CreateOption
 
-    /// The first of the given options that has a meaning in a preview only.
+    /// The first of the given options that requires a preview.
     var firstForPreview: String? {
         let options = [
             ("--save", save != nil), ("--check", check), ("--format", report.format != nil),
