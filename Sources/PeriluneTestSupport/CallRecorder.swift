@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Perilune
 
-/// A recorder of calls to functions that replace those of a host.
+/// A recorder of calls to stand-ins of a host's functions.
 ///
 /// ```swift
 /// let mail = CallRecorder()

@@ -188,7 +188,7 @@ import Testing
             """)
     }
 
-    @Test func `silent damage is an error instead`() async throws {
+    @Test func `damage that would be silent is an error`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a)")

@@ -17,53 +17,53 @@ import Testing
         // A cluster cannot read or write parts of blobs.
         ("databases_scenario.lua: a blob is written and read in pieces", "blobs cannot be opened in a cluster"),
         // Recording changes requires local rows.
-        ("databases_scenario.lua: a rule decides about conflicting changes", "changesets are recorded"),
-        ("databases_scenario.lua: changes are recorded, undone, and made in another database", "changesets are recorded"),
+        ("databases_scenario.lua: a rule resolves conflicts between changes", "changesets are recorded"),
+        ("databases_scenario.lua: changes are recorded, undone and applied to another database", "changesets are recorded"),
         // The time in SQL comes from the node, not from the scenario.
-        ("history_scenario.lua: a class shows its records at an earlier time, and a record its versions", "expect(Book:as_of"),
+        ("history_scenario.lua: a class returns its records at an earlier time, and a record its versions", "expect(Book:as_of"),
         // Rebuilding a table requires that foreign keys are off.
-        ("history_scenario.lua: a transaction has a note, and is undone as a whole", "enforces foreign keys"),
+        ("history_scenario.lua: a transaction has a note and can be undone completely", "enforces foreign keys"),
         (
-            "schema_scenario.lua: a column gets another type and other properties; the rest of the table stays",
+            "schema_scenario.lua: a column changes its type and properties, and the rest of the table stays",
             "enforces foreign keys"
         ),
         ("schema_scenario.lua: a dry run lists the steps without making them", "enforces foreign keys"),
-        ("schema_scenario.lua: keys and checks come and go", "enforces foreign keys"),
-        ("schema_scenario.lua: values that a type would change are refused, and converted when asked", "enforces foreign keys"),
+        ("schema_scenario.lua: keys and checks are added and dropped", "enforces foreign keys"),
+        ("schema_scenario.lua: values that a type would change are rejected, or converted on request", "enforces foreign keys"),
         ("schema_scenario.lua: an added column must fit the rows, and a dropped one must not be in use", "enforces foreign keys"),
         // Nodes do not report changes.
-        ("durable_scenario.lua: a durable run makes its calls again, sleeps for days and continues", "cannot be observed"),
-        ("observation_scenario.lua: a list continues with its next page, pauses and resumes", "cannot be observed"),
-        ("observation_scenario.lua: an observer is notified of each row, and may refuse the transaction", "cannot be observed"),
+        ("durable_scenario.lua: a durable run repeats its calls, sleeps for days and continues", "cannot be observed"),
+        ("observation_scenario.lua: an observed list changes to its next page, pauses and resumes", "cannot be observed"),
+        ("observation_scenario.lua: an observer is notified of each changed row and can reject the transaction", "cannot be observed"),
         (
-            "observation_scenario.lua: inventory_automation.lua orders low items once, and they are delivered",
+            "observation_scenario.lua: inventory_automation.lua orders missing items once and receives them",
             "cannot be observed"
         ),
-        ("observation_scenario.lua: an automation runs when its request changes, and each run is recorded", "cannot be observed"),
-        ("observation_scenario.lua: or a loop takes them, and ends the observation when it is left", "cannot be observed"),
+        ("observation_scenario.lua: an automation runs when its request changes, and records each run", "cannot be observed"),
+        ("observation_scenario.lua: a loop over values ends the observation when it is left", "cannot be observed"),
         ("observation_scenario.lua: several functions share one observation", "cannot be observed"),
         (
-            "observation_scenario.lua: transactions that may have changed a region are reported, whatever they did",
+            "observation_scenario.lua: transactions that may have changed a region are reported",
             "cannot be observed"
         ),
-        ("observation_scenario.lua: values are fetched again after each transaction that has changed them", "cannot be observed"),
-        ("observation_scenario.lua: values are mapped, and equal ones are delivered when asked for", "cannot be observed"),
+        ("observation_scenario.lua: values are fetched again after each transaction that changes them", "cannot be observed"),
+        ("observation_scenario.lua: values are mapped, and equal values are delivered on request", "cannot be observed"),
         // SQLite's sessions also record the changes of scenarios.
-        ("records_scenario.lua: a class inserts tables too, and many at once", "expect(changes)"),
-        ("records_scenario.lua: update writes the row, update_changes only the changed columns", "expect(changes)"),
+        ("records_scenario.lua: a class inserts plain tables, and many at once", "expect(changes)"),
+        ("records_scenario.lua: update writes all columns, and update_changes only the changed ones", "expect(changes)"),
         ("requests_scenario.lua: update_all and delete_all are one statement each", "expect(changes)"),
         ("scenarios_scenario.lua: indistinguishable changed rows still count as changed", "expect(tostring(changes(sql)))"),
         ("records_scenario.lua: the scenario's clock applies in Lua and in SQL", "CURRENT_TIMESTAMP"),
         ("values_scenario.lua: a column declared DATE holds days", "CURRENT_DATE"),
         // Temporary objects end with the connection.
         (
-            "schema_scenario.lua: a trigger on a view writes to its tables; temporary ones end with their connection",
+            "schema_scenario.lua: a trigger on a view writes to tables, and temporary triggers end with the connection",
             "no temporary tables"
         ),
         // dqlite would truncate the text.
         ("values_scenario.lua: integers and floats are exact", "contains a NUL byte"),
         // The nodes do not have Perilune's SQL functions.
-        ("windows_scenario.lua: aggregates of some rows, of each value once, in an order", "perilune_ordered_concat"),
+        ("windows_scenario.lua: aggregates can filter, deduplicate and order their rows", "perilune_ordered_concat"),
     ]
 
     @Test func `the scenarios of the manual pass in a cluster`() async throws {

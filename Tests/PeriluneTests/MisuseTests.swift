@@ -9,7 +9,7 @@ import Testing
 /// Mistakes of programs and scripts are reported and do no harm. Preparation, contexts and Swift functions have their own tests.
 @Suite(.defaultDatabase(migrations: library), .patience)
 struct MisuseTests {
-    @Test func `a script can keep a database between runs, but the handles of a block become unusable`() async throws {
+    @Test func `a script can keep a database between runs, but not the handles of a block`() async throws {
         let host = try await ScriptHost()
         try await host.run(
             source: """

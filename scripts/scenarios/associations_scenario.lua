@@ -1,6 +1,6 @@
 -- Associations: fetching related rows together with records, in as few statements as possible.
 group("associations", { template = "shelf", tags = { "associations" } }, function()
-  scenario("books with their authors are one statement", function(t)
+  scenario("books with their authors are fetched by one statement", function(t)
     local Book = t.fixtures.models.Book
     local list
     local queries = t.queries(function() list = Book:including_required(Book.author):order("id"):fetch_all() end)
@@ -8,7 +8,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):exactly(1)
   end)
 
-  scenario("authors with all their books are two, never one for each", function(t)
+  scenario("authors with all their books are fetched by two statements", function(t)
     local Author = t.fixtures.models.Author
     local list
     local queries = t.queries(function() list = Author:including_all(Author.books:order("year")):order("id"):fetch_all() end)
@@ -17,7 +17,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):exactly(2):no_repeats()
   end)
 
-  scenario("the latest of many comes along in the same statement", function(t)
+  scenario("the latest associated row is fetched in the same statement", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     -- The first in this order.
     Author.latest_book = Author:has_one(Book):order(Book.c.year:desc())
@@ -31,7 +31,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     check(Author:including_optional(first):find(1).first_book.title == "Typee")
   end)
 
-  scenario("reading an association that was not fetched is an error, and never a statement", function(t)
+  scenario("reading an association that was not fetched is an error, not a query", function(t)
     local author = t.fixtures.models.Author:find(1)
     local queries = t.queries(function()
       expect_error(function() return #author.books end, "including_all")
@@ -39,7 +39,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):exactly(0)
   end)
 
-  scenario("no_repeats finds a loop with a statement for each record", { fails = "it shows how a failure looks" }, function(t)
+  scenario("no_repeats detects a loop that runs a statement for each record", { fails = "it shows how a failure looks" }, function(t)
     local Author = t.fixtures.models.Author
     local queries = t.queries(function()
       for _, author in ipairs(Author:fetch_all()) do author:books():fetch_count() end
@@ -47,12 +47,12 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(queries):no_repeats()
   end)
 
-  scenario("the request of one record composes with all others", function(t)
+  scenario("the request for one record can be combined with others", function(t)
     local author = t.fixtures.models.Author:find(1)
     expect(author:books():before(1850):pluck("title")):equals { "Typee" }
   end)
 
-  scenario("counts of associations are columns, and conditions", function(t)
+  scenario("counts of associated rows can be columns and conditions", function(t)
     local Author = t.fixtures.models.Author
     expect(Author:annotated_with(Author.books:count()):order("id")):rows [[
       | name            | book_count |
@@ -64,7 +64,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
     expect(Author:having(Author.books:is_empty()):pluck("name")):equals { "Anonymous" }
   end)
 
-  scenario("books whose authors are from somewhere", function(t)
+  scenario("books are found by the country of their author", function(t)
     local Book = t.fixtures.models.Book
     expect(Book:including_required(Book.author:from("France"))):rows "| title |\n| The Plague |"
     expect(Book:joining_required(Book.author:from("United States")):order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }

@@ -16,7 +16,7 @@ group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-
     end)
   end)
 
-  scenario("changes are recorded, undone, and made in another database", function(t)
+  scenario("changes are recorded, undone and applied to another database", function(t)
     local copy = perilune.queue()
     t.db:backup_to(copy)
     local changeset = t.db:record_changes(function(db)
@@ -28,7 +28,7 @@ group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-
     check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 3)
   end)
 
-  scenario("a rule decides about conflicting changes", function(t)
+  scenario("a rule resolves conflicts between changes", function(t)
     local changeset = t.db:record_changes(function(db) db:execute("UPDATE book SET pages = 1000 WHERE id = 1") end)
     t.db:execute("UPDATE book SET pages = 1 WHERE id = 1")
     expect_error(function() t.db:apply_changes(changeset) end, "row 1 of book has other values")
@@ -55,7 +55,7 @@ group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-
     check(count == 1)
   end)
 
-  scenario("a transaction has one time", function(t)
+  scenario("all statements of a transaction see the same time", function(t)
     t.db:write(function(db)
       local time = db:transaction_date()
       t.clock:advance("1h")
@@ -64,7 +64,7 @@ group("databases", { template = "shelf", tags = { "statements" }, clock = "2026-
     end)
   end)
 
-  scenario("a backup reports its progress, and a database becomes a string", function(t)
+  scenario("a backup reports its progress, and a database is serialized", function(t)
     local copy, steps = perilune.queue(), 0
     t.db:backup_to(copy, { pages = 1, progress = function(completed, total) steps = steps + 1 check(completed <= total) end })
     check(steps == t.db:fetch_value("PRAGMA page_count"))

@@ -1,6 +1,6 @@
 -- Durable automations and jobs. The scenarios set the clock, so days of waiting take no time.
 group("durable automations", { tags = { "automations" } }, function()
-  scenario("a durable run makes its calls again, sleeps for days and continues", function(t)
+  scenario("a durable run repeats its calls, sleeps for days and continues", function(t)
     t.db:execute("CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT)")
     local Order, calls = perilune.record("orders"), 0
     perilune.automation{ name = "close", durable = true, on = { change = Order:filter{ state = "paid" } }, run = function(run)
@@ -24,7 +24,7 @@ group("durable automations", { tags = { "automations" } }, function()
     expect(t.db:fetch_all("SELECT outcome FROM perilune_automation_run")):rows "| outcome |\n| succeeded |"
   end)
 
-  scenario("a clock that jumps back an hour delays runs and jobs, and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)
+  scenario("a clock that is set back an hour delays runs and jobs, and repeats none", { clock = "2026-03-10T08:59:00Z" }, function(t)
     t.db:execute("CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT)")
     local function log(what) t.db:execute("INSERT INTO log(what) VALUES (?)", what) end
     perilune.automation{ name = "daily", durable = true, on = { schedule = "0 9 * * *" }, run = function(run)
@@ -51,7 +51,7 @@ group("durable automations", { tags = { "automations" } }, function()
     ]]
   end)
 
-  scenario("a job is tried again after its backoff, and is dead in the end", function(t)
+  scenario("a failing job is retried after each backoff, and finally dead", function(t)
     local jobs, attempts = perilune.jobs("mail", { attempts = 3, backoff = { "1h", "1h" } }), 0
     jobs:handle(function()
       attempts = attempts + 1

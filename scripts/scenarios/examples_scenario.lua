@@ -1,6 +1,6 @@
 -- The example scripts of this project, each on a separate database.
 group("scripts/examples", { database = "empty", tags = { "examples" } }, function()
-  scenario("library.lua makes its tables and fills them, once", function(t)
+  scenario("library.lua creates and fills its tables only once", function(t)
     local first = t.run("scripts/examples/library.lua")
     expect(first.output):contains("Herman Melville (United States), born in 1819")
 
@@ -25,7 +25,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     end)
   end)
 
-  scenario("reminders.lua inserts drafts, and keeps the fields of a form", function(t)
+  scenario("reminders.lua inserts drafts that keep the fields of a form", function(t)
     local result = t.run("scripts/examples/reminders.lua")
     expect(t.db.reminder:order("id")):rows [[
       | title         | due                 | is_completed |
@@ -37,7 +37,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     expect(result.output):contains('Stored:\t["shop","today"]')
   end)
 
-  scenario("configuration.lua keeps one row, and the defaults in none", function(t)
+  scenario("configuration.lua stores one row without its defaults", function(t)
     local result = t.run("scripts/examples/configuration.lua")
     expect(t.db.configuration):rows [[
       | id | theme | shows_hints |
@@ -46,12 +46,12 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     expect(result.output):contains("Too loud:\tfalse\tconstraint_check")
   end)
 
-  scenario("wines.lua runs", function(t)
+  scenario("wines.lua prints its report", function(t)
     expect(t.run("scripts/examples/wines.lua").output):matches("%S")
   end)
 
   group("the music shop", { timeout = "10m" }, function()
-    scenario("report.lua fills a shop that does not exist, and writes nothing to one that does", function(t)
+    scenario("report.lua fills a missing shop and leaves an existing one unchanged", function(t)
       local first = t.run("scripts/examples/music_shop/report.lua")
       expect(first.output):contains("125 artists, 295 albums, 3,000 tracks")
       check(t.db.track:fetch_count() == 3000)
@@ -67,7 +67,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
       expect(result.output):matches("^#EXTM3U\n")
     end)
 
-    scenario("questions.lua answers alike by requests and by SQL", function(t)
+    scenario("questions.lua gets the same answers from requests and SQL", function(t)
       local result = t.run("scripts/examples/music_shop/questions.lua")
       expect(result.output):contains("How many tracks does each genre have?")
     end)

@@ -28,7 +28,7 @@ fixture("shelf", function()
 end)
 
 group("fields", { template = "catalogue", tags = { "records" } }, function()
-  scenario("a naming strategy gives columns in camel case fields in snake case", function(t)
+  scenario("a naming strategy maps columns in camel case to fields in snake case", function(t)
     local Writer, Volume = t.fixtures.shelf.Writer, t.fixtures.shelf.Volume
     local writer = Writer:insert { full_name = "Ada" }
     Volume:insert { title = "Notes", writer_id = writer.id, page_count = 60 }
@@ -39,7 +39,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     check(tostring(Volume:filter { page_count = 60 }):match('"pageCount" = 60'))
   end)
 
-  scenario("a field over another column, with a default", function(t)
+  scenario("a field renames a column and has a default", function(t)
     local Volume = t.fixtures.shelf.Volume
     local volume = Volume:insert { title = "Notes" }
     check(volume.is_lent == false)
@@ -52,7 +52,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     expect_error(function() Volume:filter { is_lend = true } end, { kind = "unknown_column", message = "is_lent" })
   end)
 
-  scenario("lazy columns are fetched when they are asked for", function(t)
+  scenario("lazy columns are fetched on request", function(t)
     local Volume = t.fixtures.shelf.Volume
     Volume:insert { title = "Notes", cover = "a picture" }
     local volume = Volume:find(1)
@@ -64,7 +64,7 @@ group("fields", { template = "catalogue", tags = { "records" } }, function()
     check(t.db:fetch_value("SELECT cover IS NOT NULL FROM volume") == 1)
   end)
 
-  scenario("several columns as one value", function(t)
+  scenario("several columns form one value", function(t)
     local Volume = t.fixtures.shelf.Volume
     local volume = Volume:insert { title = "Notes", price = { amount = 5, currency = "EUR" } }
     check(volume.price.currency == "EUR")

@@ -8,7 +8,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     return Book, history
   end
 
-  scenario("a class shows its records at an earlier time, and a record its versions", function(t)
+  scenario("a class returns its records at an earlier time, and a record its versions", function(t)
     local Book = keep(t)
     t.db:execute("UPDATE book SET pages = 1000 WHERE id = 2; DELETE FROM book WHERE id = 3")
     expect(Book:order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
@@ -28,7 +28,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     check(versions[2].time == perilune.now())
   end)
 
-  scenario("a transaction has a note, and is undone as a whole", function(t)
+  scenario("a transaction has a note and can be undone completely", function(t)
     local Book, history = keep(t)
     t.db:write({ note = "old books out" }, function(db)
       db:execute("DELETE FROM book WHERE year < 1850")
@@ -43,7 +43,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     expect_error(function() history:undo(history:transactions()[1].id) end, "has been changed since")
   end)
 
-  scenario("the history follows its table through changes of the schema, or refuses them", function(t)
+  scenario("a history follows schema changes of its table or rejects them", function(t)
     local Book, history = keep(t)
     t.db:alter_table("book", function(table)
       table:rename_column("pages", "page_count")
@@ -64,7 +64,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     expect_error(function() t.db:drop_table("volume") end, "`volume` has a history, `volume_history`; remove it first")
   end)
 
-  scenario("two writers, one of them another program", function(t)
+  scenario("a history includes the changes of another program", function(t)
     local path = t.tmp_dir .. "/notes.sqlite"
     local mine, theirs = perilune.pool(path), perilune.queue(path)
     mine:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")

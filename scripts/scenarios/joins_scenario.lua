@@ -1,6 +1,6 @@
 -- Combined requests: joins on any condition, either of two requests, conditions on related rows.
 group("joins", { template = "shelf", tags = { "requests" } }, function()
-  scenario("conditions by a record, or on associated rows", function(t)
+  scenario("conditions can use a record or its associated rows", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local melville = Author:find(1)
     check(Book:filter { author = melville }:fetch_count() == 2)
@@ -18,14 +18,14 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
     expect_error(function() Book:filter { ["author.contry"] = "France" } end, "did you mean `country`")
   end)
 
-  scenario("a table joined with itself on any condition", function(t)
+  scenario("a table can be joined to itself on any condition", function(t)
     local Book = t.fixtures.models.Book
     local later = Book:aliased("later")
     local pairs_of_books = Book:join(later, Book.c.author_id:eq(later.c.author_id) & Book.c.year:lt(later.c.year))
     expect(pairs_of_books:pluck(Book.c.title, later.c.title)):equals { { "Typee", "Moby-Dick" } }
   end)
 
-  scenario("rows without a counterpart: left, right and full joins", function(t)
+  scenario("left, right and full joins keep rows without a match", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local by_author = Book.c.author_id:eq(Author.c.id)
     local old = Book:filter(Book.c.year:lt(1900))
@@ -42,7 +42,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
     expect_error(function() all:fetch_all() end, "select")
   end)
 
-  scenario("the rows of one request or of another", function(t)
+  scenario("two requests are combined with OR", function(t)
     local Book = t.fixtures.models.Book
     local found = Book:before(1850) | Book:filter { title = "The Plague" }
     expect(found:order("id"):pluck("title")):equals { "Typee", "The Plague" }
@@ -50,7 +50,7 @@ group("joins", { template = "shelf", tags = { "requests" } }, function()
     expect_error(function() return Book:before(1850) | Book:limit(1) end, "union")
   end)
 
-  scenario("conditions that apply only if a value is given", function(t)
+  scenario("conditions apply only if a value is given", function(t)
     local Book = t.fixtures.models.Book
     local function search(year, order)
       return Book:filter_given { year = year }:when(order, function(books, name) return books:order(name) end):pluck("title")

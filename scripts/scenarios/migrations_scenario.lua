@@ -12,7 +12,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     return migrator
   end
 
-  scenario("each runs once, in order", function(t)
+  scenario("each migration runs once, in order", function(t)
     local migrator = library()
     expect(migrator:pending(t.db)):equals { "create library", "add countries" }
     expect(migrator:migrate(t.db)):equals { "create library", "add countries" }
@@ -20,7 +20,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     check(migrator:has_completed(t.db))
   end)
 
-  scenario("up to a name, and back", function(t)
+  scenario("a database is migrated up to a named migration and back", function(t)
     local migrator = library()
     migrator:migrate(t.db, "create library")
     expect(migrator:pending(t.db)):equals { "add countries" }
@@ -30,7 +30,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     expect(t.db:fetch_all("SELECT * FROM author")):rows "| id | name |\n| 1 | Sappho |"
   end)
 
-  scenario("the first that fails is rolled back, and named", function(t)
+  scenario("a failing migration is rolled back and named in the error", function(t)
     local migrator = library()
     migrator:register("spoil", function(db)
       db:execute("DROP TABLE author")
@@ -55,7 +55,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     check(not t.db:table_exists("b"))
   end)
 
-  scenario("one may take the place of others", function(t)
+  scenario("a migration can replace several others", function(t)
     library():migrate(t.db, "create library")
     local migrator = perilune.migrator()
     migrator:register("library", { merges = { "create library", "add countries" } }, function(db, applied)
@@ -67,7 +67,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
     expect(t.db:columns("author")):count(3)
   end)
 
-  scenario("a folder of files is a migrator", function(t)
+  scenario("a folder of files defines migrations", function(t)
     local folder = t.tmp_dir
     local function write(name, text)
       local file = assert(io.open(folder .. "/" .. name, "w"))
@@ -82,7 +82,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
   end)
 
   group("tables", function()
-    scenario("a table is defined in Lua, and nothing is made if a mistake is in it", function(t)
+    scenario("a table is defined in Lua and not created if the definition is invalid", function(t)
       t.db:create_table("book", function(b)
         b:auto_incremented_primary_key("id")
         b:column("title", "text"):not_null():collate("nocase")
@@ -98,7 +98,7 @@ group("migrations", { database = "empty", tags = { "migrations" } }, function()
       check(not t.db:table_exists("page"))
     end)
 
-    scenario("a table is altered, and its rows stay", function(t)
+    scenario("a table is altered and keeps its rows", function(t)
       t.db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, pages INTEGER); INSERT INTO book VALUES (1, 326)")
       t.db:alter_table("book", function(b)
         b:rename_column("pages", "length")

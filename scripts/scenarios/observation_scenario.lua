@@ -1,6 +1,6 @@
 -- Observation of changes, timers, tasks and automations. The scenarios set the clock, so waiting takes no time.
 group("observation", { template = "shelf", tags = { "observation" } }, function()
-  scenario("values are fetched again after each transaction that has changed them", function(t)
+  scenario("values are fetched again after each transaction that changes them", function(t)
     local counts = {}
     t.db.book:observe(function(books) counts[#counts + 1] = #books end)
     t.wait_until_idle()
@@ -11,7 +11,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
     expect(counts):equals { 3, 4 }
   end)
 
-  scenario("or a loop takes them, and ends the observation when it is left", function(t)
+  scenario("a loop over values ends the observation when it is left", function(t)
     perilune.after("1m", function() t.make.book { author_id = 1 } end)
     local observation = t.db:observe(function(db) return db:fetch_value("SELECT count(*) FROM book") end)
     for count in observation:values() do
@@ -21,7 +21,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
     check(t.clock:now() == perilune.date("2000-01-01T00:01:00Z"))
   end)
 
-  scenario("an observer is notified of each row, and may refuse the transaction", function(t)
+  scenario("an observer is notified of each changed row and can reject the transaction", function(t)
     local events = {}
     t.db:observe_transactions {
       tables = { "author" },
@@ -36,7 +36,7 @@ group("observation", { template = "shelf", tags = { "observation" } }, function(
 end)
 
 group("later", { database = "empty", tags = { "time" } }, function()
-  scenario("timers fire at their times, even if the clock jumps far", function(t)
+  scenario("timers fire at their times even if the clock jumps far ahead", function(t)
     local seen = {}
     local function note(name) seen[#seen + 1] = name .. " " .. perilune.now():format("%H:%M") end
     perilune.after("90m", note, "once")
@@ -48,7 +48,7 @@ group("later", { database = "empty", tags = { "time" } }, function()
     expect(seen):equals { "hourly 01:00", "once 01:30", "hourly 02:00", "at two 02:00", "at two 02:00" }
   end)
 
-  scenario("tasks run concurrently, and their ends can be awaited", function(t)
+  scenario("tasks run concurrently and can be awaited", function(t)
     local function add(seconds, number)
       return perilune.spawn(function()
         perilune.sleep(seconds)
@@ -62,7 +62,7 @@ group("later", { database = "empty", tags = { "time" } }, function()
 end)
 
 group("observations", { template = "shelf", tags = { "observation" } }, function()
-  scenario("a list continues with its next page, pauses and resumes", function(t)
+  scenario("an observed list changes to its next page, pauses and resumes", function(t)
     local titles = {}
     local books = t.fixtures.models.Book:order("id")
     local observation = books:limit(2):observe(function(page)
@@ -100,7 +100,7 @@ group("observations", { template = "shelf", tags = { "observation" } }, function
     shared:cancel()
   end)
 
-  scenario("values are mapped, and equal ones are delivered when asked for", function(t)
+  scenario("values are mapped, and equal values are delivered on request", function(t)
     local values = {}
     local observation = t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM book") end, function(value)
       values[#values + 1] = value
@@ -112,7 +112,7 @@ group("observations", { template = "shelf", tags = { "observation" } }, function
     observation:cancel()
   end)
 
-  scenario("transactions that may have changed a region are reported, whatever they did", function(t)
+  scenario("transactions that may have changed a region are reported", function(t)
     local changes = 0
     local observation = t.db:observe_region({ table = "book", columns = { "title" } }, function() changes = changes + 1 end, { keeps_alive = false })
     t.db:execute("UPDATE book SET pages = 2")
@@ -129,7 +129,7 @@ group("observations", { template = "shelf", tags = { "observation" } }, function
 end)
 
 group("automations", { database = "empty", tags = { "automations" } }, function()
-  scenario("an automation runs when its request changes, and each run is recorded", function(t)
+  scenario("an automation runs when its request changes, and records each run", function(t)
     t.db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); CREATE TABLE alarm (id INTEGER PRIMARY KEY, product INTEGER)")
     local Product = perilune.record("product")
     perilune.automation {
@@ -150,7 +150,7 @@ group("automations", { database = "empty", tags = { "automations" } }, function(
     ]]
   end)
 
-  scenario("a run that fails is tried again, later each time", function(t)
+  scenario("a failed run is retried with increasing delays", function(t)
     local times = {}
     perilune.automation {
       name = "flaky", on = { every = "1h" }, retry = { times = 2, wait = "1m" },
@@ -164,7 +164,7 @@ group("automations", { database = "empty", tags = { "automations" } }, function(
     expect(t.db:fetch_all("SELECT outcome, attempts FROM perilune_automation_run")):rows "| outcome | attempts |\n| succeeded | 3 |"
   end)
 
-  scenario("inventory_automation.lua orders low items once, and they are delivered", function(t)
+  scenario("inventory_automation.lua orders missing items once and receives them", function(t)
     local result = t.run("scripts/examples/inventory_automation.lua")
     expect(result.output):contains("delivered")
     expect(t.db:fetch_all("SELECT name, amount, is_delivered FROM purchase_order JOIN product ON product.id = product_id ORDER BY name")):rows [[

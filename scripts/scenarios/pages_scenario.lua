@@ -1,6 +1,6 @@
 -- Pages, named expressions, and writing the rows of a request.
 group("pages", { template = "shelf", tags = { "requests" } }, function()
-  scenario("a page begins behind the last row of the one before it", function(t)
+  scenario("a page begins after the last row of the previous page", function(t)
     local Book = t.fixtures.models.Book
     local books = Book:order("author_id")
     local first = books:page_after(nil, 2)
@@ -12,7 +12,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
     expect(books:page_before(second.previous, 2).records):rows "| title |\n| Typee |\n| Moby-Dick |"
   end)
 
-  scenario("inserted and deleted rows do not move the pages; a cursor fits into a URL", function(t)
+  scenario("inserted and deleted rows do not shift pages, and a cursor fits into a URL", function(t)
     local Book = t.fixtures.models.Book
     local first = Book:order("title"):page_after(nil, 1)
     check(first.next:find("^[%w_-]+$") ~= nil)
@@ -28,7 +28,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
     expect(queries):exactly(1):no_full_scan("book")
   end)
 
-  scenario("only a cursor of the same order is accepted", function(t)
+  scenario("a cursor is valid only for the order it was made with", function(t)
     local Book = t.fixtures.models.Book
     local cursor = Book:order("id"):page_after(nil, 1).next
     expect_error(function() Book:order("title"):page_after(cursor, 1) end, "another order")
@@ -37,7 +37,7 @@ group("pages", { template = "shelf", tags = { "requests" } }, function()
 end)
 
 group("named expressions", { template = "shelf", tags = { "requests" } }, function()
-  scenario("a class gives an expression a name, which is used like a column", function(t)
+  scenario("a named expression of a class is used like a column", function(t)
     local Book = t.fixtures.models.Book
     Book.expressions.is_old = Book.c.year:lt(1900)
     function Book.expressions.age(c) return 2000 - c.year end
@@ -51,7 +51,7 @@ group("named expressions", { template = "shelf", tags = { "requests" } }, functi
     expect_error(function() Book:filter { is_odl = true } end, "did you mean `is_old`")
   end)
 
-  scenario("along a path, and of an alias", function(t)
+  scenario("named expressions are available along paths and on aliases", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     function Book.expressions.is_old(c) return c.year:lt(1900) end
     expect(Author:filter { ["books.is_old"] = true }:pluck("name")):equals { "Herman Melville" }
@@ -60,7 +60,7 @@ group("named expressions", { template = "shelf", tags = { "requests" } }, functi
 end)
 
 group("writing sets", { template = "shelf", tags = { "requests", "records" } }, function()
-  scenario("the rows of a request become rows of a table", function(t)
+  scenario("the rows of a request are inserted into a table", function(t)
     t.db:create_table("tally", function(t)
       t:column("author_id", "integer"):primary_key()
       t:column("books", "integer"):not_null()
@@ -75,13 +75,13 @@ group("writing sets", { template = "shelf", tags = { "requests", "records" } }, 
     expect_error(function() Tally:insert_from(counts, { updat = "all" }) end, "update")
   end)
 
-  scenario("rows are updated by the columns of joined rows", function(t)
+  scenario("rows are updated from columns of joined rows", function(t)
     local Book = t.fixtures.models.Book
     Book:joining_required(Book.author):update_all { title = Book.author.c.name .. ": " .. Book.c.title }
     check(Book:find(3).title == "Albert Camus: The Plague")
   end)
 
-  scenario("only the first rows of an order are changed", function(t)
+  scenario("a limit restricts an update to the first rows", function(t)
     local Book = t.fixtures.models.Book
     check(Book:order("year"):limit(1):delete_all().changed_rows == 1)
     expect(Book:order("year"):pluck("title")):equals { "Moby-Dick", "The Plague" }

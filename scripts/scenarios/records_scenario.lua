@@ -10,7 +10,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(author.is_alive == false)
     end)
 
-    scenario("a class inserts tables too, and many at once", function(t)
+    scenario("a class inserts plain tables, and many at once", function(t)
       local changes = t.changes(function()
         local Author = t.fixtures.models.Author
         Author:insert{ name = "Sappho" }
@@ -24,13 +24,13 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       ]]
     end)
 
-    scenario("NULL is nil when it is read, and perilune.null where a table must say it", function(t)
+    scenario("NULL is read as nil and written as perilune.null", function(t)
       local author = t.fixtures.models.Author:insert{ name = "Sappho", country = perilune.null }
       check(author.country == nil)
       expect(t.db:fetch_all("SELECT country FROM author WHERE id = ?", author.id)):rows "| country |\n| ~ |"
     end)
 
-    scenario("a conflict policy decides what becomes of a row that is there", {
+    scenario("a conflict policy determines how an existing row is handled", {
       cases = {
         { policy = "ignore", name = "ignored: nothing is written" },
         { policy = "replace", name = "replaced: the old row goes" },
@@ -48,7 +48,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_count() == 3)
     end)
 
-    scenario("an insert returns columns on wish", function(t)
+    scenario("an insert returns columns on request", function(t)
       local Author = t.fixtures.models.Author
       check(Author{ name = "Sappho" }:insert{ returning = "id" } == 4)
       expect(Author{ name = "Plato" }:insert{ returning = { "id", "is_alive" } }):covers { id = 5, is_alive = false }
@@ -56,7 +56,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("finding", function()
-    scenario("find raises for a row that does not exist, fetch_one gives nil", function(t)
+    scenario("find raises an error for a missing row, and fetch_one returns nil", function(t)
       local Author = t.fixtures.models.Author
       check(Author:find(1).name == "Herman Melville")
       check(Author:find{ name = "Albert Camus" }.id == 2)
@@ -65,7 +65,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(err.key == 99)
     end)
 
-    scenario("any SQL makes records, also with columns that the table does not have", function(t)
+    scenario("any SQL can return records, even with additional columns", function(t)
       local list = t.fixtures.models.Author:fetch_all[[
         SELECT author.*, count(book.id) AS books FROM author LEFT JOIN book ON book.author_id = author.id GROUP BY author.id ORDER BY id]]
       expect(list):rows [[
@@ -76,13 +76,13 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       ]]
     end)
 
-    scenario("columns declared as dates and booleans are read as such", function(t)
+    scenario("columns declared as dates and booleans are read as dates and booleans", function(t)
       local author = t.fixtures.models.Author:find(1)
       check(author.born.year == 1819)
       check(author.is_alive == false)
     end)
 
-    scenario("a misspelt field is an error with the nearest", function(t)
+    scenario("a misspelled field is an error with the nearest name", function(t)
       local author = t.fixtures.models.Author:find(1)
       local err = expect_error(function() return author.contry end, { kind = "unknown_column" })
       check(err.suggestion == "country")
@@ -92,7 +92,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("changing", function()
-    scenario("update writes the row, update_changes only the changed columns", function(t)
+    scenario("update writes all columns, and update_changes only the changed ones", function(t)
       local author = t.fixtures.models.Author:find(1)
       check(author:has_changes() == false)
       author.country = "US"
@@ -106,14 +106,14 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       expect(queries):exactly(0)
     end)
 
-    scenario("a field that becomes nil is written as NULL", function(t)
+    scenario("a field that is set to nil is written as NULL", function(t)
       local author = t.fixtures.models.Author:find(1)
       author.country = nil
       author:update()
       check(t.db:fetch_value("SELECT country IS NULL FROM author WHERE id = 1") == 1)
     end)
 
-    scenario("save updates a row that is there, and inserts one that is not", function(t)
+    scenario("save updates an existing row and inserts a missing one", function(t)
       local author = t.fixtures.models.Author:find(1)
       author.country = "US"
       author:save()
@@ -134,14 +134,14 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(t.db.author:fetch_one(2).country == "Algeria")
     end)
 
-    scenario("delete returns whether a row existed, and cascades as the schema demands", function(t)
+    scenario("delete returns whether the row existed and follows the schema's cascades", function(t)
       local author = t.fixtures.models.Author:find(1)
       check(author:delete() == true)
       check(author:delete() == false)
       expect(t.db.book):rows "| title |\n| The Plague |"
     end)
 
-    scenario("a record that was written elsewhere is refreshed", function(t)
+    scenario("a record can be refreshed after a write by others", function(t)
       local author = t.fixtures.models.Author:find(1)
       t.db:execute("UPDATE author SET country = 'US' WHERE id = 1")
       author:refresh()
@@ -150,7 +150,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("rules", function()
-    scenario("the constraints of the schema are errors that name table and columns", {
+    scenario("a violated constraint is an error that names the table and columns", {
       cases = {
         { name = "unique", kind = "constraint_unique", column = "author.name", row = { name = "Anonymous" } },
         { name = "not null", kind = "constraint_not_null", column = "author.name", row = { country = "x" } },
@@ -162,11 +162,11 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       expect(changes):is_empty()
     end)
 
-    scenario("a book without its author is refused", function(t)
+    scenario("a row that refers to a missing row is rejected", function(t)
       expect_error(function() t.fixtures.models.Book:insert{ author_id = 99, title = "x" } end, { kind = "constraint_foreign_key" })
     end)
 
-    scenario("validate runs before each write, and invalid records are not written", function(t)
+    scenario("validate runs before each write and rejects invalid records", function(t)
       local Author = t.fixtures.models.Author
       function Author:validate()
         if not self.name:find("%S") then self:invalid("name", "must not be empty") end
@@ -177,7 +177,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_count() == 3)
     end)
 
-    scenario("hooks run around writes, and an error in one ends the write", function(t)
+    scenario("hooks run around writes, and an error in a hook undoes the write", function(t)
       local Author, seen = t.fixtures.models.Author, {}
       function Author:will_insert() seen[#seen + 1] = "will" end
       function Author:did_insert()
@@ -205,7 +205,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("transactions", function()
-    scenario("write is all or nothing", function(t)
+    scenario("write commits all changes or none", function(t)
       local Author = t.fixtures.models.Author
       expect_error(function()
         t.db:write(function()
@@ -216,7 +216,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_count() == 3)
     end)
 
-    scenario("a savepoint undoes a part", function(t)
+    scenario("a savepoint undoes a part of a transaction", function(t)
       local Author = t.fixtures.models.Author
       t.db:write(function(db)
         Author:insert{ name = "Sappho" }
@@ -229,7 +229,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_one{ name = "Plato" } == nil)
     end)
 
-    scenario("read forbids writing", function(t)
+    scenario("a read block rejects writes", function(t)
       local changes = t.changes(function()
         expect_error(function() t.db:read(function() t.fixtures.models.Author:insert{ name = "x" } end) end, { kind = "readonly" })
       end)
@@ -265,7 +265,7 @@ group("nested writing", { template = "shelf", tags = { "records" } }, function()
     expect_error(function() Author:save_nested { id = 1, books = { { id = 3 } } } end, { kind = "nested_owner" })
   end)
 
-  scenario("everything is written or nothing, and errors name their place", function(t)
+  scenario("nested records are written completely or not at all, and errors name the place", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     local err = expect_error(function()
       Author:save_nested { name = "x", books = { { title = "a" }, { title = "b", year = -1 } } }

@@ -1,7 +1,7 @@
 -- Requests: descriptions of what to fetch, as values.
 group("requests", { template = "shelf", tags = { "requests" } }, function()
   group("conditions", function()
-    scenario("a table of columns: values, lists, NULL", function(t)
+    scenario("a table of columns compares values, lists and NULL", function(t)
       local Author = t.fixtures.models.Author
       check(Author:filter{ country = "France" }:fetch_one().name == "Albert Camus")
       check(Author:filter{ id = { 1, 3, 99 } }:fetch_count() == 2)
@@ -9,7 +9,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(Author:filter{ country = perilune.null }:fetch_one().name == "Anonymous")
     end)
 
-    scenario("expressions over columns", {
+    scenario("conditions can be expressions of columns", {
       cases = {
         { name = "comparisons", of = function(c) return c.year:ge(1851) & c.year:lt(1900) end, titles = { "Moby-Dick" } },
         { name = "or and not", of = function(c) return c.year:lt(1850) | ~c.pages:gt(400) end, titles = { "Typee", "The Plague" } },
@@ -22,7 +22,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(Book:filter(t.case.of(Book.c)):order("id"):pluck("title")):equals(t.case.titles)
     end)
 
-    scenario("SQL with arguments", function(t)
+    scenario("conditions can be SQL text with arguments", function(t)
       expect(t.fixtures.models.Book:filter("length(title) > ?", 9):pluck("title")):equals { "The Plague" }
     end)
 
@@ -36,7 +36,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("deriving", function()
-    scenario("a request is never changed: each step gives another", function(t)
+    scenario("a derivation returns another request and changes nothing", function(t)
       local Book = t.fixtures.models.Book
       local all = Book:order("year")
       local old = all:filter(Book.c.year:lt(1900))
@@ -52,7 +52,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(Book:before(1900):order("year"):limit(1):fetch_one().title == "Typee")
     end)
 
-    scenario("groups and their counts", function(t)
+    scenario("rows are grouped and counted", function(t)
       local Book = t.fixtures.models.Book
       local list = Book:select(Book.c.author_id, perilune.count():as("books"), Book.c.pages:sum():as("pages"))
         :group("author_id"):order("author_id"):fetch_all()
@@ -63,7 +63,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       ]]
     end)
 
-    scenario("an empty shelf has no sum, and a total of zero", function(t)
+    scenario("without rows, the sum is nil and the total is zero", function(t)
       local none = t.fixtures.models.Book:filter{ id = 99 }
       check(none:is_empty())
       check(none:sum("pages") == nil)
@@ -72,7 +72,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("fetching", function()
-    scenario("pages, batches, single values", function(t)
+    scenario("rows are fetched as pages, batches and single values", function(t)
       local Book = t.fixtures.models.Book
       local page = Book:order("id"):page(2, 2)
       expect(page):covers { count = 3, pages = 2, number = 2 }
@@ -91,7 +91,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(#prepared:fetch_all{ year = 2000 } == 3)
     end)
 
-    scenario("values are bound, whatever is in them", function(t)
+    scenario("values are bound and never interpreted as SQL", function(t)
       local Author = t.fixtures.models.Author
       local name = "Robert'); DROP TABLE author; --"
       Author:insert{ name = name }
@@ -108,7 +108,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("compounds", function()
-    scenario("union, intersect, except", function(t)
+    scenario("requests are combined by union, intersect and except", function(t)
       local Book = t.fixtures.models.Book
       local old, thick = Book:filter(Book.c.year:lt(1900)), Book:filter(Book.c.pages:gt(600))
       check(old:union(thick):fetch_count() == 2)
@@ -116,7 +116,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(old:except(thick):fetch_all()):rows "| title |\n| Typee |"
     end)
 
-    scenario("a request can be a part of another", function(t)
+    scenario("a request can be used inside another one", function(t)
       local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
       local french = Author:from("France"):select("id")
       expect(Book:filter(Book.c.author_id:is_in(french)):pluck("title")):equals { "The Plague" }
@@ -129,7 +129,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
   end)
 
   group("full text", function()
-    scenario("words are found in any form, the best first", function(t)
+    scenario("words are found in any form, with the best matches first", function(t)
       t.db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
       local Text = perilune.record("book_text")
       expect(Text:matching(perilune.fts5_pattern("plagues")):fetch_all()):rows "| title |\n| The Plague |"

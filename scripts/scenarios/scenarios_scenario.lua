@@ -8,12 +8,12 @@ group("scenarios", { template = "shelf" }, function()
     expect(err.details):equals{ "pages > 300 is true: pages is 326", "year < 1900 is true: year is 1846" }
   end)
 
-  scenario("a failed check stays failed, even inside pcall", { fails = { reason = "pcall", kind = "expectation" } }, function()
+  scenario("a failed check fails the scenario even inside pcall", { fails = { reason = "pcall", kind = "expectation" } }, function()
     local is_done = pcall(function() check(1 == 2) end)
     check(not is_done)
   end)
 
-  scenario("a scenario may say by which error it must fail", {
+  scenario("a scenario can require a specific error", {
     fails = { reason = "no two books of an author have one title", kind = "constraint_unique", column = "book.title" },
   }, function(t)
     t.db.book:insert{ author_id = 1, title = "Typee" }
@@ -25,20 +25,20 @@ group("scenarios", { template = "shelf" }, function()
     check(t.effects.mail:calls("send")[1].to == "ada@example.org")
   end)
 
-  scenario("spawned tasks must have begun", function(t)
+  scenario("a spawned task that never begins fails the scenario", function(t)
     local count
     local task = perilune.spawn(function() count = t.db.book:fetch_count() end)
     task:wait()
     check(count == 3)
   end)
 
-  scenario("a snapshot is of a type", function(t)
+  scenario("a snapshot distinguishes values of different types", function(t)
     expect("1846"):snapshot("year as text")
     expect(1846):snapshot("year")
     expect(t.db.book:order("id"):select("title", "year")):snapshot("books")
   end)
 
-  scenario("a scan anywhere in a statement is one", function(t)
+  scenario("a full scan is detected anywhere in a statement", function(t)
     local function queries(sql) return t.queries(function() t.db:execute(sql) end) end
     for _, sql in ipairs{
       "SELECT name FROM author UNION ALL SELECT title FROM book", "SELECT EXISTS (SELECT 1 FROM author WHERE country = 'x')",
@@ -77,7 +77,7 @@ group("scenarios", { template = "shelf" }, function()
     expect.no(t.db:fetch_all("SELECT '1' AS bytes")):rows "| bytes |\n| x'31' |"
   end)
 
-  scenario("words of other test libraries lead to the ones of scenarios", function(t)
+  scenario("words of other test libraries lead to the words of scenarios", function(t)
     for word, call in pairs{
       describe = "group(name", it = "scenario(name", beforeEach = "before_each(", assert_equal = "expect(value):equals", spy = "t.effects",
       skip = "scenario.skip(", fail = "error(message)",

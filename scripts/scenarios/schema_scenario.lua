@@ -4,7 +4,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
   end
 
-  scenario("a column gets another type and other properties; the rest of the table stays", function(t)
+  scenario("a column changes its type and properties, and the rest of the table stays", function(t)
     t.db:create_view("long_book", "SELECT title FROM book WHERE pages > 320")
     t.db:alter_table("book", function(table)
       table:change_column("pages", "real"):not_null():default(0)
@@ -16,7 +16,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     check(t.db:has_unique_key("book", { "author_id", "title" }))
   end)
 
-  scenario("values that a type would change are refused, and converted when asked", function(t)
+  scenario("values that a type would change are rejected, or converted on request", function(t)
     t.db:execute("UPDATE author SET country = '033' WHERE id = 2")
     local function to_number(using)
       t.db:alter_table("author", function(table)
@@ -29,7 +29,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     expect(t.db:fetch_all("SELECT id, country FROM author ORDER BY id")):rows "| id | country |\n| 1 | ~ |\n| 2 | 33 |\n| 3 | ~ |"
   end)
 
-  scenario("keys and checks come and go", function(t)
+  scenario("keys and checks are added and dropped", function(t)
     t.db:alter_table("book", function(table)
       table:drop_unique_key { "author_id", "title" }
       table:unique_key { "title", "year" }
@@ -88,7 +88,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     theirs:close()
   end)
 
-  scenario("a trigger runs statements, or refuses", function(t)
+  scenario("a trigger runs statements or rejects the change", function(t)
     local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
     t.db:alter_table("author", function(table) table:add_column("book_count", "integer"):not_null():default(0) end)
     t.db:create_trigger("count_books", {
@@ -105,7 +105,7 @@ group("schema", { template = "shelf", tags = { "schema" } }, function()
     expect_error(function() t.db:create_trigger("x", { on = "book", after = "insrt", run = "SELECT 1" }) end, "did you mean `insert`")
   end)
 
-  scenario("a trigger on a view writes to its tables; temporary ones end with their connection", function(t)
+  scenario("a trigger on a view writes to tables, and temporary triggers end with the connection", function(t)
     t.db:create_view("title", "SELECT title, name FROM book JOIN author ON author.id = author_id", { temporary = true })
     t.db:create_trigger("insert_title", {
       on = "title", instead_of = "insert", temporary = true,

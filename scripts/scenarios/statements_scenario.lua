@@ -1,7 +1,7 @@
 -- Plain SQL: databases, statements, rows, values, errors, transactions.
 group("SQL", { template = "shelf", tags = { "sql" } }, function()
   group("databases", function()
-    scenario("others are opened by path, and closed", function(t)
+    scenario("other databases are opened by path and closed", function(t)
       local path = t.tmp_dir .. "/notes.sqlite"
       local notes = perilune.queue(path)
       notes:execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT)")
@@ -12,13 +12,13 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect_error(function() again:execute("INSERT INTO note VALUES (1, 'x')") end, { kind = "readonly" })
     end)
 
-    scenario("one in memory is private", function(t)
+    scenario("a database in memory is private", function(t)
       local private = perilune.queue()
       private:execute("CREATE TABLE note (id INTEGER PRIMARY KEY)")
       check(not t.db:table_exists("note"))
     end)
 
-    scenario("foreign keys are checked, unless a database is opened without", function(t)
+    scenario("foreign keys are checked unless a database is opened without them", function(t)
       check(t.db:fetch_value("PRAGMA foreign_keys") == 1)
       check(perilune.queue(nil, { foreign_keys = false }):fetch_value("PRAGMA foreign_keys") == 0)
     end)
@@ -32,7 +32,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       check(t.db:execute("UPDATE book SET pages = pages + 1").changed_rows == 3)
     end)
 
-    scenario("arguments are positions or names, and must fit", {
+    scenario("arguments are given by position or name and must match", {
       cases = {
         { name = "positions", sql = "SELECT title FROM book WHERE year > ? AND pages < ?", arguments = { 1850, 400 } },
         { name = "names", sql = "SELECT title FROM book WHERE year > :year AND pages < :pages", arguments = { { year = 1850, pages = 400 } } },
@@ -42,13 +42,13 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect_error(function() t.db:fetch_values(t.case.sql) end)
     end)
 
-    scenario("several in one text are run one after the other", function(t)
+    scenario("several statements in one text run in order", function(t)
       t.db:execute("DELETE FROM book WHERE year < 1850; DELETE FROM author WHERE name = 'Anonymous'")
       expect(t.db.book):count(2)
       expect(t.db.author):count(2)
     end)
 
-    scenario("a statement is prepared once and run often", function(t)
+    scenario("a statement is prepared once and runs often", function(t)
       local insert = t.db:prepare("INSERT INTO author (name, country) VALUES (:name, :country)")
       for name, country in pairs { Plato = "Athens", Hypatia = "Alexandria" } do
         check(insert:execute { name = name, country = country }.changed_rows == 1)
@@ -62,7 +62,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
   end)
 
   group("rows", function()
-    scenario("many rows are gone through one by one, and a loop may be left", function(t)
+    scenario("rows are iterated one by one, and the loop can be left", function(t)
       local titles = {}
       for row in t.db:rows("SELECT title FROM book ORDER BY year") do
         titles[#titles + 1] = row.title
@@ -71,7 +71,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(titles):equals { "Typee", "Moby-Dick" }
     end)
 
-    scenario("a row is a table: by name, by position, in the order of the columns", function(t)
+    scenario("a row can be read by name, by position and in column order", function(t)
       local row = t.db:fetch_one("SELECT id, name, country AS place FROM author WHERE id = 3")
       check(row.name == "Anonymous" and row[2] == "Anonymous")
       check(row.place == nil and row:has("place"))
@@ -81,7 +81,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(names):equals { "id", "name", "place" }
     end)
 
-    scenario("no row is nil, and so is NULL", function(t)
+    scenario("a missing row and NULL are nil", function(t)
       check(t.db:fetch_one("SELECT * FROM author WHERE id = 99") == nil)
       check(t.db:fetch_value("SELECT country FROM author WHERE id = 3") == nil)
     end)
@@ -94,7 +94,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(err.message):contains("titel")
     end)
 
-    scenario("an error of a constraint names its columns and SQLite's code", function(t)
+    scenario("a constraint error names its columns and SQLite's code", function(t)
       local err = expect_error(function()
         t.db:execute("INSERT INTO author (name) VALUES ('Anonymous')")
       end, { kind = "constraint_unique", column = "author.name" })
@@ -103,7 +103,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
   end)
 
   group("transactions", function()
-    scenario("all or nothing, and the error is raised again", function(t)
+    scenario("a failing block undoes everything and raises the error again", function(t)
       local changes = t.changes(function()
         expect_error(function()
           t.db:write(function(db)
@@ -115,7 +115,7 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(changes):is_empty()
     end)
 
-    scenario("a block says itself whether it counts", function(t)
+    scenario("a block can end with a commit or a rollback", function(t)
       t.db:in_transaction(function(db)
         db:execute("DELETE FROM book")
         return "rollback"
@@ -123,13 +123,13 @@ group("SQL", { template = "shelf", tags = { "sql" } }, function()
       expect(t.db.book):count(3)
     end)
 
-    scenario("the handle of a block is dead after it", function(t)
+    scenario("the handle of a block is unusable after the block", function(t)
       local kept
       t.db:read(function(db) kept = db end)
       expect_error(function() kept:fetch_value("SELECT 1") end)
     end)
 
-    scenario("two connections: one reads while the other writes", { database = "file" }, function(t)
+    scenario("one connection reads while another one writes", { database = "file" }, function(t)
       t.db:write(function(db)
         db:execute("DELETE FROM book")
         check(db:fetch_value("SELECT count(*) FROM book") == 0)

@@ -21,7 +21,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     check(math.type(read) == math.type(t.case.value))
   end)
 
-  scenario("bytes are bytes", function(t)
+  scenario("blobs keep their bytes", function(t)
     t.given.thing [[
       | id | data        | text   |
       | 1  | x'00ff10'   | "\x41" |
@@ -38,7 +38,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     check(t.db.thing:fetch_one(3).flag == nil)
   end)
 
-  scenario("dates are compared and calculated with, and stored as text that sorts", function(t)
+  scenario("dates can be compared and calculated with, and are stored as sortable text", function(t)
     local thing = t.db.thing:insert{ at = perilune.date("2026-03-31T18:00:00Z") }
     check(thing.at < perilune.date("2026-04-01"))
     check(thing.at:add{ days = 1 }.month == 4)
@@ -55,7 +55,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     check(t.make.visit().day == t.clock:now():start_of("day"))
   end)
 
-  scenario("the time is the scenario's", function(t)
+  scenario("the current time is the scenario's clock", function(t)
     t.clock:set("2026-03-31T18:00:00Z")
     t.db.thing:insert{ at = perilune.now() }
     expect(t.db.thing):rows "| at |\n| now |"
@@ -63,7 +63,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect.no(t.db.thing):rows "| at |\n| now |"
   end)
 
-  scenario("a column can hold a table, as JSON", function(t)
+  scenario("a column can store a table as JSON", function(t)
     local Thing = perilune.record("thing", { types = { json = "json" } })
     local thing = Thing:insert{ json = { tags = { "a", "b" }, deep = { 1 } } }
     check(t.db:fetch_value("SELECT json FROM thing") == '{"deep":[1],"tags":["a","b"]}')
@@ -73,7 +73,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect(Thing:find(thing.id).json.tags):equals { "a", "b", "c" }
   end)
 
-  scenario("an enum knows its values, and refuses others", function(t)
+  scenario("an enum accepts only its values", function(t)
     local Color = perilune.enum{ "red", "green" }
     local Thing = perilune.record("thing", { types = { color = Color } })
     local thing = Thing:insert{ color = Color.red }
@@ -83,7 +83,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect_error(function() return Thing:find(thing.id).color end, { kind = "conversion" })
   end)
 
-  scenario("a type of one's own converts both ways", function(t)
+  scenario("a custom type converts in both directions", function(t)
     local cents = { from_database = function(v) return v / 100 end, to_database = function(v) return math.tointeger(v * 100) end }
     local Thing = perilune.record("thing", { types = { whole = cents } })
     local thing = Thing:insert{ whole = 12.5 }
@@ -99,7 +99,7 @@ group("values", { database = "empty", tags = { "values" } }, function()
     expect_error(function() t.db:fetch_all("SELECT :a", { b = 1 }) end)
   end)
 
-  scenario("settings of one row have defaults that are stored nowhere", function(t)
+  scenario("settings in one row have defaults that are not stored", function(t)
     t.db:create_table("configuration", function(c)
       c:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
       c:column("theme", "text")

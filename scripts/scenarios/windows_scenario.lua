@@ -1,6 +1,6 @@
 -- Aggregates and windows: values computed over several rows.
 group("windows", { template = "shelf", tags = { "requests" } }, function()
-  scenario("a running total, and the share of each row", function(t)
+  scenario("windows compute running totals and shares", function(t)
     local Book = t.fixtures.models.Book
     local so_far = Book.c.pages:sum():over { partition_by = "author_id", order_by = "year" }
     local all = Book.c.pages:sum():over {}
@@ -12,7 +12,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     ]]
   end)
 
-  scenario("a running total of groups, and the rank of each", function(t)
+  scenario("windows over groups compute running totals and ranks", function(t)
     local Book = t.fixtures.models.Book
     local pages = Book.c.pages:sum()
     local so_far, place = pages:sum():over { order_by = "author_id" }, perilune.rank():over { order_by = pages }
@@ -25,7 +25,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     check(#authors:filter(place:eq(1)):fetch_all() == 1)
   end)
 
-  scenario("ranks, and the rows before and behind", function(t)
+  scenario("windows compute ranks and return neighboring rows", function(t)
     local Book = t.fixtures.models.Book
     local place = perilune.rank():over { order_by = Book.c.pages:desc() }
     local before = Book.c.title:lag(1, "none"):over { order_by = "year" }
@@ -43,7 +43,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     expect(Book:order("year"):select(around:as("most")):fetch_values()):equals { 635, 326, 635 }
   end)
 
-  scenario("the newest book of each author: rows are filtered by a value over a window", function(t)
+  scenario("rows are filtered by a value over a window", function(t)
     local Book = t.fixtures.models.Book
     local place = perilune.row_number():over { partition_by = "author_id", order_by = Book.c.year:desc() }
     local newest = Book:filter(place:eq(1))
@@ -53,7 +53,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     check(newest:update_all { pages = 1 }.changed_rows == 2)
   end)
 
-  scenario("aggregates of some rows, of each value once, in an order", function(t)
+  scenario("aggregates can filter, deduplicate and order their rows", function(t)
     local c = t.fixtures.models.Book.c
     local Book = t.fixtures.models.Book
     local row = Book:select(
@@ -63,7 +63,7 @@ group("windows", { template = "shelf", tags = { "requests" } }, function()
     expect(row):covers { old_pages = 961, authors = 2, titles = "The Plague, Moby-Dick, Typee" }
   end)
 
-  scenario("an invalid window raises at the line that builds it", function(t)
+  scenario("an invalid window is an error at the line that builds it", function(t)
     local Book = t.fixtures.models.Book
     expect_error(function() Book:select(perilune.rank():as("place")) end, "over{")
     expect_error(function() Book.c.pages:sum():over { order = "year" } end, "order_by")

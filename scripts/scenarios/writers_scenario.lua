@@ -15,7 +15,7 @@ local function open(t)
 end
 
 group("several writers", { tags = { "records" } }, function()
-  scenario("with versions no change is lost, in whatever order they are made", function(t)
+  scenario("with versions, concurrent changes are never lost", function(t)
     local mine, theirs = open(t)
     local Item = perilune.record("item", { lock_version = true })
     Item:insert(mine, { id = 1, code = "a", price = 0 })

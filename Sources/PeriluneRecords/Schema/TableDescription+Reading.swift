@@ -17,8 +17,8 @@ extension TableDescription {
         return try row.map { try read($0, sql: nil, in: db) }
     }
 
-    /// Returns the tables and views of the main database by name, except tables created by SQLite and virtual tables. An unusable table has a
-    /// ``flaw``.
+    /// Returns the tables and views of the main database by name, except tables created by SQLite and virtual tables. An unusable table
+    /// has a ``flaw``.
     ///
     /// - Parameter wanted: Limits the result to the table with this name; the case is ignored.
     package static func readAll(in db: Database, named wanted: String? = nil) throws -> [TableDescription] {

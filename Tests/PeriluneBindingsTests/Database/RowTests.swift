@@ -59,7 +59,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `typed reading loses nothing`() async throws {
+    @Test func `a column read as a type keeps its value`() async throws {
         try await script(
             """
             local row = db:fetch_one("SELECT 9223372036854775807 AS i, 1.5 AS f, '12' AS s, 2.0 AS whole, NULL AS none")

@@ -84,7 +84,7 @@ test("a record that was fetched with an association, or assigned before, can get
   equal({ new:insert().customer_id, Invoice:insert_all{ new:copy() and Invoice{ customer = bob } }[1].customer_id }, { 2, 2 })
 end)
 
-test("a changed column counts more than the record that was fetched", function()
+test("a changed column takes precedence over the fetched record", function()
   Invoice:insert{ customer = ada }
   local invoice = Invoice:including_required(Invoice.customer):find(1)
   invoice.customer_id = 2

@@ -46,7 +46,7 @@ test("associations find the same rows as SQL joins", function()
   end
 end)
 
-test("nothing belongs to a fetched record with a NULL key", function()
+test("no rows belong to a fetched record with a NULL key", function()
   local P, C = make{ "TEXT", "NULL", "TEXT", "NULL" }
   local p, c = P:find(1), C:find(1)
   equal({ C:filter{ parent = p }:fetch_count(), P:filter{ children = c }:fetch_count(), p:children():fetch_count() }, { 0, 0, 0 })

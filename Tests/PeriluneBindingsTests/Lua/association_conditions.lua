@@ -68,7 +68,7 @@ test("conditions with the same path must hold for the same row", function()
   equal(ids(Author:filter{ ["books.year"] = 1846 }:filter{ ["books.pages"] = 635 }), { 1 })
 end)
 
-test("no row is repeated, and requests with such conditions can be derived, counted and changed", function()
+test("conditions on associated rows repeat no row, and can be derived, counted and changed", function()
   local found = Author:filter{ ["books.publisher.name"] = "Harper" }
   equal({ found:fetch_count(), #found:fetch_all() }, { 1, 1 })
   equal(Author:including_all(Author.books:filter{ ["publisher.name"] = "Harper" }):order("id"):fetch_all()[1].books[2].id, 2)
@@ -78,7 +78,7 @@ test("no row is repeated, and requests with such conditions can be derived, coun
   equal(Author:aliased("a"):filter{ books = Book:find(3) }:pluck("id"), { 2 })
 end)
 
-test("whether any rows belong to a row", function()
+test("a condition can test whether any rows belong to a row", function()
   equal(ids(Author:filter(Author.books:exists())), { 1, 2 })
   equal(ids(Author:filter(~Author.books:exists())), { 3 })
   equal(ids(Author:filter(~Author.books:is_empty())), { 1, 2 })

@@ -134,7 +134,7 @@ test("texts may contain NUL bytes, quotes and bytes that are not UTF-8", functio
   check(Parent, Child, "1-1 2-2 3-3 4-4 5-5 6-6")
 end)
 
-test("dates and booleans", function()
+test("date and boolean keys match", function()
   local Parent, Child = related("DATETIME", "DATETIME",
     "(1, '2026-03-01 10:00:00.000'), (2, '2026-03-02')",
     "(1, '2026-03-02'), (2, '2026-03-01 10:00:00.000'), (3, '2026-03-01')", "1-2 2-1")
@@ -175,7 +175,7 @@ test("composite keys may have any types", function()
   equal(Child:including_all(Child.parent):find(6).parent, nil)
 end)
 
-test("more keys than SQLite's bound values can be fetched", function()
+test("more keys than SQLite can bind values are fetched in several statements", function()
   local Parent, Child = family("REAL", "REAL")
   db:execute[[WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO parent SELECT i, i + 0.5 FROM n]]

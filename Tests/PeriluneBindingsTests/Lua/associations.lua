@@ -100,7 +100,7 @@ test("prefetches can be nested, filtered, limited, and go through other tables",
   equal(books[1].author.name, "Melville")
 end)
 
-test("an association of a table to itself", function()
+test("an association can lead from a table to itself", function()
   local staff = Employee:including_optional(Employee.boss):order("id"):fetch_all()
   equal(staff[1].boss, nil)
   equal(staff[4].boss.name, "Cy")

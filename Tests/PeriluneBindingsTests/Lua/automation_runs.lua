@@ -163,7 +163,7 @@ test("a run whose process has ended is interrupted and reported to on_failure", 
   remove_all()
 end)
 
-test("an interrupted run is repeated with its trigger if the automation asks for it", function()
+test("an interrupted run is repeated with its trigger on request", function()
   leave_run("a", "running")
   local seen = {}
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun",

@@ -474,7 +474,7 @@ test("only rows that are not deleted prevent an insert", function()
   equal(fails("constraint_unique", Coded.insert, Coded, { code = "a" }).deleted_key, nil)
 end)
 
-test("records that do not know their row update counters by the row", function()
+test("records without known row values update counters by the row", function()
   db:execute [[
     CREATE TABLE shelf (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0); INSERT INTO shelf (id) VALUES (1), (2);
     CREATE TABLE item (id INTEGER PRIMARY KEY, shelf_id INTEGER REFERENCES shelf)]]

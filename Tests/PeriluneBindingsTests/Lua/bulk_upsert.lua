@@ -37,7 +37,7 @@ test("without a target, a conflict with any unique key updates its row, and rows
   equal(#Book:upsert_all({ { isbn = "x2" }, { isbn = "z" } }, { update = "none", returning = "id" }), 1)
 end)
 
-test("fetched records among tables keep to their rows", function()
+test("fetched records among tables update their own rows", function()
   db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER); INSERT INTO coded VALUES ('a', 'a@x', 1), ('b', 'b@x', 2)"
   local Coded = perilune.record "coded"
   local a = Coded:find "a"

@@ -115,7 +115,7 @@ test("JSON columns contain tables", function()
   equal(Item:find(1).settings, nil)
 end)
 
-test("two records do not share the table of a JSON column", function()
+test("records do not share the table of a JSON column", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, settings TEXT)"
   local Item = perilune.record("item", { types = { settings = "json" } })
   Item{ settings = { a = 1 } }:insert()

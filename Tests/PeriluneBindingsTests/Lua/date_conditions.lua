@@ -310,7 +310,7 @@ test("groups and aggregates of dates are compared by their dates", function()
   equal(E:group("id"):having(E.c.day:max():lt(date "2026-03-31")):select("id"):fetch_values(), { 1 })
 end)
 
-test("rows are grouped by their dates, whatever their texts", function()
+test("rows with the same date form one group, even if their texts differ", function()
   local random, pick = random_numbers(22)
   for _ = 1, rounds(20) do
     local E, moments = fill(random, pick, 50)

@@ -194,7 +194,7 @@ test("windows can be written in SQL", function()
   equal(values(perilune.fn.row_number():over("ORDER BY id DESC")), { 4, 3, 2, 1 })
 end)
 
-test("SQL text as an expression", function()
+test("SQL text can be an expression", function()
   equal(ids(perilune.sql("length(name) > ?", 12)), { 1 })
   equal(ids(perilune.sql("length(name) > :least AND born < :most", { least = 11, most = 1905 })), { 1, 3 })
   equal(ids(perilune.sql("length(name) > ?", c.id + 11)), { 1 })

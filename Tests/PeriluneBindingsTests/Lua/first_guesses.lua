@@ -74,7 +74,7 @@ local function guesses(template, lines)
   if #failures > 0 then error(#failures .. " guesses:\n" .. table.concat(failures, "\n"), 0) end
 end
 
-test("first guesses of users of ActiveRecord work, or lead to the right word", function()
+test("first guesses of users of ActiveRecord work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:where{ name = "Ada" }  --! filter
 Customer:where("name = ?", "Ada")  --! filter
@@ -251,7 +251,7 @@ Customer:load(1)  --! fetch_one
 ]==])
 end)
 
-test("first guesses of users of SQLAlchemy, Django and peewee work, or lead to the right word", function()
+test("first guesses of users of SQLAlchemy, Django and peewee work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:filter_by{ name = "Ada" }  --! filter
 Customer:query()  --! Class:filter
@@ -475,7 +475,7 @@ Invoice:total("total")  --> 1550.0
 ]==])
 end)
 
-test("first guesses of everybody in conditions work, or lead to the right word", function()
+test("first guesses of conditions work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:filter("1")  --! filter_key
 Customer:filter("(1)")  --! filter_key
@@ -505,7 +505,7 @@ Customer:filter("550e8400-e29b-41d4-a716-446655440000")  --! filter_key
 ]==])
 end)
 
-test("first guesses of everybody in arguments work, or lead to the right word", function()
+test("first guesses of arguments work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:order("-name")  --! Class.c.name:desc()
 Customer:filter(c.name, "Ada")  --! Class.c.name:eq(value)
@@ -545,7 +545,7 @@ Invoice:update_all("total = 1")  --! perilune.sql
 ]==])
 end)
 
-test("first guesses of everybody in schemas work, or lead to the right word", function()
+test("first guesses of schema definitions work, or their errors name the replacement", function()
   guesses([==[db:create_table("thing", function(t) %s end) return db:schema_sql("thing")]==], [==[
 t:column("a", "string")  --! text
 t:column("a", "varchar(20)")  --> "CREATE TABLE 
@@ -590,7 +590,7 @@ t:id()  --! t:auto_incremented_primary_key
 ]==])
 end)
 
-test("first guesses of users of LuaSQL, lsqlite3 and other drivers work, or lead to the right word", function()
+test("first guesses of users of LuaSQL, lsqlite3 and other drivers work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 db:query("SELECT * FROM customer")  --! db:fetch_all
 db:exec("DELETE FROM line")  --! db:execute
@@ -697,7 +697,7 @@ db.fetch_all("SELECT 1")  --! before the colon
 ]==])
 end)
 
-test("first guesses of users who look for functions of the module work, or lead to the right word", function()
+test("first guesses of module functions work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 perilune.date(2026, 3, 1)  --! perilune.date{ year = 2026
 perilune.date.parse("2026-03-01")  --! perilune.date("2026-03-01")
@@ -786,7 +786,7 @@ perilune.db  --! perilune.database
 ]==])
 end)
 
-test("first guesses of users of GRDB work, or lead to the right word", function()
+test("first guesses of users of GRDB work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:fetchAll()  --! fetch_all
 Customer:fetchAll(db)  --! fetch_all
@@ -873,7 +873,7 @@ db:foreignKeyViolations()  --! foreign_key_violations
 ]==])
 end)
 
-test("first guesses of users of Prisma, Drizzle and Sequelize work, or lead to the right word", function()
+test("first guesses of users of Prisma, Drizzle and Sequelize work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:findMany()  --! filter
 Customer:findMany{ where = { name = "Ada" } }  --! filter
@@ -1008,7 +1008,7 @@ p.settings:json("theme")  --> "settings" ->> '$."theme"'
 ]==])
 end)
 
-test("first guesses of language models work, or lead to the right word", function()
+test("first guesses of language models work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 Customer:select{ name = true }  --! select
 Customer:annotated_with{ n = Customer.invoices:count() }  --! annotated_with
@@ -1032,7 +1032,7 @@ c.name:asc("x")  --! column:asc
 ]==])
 end)
 
-test("first guesses of shapes, texts for options and SQL in texts work, or lead to the right word", function()
+test("first guesses of shapes, option texts and SQL in text work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 db:create_table("a", function(t) t:belongs_to("customer", "cascade") end)  --! on_delete = "cascade"
 db:create_table("a", function(t) t:column("c", "integer"):references("customer", "set null") end)  --! on_delete = "set null"
@@ -1139,7 +1139,7 @@ db:transaction(print)  --! raises an error
 ]==])
 end)
 
-test("first guesses about dates, results and databases as functions work, or lead to the right word", function()
+test("first guesses of dates, results and databases as functions work, or their errors name the replacement", function()
   guesses([==[%s]==], [==[
 "due " .. invoice.due  --> "due 2026-03-31 00:00:00.000"
 invoice.due .. "!"  --> "2026-03-31 00:00:00.000!"
@@ -1159,7 +1159,7 @@ db:fetch_all("SELECT * FROM customer WHERE id IN (?)", { 1, 2 })  --! json_each
 ]==])
 end)
 
-test("first guesses of users of GRDB, ActiveRecord, SQLAlchemy, Django and peewee lead to the right word", function()
+test("errors for first guesses of users of GRDB, ActiveRecord, SQLAlchemy, Django and peewee name the replacement", function()
   guesses([==[%s]==], [==[
 db:scalars("SELECT 1")  --! db:fetch_values
 db:fetch_dict("SELECT 1")  --! db:fetch_all

@@ -13,7 +13,7 @@ test("patterns find rows, the best first", function()
   equal(Doc:matching(perilune.fts5_pattern("sea whale")):fetch_count() >= 1, true)
 end)
 
-test("matches can be highlighted", function()
+test("matches in text can be highlighted", function()
   local row = Doc:matching("whale"):select(Doc.c.body:highlight("[", "]"):as("text")):fetch_one()
   equal(row.text, "the [whale] is a large animal of the sea")
   row = Doc:matching("animal"):select(Doc.c.body:snippet("<", ">", "..", 3):as("text")):fetch_one()

@@ -20,7 +20,7 @@ test("one row of a common table can be included with a record", function()
   equal(#Author:including_required(Author.counts):fetch_all(), 2)
 end)
 
-test("lists of rows", function()
+test("lists of rows of a common table can be included", function()
   local authors = Author:including_all(Author.years:order("year")):order("id"):fetch_all()
   equal({ #authors[1].years, authors[1].years[2].year, #authors[3].years }, { 2, 1851, 0 })
   equal(authors[1]:has_changes(), false)

@@ -222,7 +222,7 @@ test("common tables, unions and pages work with every type of key", function() f
   equal(#B:filter_key{ values[1], values[2] }:fetch_all(), 2)
 end) end)
 
-test("many rows at once", function() for_each_kind(function(values, sql, B, C)
+test("many rows work at once with every type of key", function() for_each_kind(function(values, sql, B, C)
   C:insert_all{ { b_id = values[1] }, { b_id = values[2] } }
   equal(count("c JOIN b ON b.id = b_id"), 5)
   B:upsert_all({ { id = values[1], v = 11 }, { id = values[3], v = 13 } }, { target = "id", update = { "v" } })

@@ -1,6 +1,6 @@
 --- Names that are available to every script.
 
-test("all parts of the library exist", function()
+test("the library has all its parts", function()
   for _, name in ipairs{ "null", "blob", "date", "enum", "value_type", "record", "migrator", "single_row", "now" } do
     if perilune[name] == nil then error("perilune." .. name .. " is missing") end
   end

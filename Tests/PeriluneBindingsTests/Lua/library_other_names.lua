@@ -28,7 +28,7 @@ local function objects()
   return found
 end
 
-test("no name of another library exists here", function()
+test("names listed as foreign do not exist in Perilune", function()
   local existing = {}
   for section, object in pairs(objects()) do
     for list in pairs(other_names.sections[section]) do
@@ -64,19 +64,19 @@ test("an error names the replacement in every spelling of the name", function()
   equal(fails("unknown_column", function() Author:find(1):destroy() end).suggestion, "delete")
 end)
 
-test("a typing error is not taken for a name of another library", function()
+test("a misspelled name is not mistaken for a name of another library", function()
   equal(fails("unknown_method", function() Author:filter_kye(1) end).suggestion, "filter_key")
   equal(fails("unknown_column", function() return Author:find(1).get_nam end).advice, nil)
 end)
 
-test("a missing member of the module is an error", function()
+test("an unknown member of the module is an error", function()
   matches(fails("unknown_member", function() perilune.open("x") end).message, "perilune.queue(path)")
   equal(fails("unknown_member", function() return perilune.recrod end).suggestion, "record")
   equal(rawget(perilune, "recrod"), nil)
   matches(fails("unknown_function", function() perilune.json.stringify{} end).message, "perilune.json.encode(value)")
 end)
 
-test("a word in a name that no list has leads to a replacement", function()
+test("a word in an unlisted name leads to a replacement", function()
   matches(fails("unknown_method", function() Author:firstWhereOrNil() end).message, "use fetch_one()")
   matches(fails("unknown_method", function() db:begin_write_lock() end).message, "db:write(function(db) ... end)")
   matches(fails("unknown_member", function() return perilune.new_uuid_text end).message, "perilune.uuid()")

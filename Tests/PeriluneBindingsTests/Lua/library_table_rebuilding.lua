@@ -391,7 +391,7 @@ test("observations see the converted values", function()
   observation:cancel()
 end)
 
-test("temporary and attached tables", function()
+test("temporary and attached tables can be rebuilt", function()
   db:execute[[CREATE TEMP TABLE t (a TEXT); CREATE INDEX temp.ti ON t (a); INSERT INTO t VALUES ('1');
     CREATE TEMP TRIGGER tt AFTER INSERT ON t BEGIN SELECT 1; END; CREATE TEMP VIEW tv AS SELECT a FROM t]]
   db:alter_table("t", function(t) t:change_column("a", "integer"):not_null() end)
@@ -467,7 +467,7 @@ test("changes that require a new table are refused", function()
   refused("definition", function(t) t:drop_column("title") end, "full-text table `book_text`")
 end)
 
-test("options are checked, and a dry run without changes is empty", function()
+test("options are checked, and a dry run without changes returns no statements", function()
   make_books()
   fails("unknown_option", db.alter_table, db, "book", { dry = true }, print)
   fails("argument", db.alter_table, db, "book", { dry_run = 1 }, print)

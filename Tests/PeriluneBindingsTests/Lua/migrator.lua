@@ -86,7 +86,7 @@ test("an error gives the line in the migration", function()
   equal(err.line, here - 2)
 end)
 
-test("a raised message becomes an object that names the migration", function()
+test("a raised string becomes an error object that names the migration", function()
   local m = perilune.migrator()
   m:register("a", function() error("no way") end)
   local err = fails("runtime", m.migrate, m, db)
@@ -94,7 +94,7 @@ test("a raised message becomes an object that names the migration", function()
   matches(err, ": no way")
 end)
 
-test("a raised table is passed on with the name of the migration", function()
+test("a raised table keeps its fields and gets the name of the migration", function()
   local m, raised = perilune.migrator(), { code = 7 }
   m:register("a", function() error(raised) end)
   local ok, err = pcall(m.migrate, m, db)

@@ -87,7 +87,7 @@ test("a default scope applies to associations in every form unless they are unsc
   equal({ Author:having(Author.siblings:count():eq(1)):fetch_count(), Author:having(Author.siblings:unscoped():is_empty()):fetch_count() }, { 2, 0 })
 end)
 
-test("names are checked", function()
+test("names of requests are checked", function()
   matches(fails("argument", function() function Author.requests:filter() end end), "method of every request")
   fails("argument", function() Author.requests.x = 5 end)
   matches(fails("unknown_method", function() Author:all():form("France") end), "from")

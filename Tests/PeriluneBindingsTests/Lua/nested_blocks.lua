@@ -67,7 +67,7 @@ test("a write inside a read is an error that advises to use write", function()
   end)
 end)
 
-test("in write_without_transaction, read and write begin transactions of their own", function()
+test("in write_without_transaction, read and write begin separate transactions", function()
   each(function(q)
     q:write_without_transaction(function(db)
       equal({ db:write(function(db) add(db, 1) return db:is_inside_transaction() end), db:is_inside_transaction() }, { true, false })
@@ -107,7 +107,7 @@ test("savepoints and transactions commit when their block returns, and return it
   end)
 end)
 
-test("write refuses the word that would not roll back", function()
+test("write refuses a misspelled result that would not roll back", function()
   each(function(q)
     for _, nests in ipairs{ false, true } do
       local function write() q:write(function(db) add(db, 1) return "rollback" end) end

@@ -124,7 +124,7 @@ test("hooks and methods of the classes are called", function()
   equal(log, { "will insert b of 1", "did update c" })
 end)
 
-test("rows of others are not taken away", function()
+test("rows that belong to other records are not moved", function()
   make_classes()
   melville()
   Author:insert{ name = "Camus" }

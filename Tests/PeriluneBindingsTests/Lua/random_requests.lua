@@ -288,7 +288,7 @@ local function check_changes(make)
 end
 
 test("random changes affect the same rows as a naive evaluation", function() check_changes(make_table) end)
-test("random changes affect the right rows if fields have other names than columns", function() check_changes(make_named_table) end)
+test("random changes over renamed fields affect the same rows as a naive evaluation", function() check_changes(make_named_table) end)
 
 local function check_groups(make)
   local Thing, rows = make(25)

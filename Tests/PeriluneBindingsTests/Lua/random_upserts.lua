@@ -116,5 +116,5 @@ local function check(make, count)
   end
 end
 
-test("300 random bulk upserts are right", function() check(make_plain, 300) end)
-test("300 random bulk upserts over renamed fields are right", function() check(make_named, 300) end)
+test("300 random bulk upserts match a naive evaluation", function() check(make_plain, 300) end)
+test("300 random bulk upserts over renamed fields match a naive evaluation", function() check(make_named, 300) end)

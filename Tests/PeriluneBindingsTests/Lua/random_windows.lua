@@ -196,7 +196,7 @@ local function random_condition(Class)
   return Class.c[name]:is_null() | Class.c[name]:ne(value), function(row) return row[name] ~= value end
 end
 
-test("random values over windows are right", function()
+test("random window functions match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -229,7 +229,7 @@ local function group(Thing, column, rows)
   return { is_grouped = true, c = { id = Thing.c.id:min(), a = Thing.c[column], b = perilune.count(), n = Thing.c.n:sum() } }, groups
 end
 
-test("random values over windows of groups, and filters by them, are right", function()
+test("random window functions over groups, and filters by them, match a naive evaluation", function()
   local Thing, rows = make_table("thing", 40)
   db:read(function()
     for number = 1, rounds(300) do
@@ -255,7 +255,7 @@ test("random values over windows of groups, and filters by them, are right", fun
   end)
 end)
 
-test("random filters by windows, before and after other filters, are right", function()
+test("random filters by windows, before and after other filters, match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -270,7 +270,7 @@ test("random filters by windows, before and after other filters, are right", fun
   end)
 end)
 
-test("random values over windows, combined with filters by windows, are right", function()
+test("random window functions combined with filters by windows match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   db:read(function()
     for number = 1, rounds(200) do
@@ -303,7 +303,7 @@ test("random values over windows, combined with filters by windows, are right", 
   end)
 end)
 
-test("random lists of values over windows are right", function()
+test("random lists of window functions match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   for number = 1, rounds(100) do
     local value, evaluate = random_window(Thing)
@@ -314,7 +314,7 @@ test("random lists of values over windows are right", function()
   end
 end)
 
-test("random alternatives are right", function()
+test("random alternatives match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   for _ = 1, rounds(200) do
     local first, first_holds = random_condition(Thing)
@@ -326,7 +326,7 @@ test("random alternatives are right", function()
   end
 end)
 
-test("random joins of every kind are right", function()
+test("random joins of every kind match a naive evaluation", function()
   local Thing, rows = make_table("thing", 12)
   local Other, others = make_table("other", 9)
   for number = 1, rounds(200) do
@@ -361,7 +361,7 @@ test("random joins of every kind are right", function()
   end
 end)
 
-test("random aggregates with an order are right", function()
+test("random aggregates with an order match a naive evaluation", function()
   local Thing, rows = make_table("thing", 25)
   for _ = 1, rounds(200) do
     local condition, holds = random_condition(Thing)

@@ -229,7 +229,7 @@ test("a class may be created before its table, and follows its schema", function
   fails("unknown_table", Author.find, Author, 1)
 end)
 
-test("a record never overwrites a column that it has not seen", function()
+test("a record never overwrites a column that it has not read", function()
   local Author = library()
   Author{ name = "Ada", country = "UK" }:insert()
   local author = Author:find(1)

@@ -26,7 +26,7 @@ local function refused(kind, f, ...)
   return err
 end
 
-test("unknown columns", function()
+test("unknown columns are refused", function()
   local err = refused("unknown_column", Author, { nmae = "x" })
   equal({ err.table, err.name, err.suggestion }, { "author", "nmae", "name" })
   equal(err.message, "no column `nmae` in `author`; did you mean `name`? Available: born, country, id, name")

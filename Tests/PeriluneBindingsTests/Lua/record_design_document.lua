@@ -99,7 +99,7 @@ end)
 
 -- The verbs
 
-test("insert, update, save, delete, exists, refresh", function()
+test("insert, update, save, delete, exists and refresh work on single rows", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }
   equal({ author:exists(db), author:insert(db).id, author:exists(db) }, { false, 1, true })
@@ -151,7 +151,7 @@ end)
 
 -- Changes
 
-test("a record knows its changes", function()
+test("a record reports its changes", function()
   local Author = migrate()
   local author = Author{ name = "Melville" }
   equal(author:has_changes(), true)

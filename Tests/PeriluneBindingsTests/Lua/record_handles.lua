@@ -44,7 +44,7 @@ test("using the handle of an ended block raises an explicit error", function()
   equal(db:fetch_all "SELECT id, name FROM person", { { id = 1, name = "Ada" } })
 end)
 
-test("using a closed database raises an explicit error", function()
+test("a closed database raises an explicit error", function()
   local other = perilune.queue(":memory:")
   other:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)"
   Person:insert(other, { name = "x" })

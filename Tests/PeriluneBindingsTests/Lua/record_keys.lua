@@ -164,7 +164,7 @@ end
 
 local function content() return db:fetch_value "SELECT group_concat(id || name || n) FROM t" end
 
-test("a record whose key was changed writes no other row", function()
+test("a record with a changed key does not write another row", function()
   local T = rows()
   for verb, cure in pairs{
     update = "key = true", save = "key = true", update_changes = "key = true", delete = "delete_one", refresh = "find",

@@ -24,7 +24,7 @@ test("an unfetched column can be cleared after it was written", function()
   equal(stored(), { name = "Ada", email = "ada@example.org" })
 end)
 
-test("update writes such a column again, but no other unfetched column", function()
+test("update writes a cleared column again, but no other unfetched column", function()
   local Person = make_person()
   local part = Person:from_sql("SELECT id, name FROM person"):fetch_one()
   part.age = 40

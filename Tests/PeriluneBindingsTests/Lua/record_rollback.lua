@@ -51,7 +51,7 @@ test("a record can be written again after its deletion was rolled back", functio
   equal(ada:refresh():has_changes(), false)
 end)
 
-test("a write that fails leaves the record unchanged", function()
+test("a failed write leaves the record unchanged", function()
   local Person = make_person()
   local ada = Person{ id = 1, name = "Ada" }:insert()
   local double = Person{ id = 1, name = "Bob" }

@@ -88,7 +88,7 @@ test("requests can be built before the table exists, and run on a given database
   equal(kept:fetch_count(other), 1)
 end)
 
-test("unknown names in such requests are reported when a database is available", function()
+test("unknown names in unbound requests are reported when a database is available", function()
   local other, Later = other_database(), perilune.record "later"
   local wrong = Later:filter{ titel = "x" }
   equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")
@@ -102,7 +102,7 @@ test("unknown names in such requests are reported when a database is available",
   equal(fails("unknown_column", Later.filter, Later, { tite = "x" }).suggestion, "title")
 end)
 
-test("types of the class apply in such requests", function()
+test("types of the class apply in unbound requests", function()
   local other = other_database()
   local Later = perilune.record("later", { types = { title = "json", body = "blob" } })
   other:execute([[INSERT INTO later (title, body) VALUES ('{"a":1}', x'61')]])
@@ -111,7 +111,7 @@ test("types of the class apply in such requests", function()
   fails("conversion", Later.filter, Later, { title = { f = print } })
 end)
 
-test("associations of such records are found in the given database", function()
+test("associations of unbound records are found in the given database", function()
   local other, Later, Part = other_database(), perilune.record "later", perilune.record "part"
   other:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, later_id INTEGER REFERENCES later)"
   other:execute "INSERT INTO later (title) VALUES ('x')"

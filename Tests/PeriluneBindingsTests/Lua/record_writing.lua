@@ -96,7 +96,7 @@ test("refresh rereads the row", function()
   matches(fails("argument", function() Author{ name = "x" }:refresh() end), "no value for the key")
 end)
 
-test("composite keys", function()
+test("records with composite keys can be written", function()
   db:execute("CREATE TABLE enrolment (course INTEGER, student TEXT, grade REAL, PRIMARY KEY (course, student))")
   local Enrolment = perilune.record("enrolment")
   local one = Enrolment{ course = 1, student = "ann", grade = 1.5 }:insert()

@@ -47,7 +47,7 @@ test("a filter takes several conditions, of which all must hold", function()
   matches(fails("argument", function() Author:filter(c.age:gt(1), nil) end), "argument 2")
 end)
 
-test("a condition in the form of another library leads to its form here", function()
+test("a condition in the form of another library is an error that shows Perilune's form", function()
   for wanted, condition in pairs{
     ["Class.c.age:gt(value)"] = { age__gt = 1 }, ["Class.c.age:ge(value)"] = { age = { gte = 1 } }, ["Class.c.age:lt(value)"] = { age = { "<", 1 } },
     ["Class.c.name:contains(value)"] = { name__contains = "x" }, ["Class.c.name:like(value)"] = { name = { "like", "x%" } },
@@ -59,7 +59,7 @@ test("a condition in the form of another library leads to its form here", functi
   matches(fails("argument", function() Author:filter("name =", "x") end), "no placeholder")
 end)
 
-test("columns in place of a database, a key or options lead to filter and update_changes", function()
+test("columns instead of a database, a key or options are errors that suggest filter and update_changes", function()
   local request, record = Author:order("name"), Author:insert{ name = "x" }
   for _, method in ipairs{ "fetch_all", "fetch_one", "fetch_count", "exists", "is_empty", "rows" } do
     matches(fails("argument", request[method], request, { name = "x" }), "use filter{ column = value }:")

@@ -12,7 +12,7 @@ local c, null = Author.c, perilune.null
 
 local function ids(request) return request:select("id"):fetch_values() end
 
-test("tables of conditions", function()
+test("rows are filtered by tables of conditions", function()
   equal(ids(Author:filter{ country = "France" }:order("id")), { 2, 4 })
   equal(ids(Author:filter{ country = "France", born = 1871 }), { 4 })
   equal(ids(Author:filter{ country = null }), { 3 })
@@ -31,7 +31,7 @@ test("the SQL of a table of conditions is always the same", function()
   equal({ select(2, first:sql()) }, { select(2, second:sql()) })
 end)
 
-test("SQL text with arguments", function()
+test("rows are filtered by SQL text with arguments", function()
   equal(ids(Author:filter("length(name) > ? AND born < ?", 6, 1900)), { 1 })
   equal(ids(Author:filter("born BETWEEN :low AND :high", { low = 1900, high = 1913 }):order("id")), { 2, 3 })
   equal(ids(Author:filter("country = 'US' OR 1"):filter{ id = 2 }), { 2 })
@@ -104,7 +104,7 @@ test("a request fetches records", function()
   equal(Author:filter{ country = "USA" }:fetch_count(), 1)
 end)
 
-test("selected columns", function()
+test("selected columns are returned as rows", function()
   local row = Author:select("id", c.name:upper():as("shout"), c.born:gt(1900):as("modern")):filter_key(2):fetch_one()
   equal({ row.id, row.shout, row.modern }, { 2, "CAMUS", true })
   equal(Author:select("country"):distinct():order("country"):fetch_optional_values(), { null, "France", "US" })
@@ -195,7 +195,7 @@ test("the name of a selected column need not be an identifier", function()
   equal(ids(Author:order("born - 1900 DESC, id")), { 2, 3, 4, 1 })
 end)
 
-test("union, intersect, except", function()
+test("requests are combined by union, intersect and except", function()
   local french, old = Author:filter{ country = "France" }, Author:filter(c.born:lt(1900))
   equal(ids(french:union(old):order("id")), { 1, 2, 4 })
   equal(french:union_all(old):fetch_count(), 4)

@@ -57,7 +57,7 @@ test("records have the row id as their key if the class asks for it", function()
   equal({ Odd:find(1).oid, Odd:filter{ rowid = "x" }:fetch_one().oid }, { 1, 1 })
 end)
 
-test("requests return such records, and selected columns without the row id", function()
+test("requests return records with the row id, and selected columns without it", function()
   log_table()
   local Log = perilune.record("log", { primary_key = "rowid" })
   local record = Log:filter{ text = "b" }:fetch_one()
@@ -82,7 +82,7 @@ test("requests return such records, and selected columns without the row id", fu
   fails("record_not_found", Log.find, Log, 1)
 end)
 
-test("associations can lead to such records", function()
+test("associations can lead to records with the row id", function()
   log_table()
   db:execute "UPDATE log SET parent = 1 WHERE rowid > 1"
   local Log = perilune.record("log", { primary_key = "rowid" })

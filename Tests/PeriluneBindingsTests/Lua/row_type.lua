@@ -16,7 +16,7 @@ end
 
 local rome, oslo = { title = "Rome", coordinate = { 41.9, 12.5 } }, { title = "Oslo", coordinate = { 59.9, 10.8 } }
 
-test("values can be made from all rows, one row, or row by row of any SQL", function()
+test("values can be made from all rows of any SQL, from one row, or row by row", function()
   local Point = make_point()
   equal(Point:fetch_all(db, "SELECT * FROM place ORDER BY id"), { rome, oslo })
   equal(Point:fetch_all("SELECT * FROM place WHERE id = ?", 2), { oslo })

@@ -38,7 +38,7 @@ local function first_time(text)
   return os.date("*t", math.floor(handle[1]:next_time().unix))
 end
 
-test("a week may end with a Sunday", function()
+test("a range of weekdays may end on Sunday", function()
   local parts = first_time("0 12 * * sun-sun")
   equal({ parts.wday, parts.hour }, { 1, 12 })
   equal(first_time("0 12 * December Sunday").month, 12)
@@ -129,7 +129,7 @@ test("a moment can be cancelled", function()
   equal(count, 0)
 end)
 
-test("schedules and moments lead to each other", function()
+test("errors of schedules and moments suggest each other", function()
   matches(fails("argument", perilune.at, "0 9 * * mon-fri", print), 'use perilune.schedule("0 9 * * mon-fri", f)')
   matches(fails("argument", perilune.at, "@daily", print), 'use perilune.schedule("@daily", f)')
   matches(fails("argument", perilune.schedule, perilune.now(), print), "use perilune.at(date, f)")

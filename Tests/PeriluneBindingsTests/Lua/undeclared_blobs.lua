@@ -106,7 +106,7 @@ test("blobs can be used in conditions and keys", function()
   equal(db:fetch_value "SELECT count(*) FROM k", 1)
 end)
 
-test("associations with such keys match SQL joins", function()
+test("associations with BLOB keys match SQL joins", function()
   db:execute "CREATE TABLE p (id PRIMARY KEY, t TEXT UNIQUE); CREATE TABLE c (n INTEGER PRIMARY KEY, p_id, t TEXT)"
   local values = { "'a'", "x'61'", "1", "1.5", "'1'", "x'31'", "x''", "''" }
   for index, value in ipairs(values) do

@@ -81,7 +81,7 @@ test("without a target, a conflict with any unique key updates its row", functio
   equal(fails("constraint_unique", Player.upsert, Player, { id = 8, email = "new@x" }).columns, { "email" })
 end)
 
-test("partial indexes and indexes on expressions are met without a target, too", function()
+test("partial indexes and indexes on expressions cause conflicts without a target, too", function()
   db:execute [[
     CREATE TABLE slot (room TEXT, name TEXT, is_open BOOLEAN);
     CREATE UNIQUE INDEX slot_open ON slot (room) WHERE is_open;
@@ -94,7 +94,7 @@ test("partial indexes and indexes on expressions are met without a target, too",
   equal(rows "SELECT room || ' ' || ifnull(name, '-') FROM slot ORDER BY 1", { "b -", "b TWO" })
 end)
 
-test("an expression as target is refused, with the way to meet its index", function()
+test("an expression as target is refused with advice", function()
   db:execute [[
     CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, "size (cm)" INTEGER UNIQUE);
     CREATE UNIQUE INDEX person_name ON person (lower(name))]]
@@ -112,7 +112,7 @@ test("an expression as target is refused, with the way to meet its index", funct
   equal(Person:upsert({ ["size (cm)"] = 180 }, { target = "size (cm)" }).id, 2)
 end)
 
-test("a record that was fetched or inserted keeps to its row", function()
+test("an upsert of a fetched or inserted record updates its own row", function()
   db:execute "CREATE TABLE coded (code TEXT PRIMARY KEY, email TEXT UNIQUE, n INTEGER)"
   local Coded = perilune.record "coded"
   local a, b = Coded{ code = "a", email = "a@x", n = 1 }:insert(), Coded{ code = "b", email = "b@x", n = 2 }:insert()
@@ -129,7 +129,7 @@ test("a record that was fetched or inserted keeps to its row", function()
   equal(rows "SELECT code, email, n FROM coded", { "b b@x 3" })
 end)
 
-test("classes that must find the conflicting row first name what they need", function()
+test("classes that must find the conflicting row report the columns that they need", function()
   db:execute [[
     CREATE TABLE shelf (id INTEGER PRIMARY KEY, item_count INTEGER DEFAULT 0);
     INSERT INTO shelf (id) VALUES (1), (2);
@@ -179,7 +179,7 @@ test("the update can be empty", function()
   equal(Player:find(7).name, "Ann")
 end)
 
-test("columns can get other values on update", function()
+test("columns can be set to other values by the update", function()
   local Player = make_player()
   Player{ id = 7, name = "Ann", score = 1 }:insert()
   local player = Player{ id = 7, name = "Bea", score = 5 }

@@ -64,7 +64,7 @@ import Testing
         #expect(try Self.runs(in: folder).dropFirst() == ["interrupted,its process ended,1,1"])
     }
 
-    @Test func `a run whose service was killed is repeated if the automation asks for it`() throws {
+    @Test func `a run whose service was killed is repeated on request`() throws {
         let folder = try Self.killed("interrupted = 'rerun',")
         let process = try Self.start(in: folder)
         #expect(try process.readLine() == "began")
@@ -76,7 +76,7 @@ import Testing
         #expect(steps.output.split(whereSeparator: \.isNewline).dropFirst() == ["one of change", "one of change", "two"])
     }
 
-    @Test func `a run that the end of its service interrupts is repeated by the next service if the automation asks for it`()
+    @Test func `a run interrupted by the end of its service is repeated by the next service on request`()
         throws
     {
         let folder = try TestFolder(["a.lua": Self.file("interrupted = 'rerun',")])

@@ -16,7 +16,7 @@ import Testing
         return folder
     }
 
-    @Test func `an hour on the music shop`() throws {
+    @Test func `a session with the music shop works from the first look to an applied change`() throws {
         let folder = try Self.makeFolder()
         let console = try ConsoleProcess(["music.sqlite"], prompt: "music.sqlite> ", in: folder, columns: 100)
 

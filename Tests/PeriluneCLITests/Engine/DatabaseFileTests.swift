@@ -34,7 +34,7 @@ import Testing
         "CREATE TABLE t (a)", "CREATE VIEW v AS SELECT 1",
         "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY); INSERT INTO grdb_migrations VALUES ('01')",
     ])
-    func `a database that was filled in the meantime is kept`(sql: String) throws {
+    func `a database that another process has filled is kept`(sql: String) throws {
         let pool = try open()
         try pool.write { try $0.execute(sql: sql) }
         try pool.close()

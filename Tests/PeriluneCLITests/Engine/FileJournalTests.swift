@@ -90,7 +90,7 @@ import Testing
         #expect(try folder.perilune("run", "-e", script, "--database", "x.sqlite").output == "delete\t1\ndelete\t1\n")
     }
 
-    @Test func `doctor names what commits wait for, and what a power cut can undo`() throws {
+    @Test func `doctor explains the durability of commits and the effect of a power cut`() throws {
         let folder = try TestFolder()
         _ = try folder.perilune("run", "-e", Self.table, "--database", "x.sqlite")
         var result = try folder.perilune("doctor", "--database", "x.sqlite").output

@@ -260,7 +260,7 @@ struct DateTimeTests {
         #expect(before.weekday == 3)
     }
 
-    @Test func `every day of the range follows the previous one`() throws {
+    @Test func `consecutive days in the whole range are one day apart`() throws {
         var expected = CivilDay(year: -4713, month: 11, day: 24)
         let first = Int(floorDivide(DateTime.earliest.microsecondsSince1970, by: 86_400_000_000).quotient)
         for days in first...2_932_896 {

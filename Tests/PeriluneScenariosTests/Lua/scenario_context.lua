@@ -122,7 +122,7 @@ test("the seed and the private folder come from the run", function()
   passes("check(t.seed == 7)\ncheck(t.tmp_dir == '/x')\ncheck(t.case == nil)", { tmp_dir = function() return "/x" end }, { seed = 7 })
 end)
 
-test("features that the runner lacks are reported as missing", function()
+test("functions missing in the runner are reported", function()
   matches(failure("t.run('x.lua')").message, "`run_script` is not available")
 end)
 

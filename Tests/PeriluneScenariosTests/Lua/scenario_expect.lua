@@ -288,7 +288,7 @@ test("matchers refuse arguments that they would ignore", function()
   matches(err.message, "is_empty: takes no arguments, got the integer 0 as argument 1")
 end)
 
-test("names of other test libraries lead to the matcher", function()
+test("matcher names of other test libraries suggest the matcher to use", function()
   language()
   for code, wanted in pairs{
     ["expect(1):to_equal(1)"] = "expect(value):equals(other)", ["expect(1):toBe(1)"] = "expect(value):equals(other)",

@@ -181,7 +181,7 @@ test("in any order, rows are assigned so that each name has one value", function
     { "  a", "  7", "! 8     a: expected @x (7)" })
 end)
 
-test("now is the time of the clock", function()
+test("a cell with `now` is the time of the clock", function()
   passes([=[
     local now = perilune.now()
     perilune.now = function() return now end

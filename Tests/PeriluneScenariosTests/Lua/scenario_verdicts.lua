@@ -96,7 +96,7 @@ test("the number of calls of a stub can be checked", function()
   equal(stubbed(":once()", 3).failures[1].details, { "expected 1 time, got 3 times", "called at x.lua:1", "called at x.lua:2", "called at x.lua:3" })
 end)
 
-test("each stub of a chain has its own count, and an uncalled one is reported", function()
+test("each stub of a chain has a separate count, and an uncalled stub is reported", function()
   local host = effects_host()
   host.called("mail", "send")
   local result = run("t.effects.mail:stub('send', 1):once():stub('fetch', 2):once():stub('list', 3)\nt.effects.mail:stub('send', 2)", host)

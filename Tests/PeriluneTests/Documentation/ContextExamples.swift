@@ -73,7 +73,7 @@ extension DependencyContainer {
         // end
     }
 
-    @Test func `dependencies of one's own`() async throws {
+    @Test func `a program can define dependencies`() async throws {
         try await DependencyContainer.mailer.send("Verne", "discarded")
         let outbox = Outbox()
         try await DependencyContainer.with { $0.mailer = outbox.mailer } operation: {

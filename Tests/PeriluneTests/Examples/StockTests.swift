@@ -48,7 +48,7 @@ enum StockExample {
         .defaultDatabase(migrations: Warehouse.migrations),
         .script(file: "\(folder)/stock.lua"))
     struct WarehouseTests {
-        @Test func `a delivery takes from the stock`() async throws {
+        @Test func `a delivery reduces the stock`() async throws {
             let database = try await DependencyContainer.defaultDatabase
             try await Warehouse(database: database).deliver("tea", 3)
             try await ScriptHost().run(source: """
@@ -59,7 +59,7 @@ enum StockExample {
                 """)
         }
 
-        @Test func `nothing is delivered that does not exist`() async throws {
+        @Test func `a delivery of missing goods is refused`() async throws {
             let database = try await DependencyContainer.defaultDatabase
             let warehouse = Warehouse(database: database)
             await #expect(throws: DatabaseError.self) {
