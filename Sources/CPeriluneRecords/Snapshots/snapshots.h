@@ -44,7 +44,7 @@ static inline size_t prec_most_packed(int count) {
 
 /* MARK: - Packing */
 
-/* The state of packing the values of a record. */
+/* The position in a chunk at which the next value of a record is packed. */
 typedef struct {
     prec_chunk *chunk;
     char *next;

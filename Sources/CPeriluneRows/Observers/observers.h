@@ -47,7 +47,8 @@ enum { PDB_ON_CHANGE = 1, PDB_WILL_COMMIT, PDB_DID_COMMIT, PDB_DID_ROLLBACK };
 typedef struct pdb_observer pdb_observer;
 typedef struct pdb_notification_queue pdb_notification_queue;
 
-/* An observer, shared by the observer set and by the value that scripts hold. The user values of that value are its functions. */
+/* An observer, shared by the observer set and by the value that scripts hold. The script's value has the functions as user
+** values. */
 struct pdb_observer {
     pdb_observer *next;
     _Atomic(int) owners;

@@ -43,7 +43,7 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-/* Keeps a copy of a change. Without memory the run has ended, or SQLite fails at once. */
+/* Keeps a copy of a change. Does nothing without memory: then the run is about to end, or SQLite fails, too. */
 static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
     if (!PSQL_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
     observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);

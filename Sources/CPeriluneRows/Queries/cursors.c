@@ -6,7 +6,7 @@ static const char metatable_key; /* a registry key */
 /*
 ** Outside of blocks, entering the queue of the connection takes as long as fetching a dozen rows. Therefore an autocommit cursor
 ** fetches rows ahead, in portions: of one row at first, then of twice as many each time. A portion ends early if its rows are
-** large or took SQLite long. Scripts see little of this:
+** large or took SQLite long. Scripts can observe this only in these cases:
 ** - From the first change on the same connection on, rows are fetched one at a time. Only the rows that were fetched before do not
 **   show that change, which SQLite leaves undefined in any case.
 ** - While the database has SQL functions of the script, rows are fetched one at a time, so that calls keep their order.

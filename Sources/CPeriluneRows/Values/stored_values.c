@@ -19,7 +19,8 @@ enum { LONGEST_NUMBER = 400 };
 
 static bool is_affinity(const char *affinity, const char *name) { return strcmp(affinity, name) == 0; }
 
-/* Whether a float is stored as an integer where the affinity asks for it. SQLite leaves out the least and the greatest integer. */
+/* Returns whether a column with numeric affinity stores a float as an integer. SQLite does not do so for the least and the greatest
+** integer. */
 static bool is_whole(lua_Number number, lua_Integer *integer) {
     if (!(number > -9223372036854775808.0 && number < 9223372036854775808.0)) return false;
     *integer = (lua_Integer)number;

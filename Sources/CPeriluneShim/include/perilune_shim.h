@@ -203,7 +203,8 @@ void plua_end_watch(plua_context *context);
 /* Interrupts a cancelled run. Any thread may call it. Does nothing if no run is watched. */
 void plua_wake(plua_context *context);
 
-/* Watches the runs of a state without limits too, so that they can be cancelled, and replaces SIGURG by this signal. Returns 0, or an errno. */
+/* Watches runs even if they have no limits, so that they can be cancelled, and uses this signal instead of SIGURG. Returns 0, or an
+** errno. */
 int plua_listen(plua_context *context, int signal_number);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

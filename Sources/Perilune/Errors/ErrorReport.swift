@@ -42,7 +42,7 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var sqlOffset: Int?
     /// The bound values as text. Set only on request, because the values may be secret.
     package var arguments: [String] = []
-    /// A suggestion how to fix the error, if known.
+    /// A suggestion for fixing the error, if known.
     public package(set) var help: String?
     /// The existing names that are similar to an unknown name.
     public package(set) var suggestions: [String] = []

@@ -79,7 +79,7 @@ extension RequestBinding {
                 .userdata(try call.binding.derivables.make(.request(body(call).request)))
             }
         }
-        // (name, request with the columns, or column names)
+        // (name, names of the columns, or a request with these columns)
         try define("declare_common_table") { call in
             if case .table = call.value(2) { return try CommonTable(call.string(1), columns: call.strings(2)) }
             return try CommonTable(call.string(1), like: call.derivable(2).request)

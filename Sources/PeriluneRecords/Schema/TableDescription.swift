@@ -35,7 +35,7 @@ package struct TableDescription: Equatable {
         package let name: String
         /// The columns; `nil` for an expression.
         package let columns: [String?]
-        /// The collation of each column; empty for an index that is only planned.
+        /// The collation of each column; empty for an index that does not exist yet.
         package let collations: [String]
         package let isUnique: Bool
         package let isPartial: Bool

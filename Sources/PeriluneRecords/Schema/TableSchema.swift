@@ -133,7 +133,7 @@ package final class TableSchema: Sendable {
         positions.position(of: name) ?? rowIDPosition(name)
     }
 
-    /// Returns the position of a column, in any case. Allocates nothing.
+    /// Returns the position of a column, in any case, without allocating memory.
     package func column(named name: UnsafeBufferPointer<UInt8>) -> Int? {
         positions.position(of: name) ?? rowIDPosition(String(decoding: name.prefix(8), as: UTF8.self))
     }

@@ -21,7 +21,7 @@ public struct CrashSummary: Codable, Sendable {
     public struct Trial: Codable, Sendable {
         /// The numbers of the points at which processes ended.
         public var numbers: [Int]
-        /// The points at which processes ended, as this run reached them.
+        /// The points at which processes ended, in the order in which this run reached them.
         public var points: [CrashPoint]
         /// Whether the run met all expectations.
         public var hasPassed: Bool

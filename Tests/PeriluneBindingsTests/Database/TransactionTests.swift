@@ -69,7 +69,7 @@ import PeriluneLuaFileTools
             """)
     }
 
-    @Test func `outside a transaction block, an open transaction is rolled back and an error`() async throws {
+    @Test func `outside a transaction block, an open transaction is rolled back and reported as an error`() async throws {
         try await script(
             setup + """
                 for _, sql in ipairs{ "BEGIN", "SAVEPOINT x", "begin immediate", " /* */ BEGIN EXCLUSIVE", "SELECT 1; BEGIN" } do

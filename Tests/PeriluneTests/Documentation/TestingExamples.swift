@@ -70,7 +70,7 @@ enum TestingExamples {
             #expect(random.next() == seeded.next())
         }
 
-        @Test func `stand-ins`() async throws {
+        @Test func `stand-ins replace functions of a program`() async throws {
             // example
             let mail = CallRecorder()
             let host = try await ScriptHost.forTest(migrations: schema)

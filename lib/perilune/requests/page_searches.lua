@@ -22,7 +22,7 @@ local page_searches = {}
 
 local function both(left, right) return left and left & right or right end
 
---- Returns the conditions for rows after a value in one term, the nearest rows first.
+--- Returns conditions that together find the rows after a value in the order of one term; the first finds the nearest rows.
 local function behind(term, value)
   local column, nulls_first = term.column, page_orders.has_nulls_first(term)
   if value == null then return { nulls_first and column:is_not_null() or nil } end

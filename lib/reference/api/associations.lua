@@ -40,8 +40,8 @@ local Class = {}
 ---@access any
 function Class:belongs_to(target, options) end
 
----Makes an association: at most one row of the other class has a foreign key to each row. If the keys allow several, it is the first by the
----order of the association, then by the key.
+---Makes an association to the one row of the other class that refers to this row. If several rows can refer to it, the association returns
+---the first one in the order of the association, then by the key.
 ---```lua
 ---Author.debut = Author:has_one(Book)
 ---print(Author:including_optional(Author.debut):find(1).debut.title)

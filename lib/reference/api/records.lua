@@ -65,7 +65,7 @@ function perilune.record(table_name, options) end
 
 ---Options of `upsert` and `upsert_all`.
 ---@class perilune.upsert_options
----@field target? string|string[] the columns of the unique key to check; by default any unique key, including partial indexes and indexes on expressions such as `lower(name)`, which `target` cannot name. A record that was fetched or inserted is written to its own row: its primary key decides.
+---@field target? string|string[] the columns of the unique key to check; by default any unique key, including partial indexes and indexes on expressions such as `lower(name)`, which `target` cannot name. A record that was fetched or inserted always updates its own row.
 ---@field target_where? string|perilune.expression the condition of the partial index on the columns of `target`
 ---@field update? "all"|"none"|table the columns to overwrite with the record, and values or expressions by column; `"all"` by default. In SQL, `excluded` is the row that could not be inserted: `{ stock = perilune.sql("stock + excluded.stock") }`.
 ---@field except? string|string[] columns to keep
@@ -521,7 +521,7 @@ function record:history(db) end
 ---@return perilune.record
 function record:restore(db) end
 
----Deletes the row of a class with `soft_delete` for good, which `delete` would only mark.
+---Deletes the row even if the class has `soft_delete`, in which case `delete` only marks it.
 ---```lua
 ---db:execute("ALTER TABLE tag ADD COLUMN deleted_at DATETIME")
 ---local Kept = perilune.record("tag", { soft_delete = true })

@@ -217,7 +217,8 @@ function request:aliased(name) end
 ---For requests of one class that differ only in their conditions and orders, `request | other` selects the rows of either with a single
 ---condition. It raises an error for others, such as those with a limit, joins or groups.
 ---```lua
----print((Book:filter("year < 1850") | Book:filter("year > 1870")):fetch_count())
+---local old, recent = Book:filter("year < 1850"), Book:filter("year > 1870")
+---print((old | recent):fetch_count())
 -----> 2
 ---print(
 ---  Book:filter{ author_id = 1 }

@@ -222,7 +222,7 @@ function db:create_fts5(name, options) end
 ---@field temporary? boolean
 ---@field if_not_exists? boolean
 
----Removes the triggers that synchronize a full-text table: one that was dropped, or that should no longer change.
+---Removes the triggers that synchronize a full-text table, after the table was dropped or if it must not change any more.
 ---```lua
 ---db:create_fts5("book_text", {
 ---  synchronize_with = "book",

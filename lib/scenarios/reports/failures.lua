@@ -34,8 +34,8 @@ function scenario_failures.places(text)
   return list
 end
 
---- Returns the places in a traceback, outermost first. Leaves out a place if the function that is called there begins on the same
--- line, like the place of a step in the body of its scenario.
+--- Returns the places in a traceback, outermost first. Omits a place that calls a function defined on the same line, such as
+-- a step in the body of its scenario.
 function scenario_failures.way(text)
   local list, inner = {}, nil
   for _, frame in ipairs(frames_in(text)) do
