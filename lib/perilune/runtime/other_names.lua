@@ -392,6 +392,10 @@ sections.database = {
   ["fetch_dict fetch_dicts fetch_assoc fetch_hash fetchall_dict"] = "use db:fetch_all(sql, ...), whose rows have their columns as fields",
   ["create_model generate_model"] = "use db:create_table(name, function(t) ... end), then perilune.record(name)",
   ["make_snapshot create_snapshot take_snapshot"] = "use db:snapshot()",
+  ["progress_handler set_progress_handler"] = "a limit ends long statements: perilune run --timeout 2s; db:interrupt() ends the running one",
+  ["deserialize"] = "use perilune.deserialize(bytes), which returns another database",
+  ["readonly is_readonly set_readonly"] = "use the option `readonly` of perilune.queue or perilune.pool",
+  ["close_vm"] = "use statement:close() for each prepared statement",
   ["release_memory shrink_memory free_memory"] = "use db:execute(\"PRAGMA shrink_memory\")",
   ["exec run do_ perform sql exec_sql run_sql execute_sql executemany execute_batch exec_many executescript exec_script execute_script execute_update "
     .. "exec_driver_sql write_sql batch statement command"] =
@@ -497,14 +501,14 @@ sections.database = {
 
 sections.statement = {
   ["step next"] = "use statement:rows(...), or statement:fetch_one(...)",
-  ["bind bind_values bind_names bind_all bind_param bindparam set"] = "pass values as arguments: statement:execute(...), statement:fetch_all(...)",
+  ["bind bind_values bind_names bind_blob bind_all bind_param bindparam set"] = "pass values as arguments: statement:execute(...), statement:fetch_all(...)",
   ["reset clear_bindings clear"] = "statements reset themselves; pass new values as arguments",
   ["finalize release dispose"] = "use statement:close()",
   ["nrows each iter iterate"] = "use statement:rows(...)", ["irows urows"] = "use statement:tuples(...)",
   ["query all get_all fetchall list select fetch"] = "use statement:fetch_all(...)", ["run exec"] = "use statement:execute(...)",
-  ["get first one fetchone single get_row get_values get_named_values row"] = "use statement:fetch_one(...)",
-  ["scalar get_value value pluck"] = "use statement:fetch_value(...)",
-  ["names get_names column_names get_name column_count get_types"] = "use statement:columns()",
+  ["get first one fetchone single get_row get_values get_named_values get_uvalues row"] = "use statement:fetch_one(...)",
+  ["scalar get_value get_uvalue value pluck"] = "use statement:fetch_value(...)",
+  ["names get_names get_unames column_names get_name column_count get_types get_utypes get_type get_named_types"] = "use statement:columns()",
   ["parameter_count bind_parameter_count bind_parameter_name params"] = "use statement:parameters()",
   ["last_insert_rowid changes"] = "use statement:execute(...).inserted_rowid, or .changed_rows",
   ["readonly"] = "use statement:is_readonly()", ["isopen"] = "statement:sql() raises if the statement is closed", ["text source"] = "use statement:sql()",
