@@ -52,13 +52,7 @@ extension ScriptHost {
 
     private func syntaxFault(in text: [UInt8], named name: String) async throws -> ScriptCheck.Finding? {
         do {
-            if let worker {
-                // Compiled and never called.
-                let values = try await request(.compile, [.string(text), .text(name)], of: worker)
-                guard let value = values.first, value != .nil else { return nil }
-                throw LuaError(value)
-            }
-            _ = try state.load(LuaString(text), named: name)
+            try await backend.compile(text, named: name, in: self)
             return nil
         } catch let error as LuaError where error.code == .syntax || error.code == .memory && error.line == nil {
             return ScriptCheck.Finding(kind: .syntax, message: error.message, line: error.line, suggestion: nil)

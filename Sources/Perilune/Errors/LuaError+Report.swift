@@ -16,7 +16,7 @@ extension ScriptHost {
     func explained(_ error: LuaError) -> LuaError {
         if let hints = error.hints {
             // Another process does not know the modules of the program.
-            guard worker != nil, hints.help == nil, let found = helpFromCheck(error) else { return error }
+            guard !backend.usesHostState, hints.help == nil, let found = helpFromCheck(error) else { return error }
             var error = error
             error.hints = LuaErrorHints(
                 file: hints.file, sourceLine: hints.sourceLine, help: found.help, suggestions: found.suggestions)

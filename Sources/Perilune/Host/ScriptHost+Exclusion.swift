@@ -38,7 +38,7 @@ extension ScriptHost {
     /// Must not be called by a function that a script of the host waits for.
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        cancelRuns()
+        control.cancel()
         // Uses a task that is not cancelled, so that it gets the host in any case.
         await Task {
             guard await lock.acquire() else { return }
@@ -47,17 +47,11 @@ extension ScriptHost {
         }.value
     }
 
-    private nonisolated func cancelRuns() {
-        if let worker { worker.cancel() } else { cancellation.cancelRuns() }
-    }
-
     private func endForGood() async {
-        if worker == nil { loop.endAll() }
+        backend.close(in: self)
         cancellation.cancelRuns()
         automationClaim = nil
-        isolatedModules = [:]
         modules.removeAll()
-        worker?.close()
         state.close()
         if !sharesReporter { runReporter.end() }
     }

@@ -7,7 +7,7 @@ internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
 
-/// A host whose scripts run in a separate process: it sends requests and answers the scripts' questions.
+/// A host whose scripts run in a separate process.
 extension ScriptHost {
     /// Creates a host and starts the process of its scripts.
     init(
@@ -42,206 +42,24 @@ extension ScriptHost {
         own.limits = .none
         own.diskQuota = nil
         // Not used by scripts, whose default database is open in their process.
-        try self.init(own, database: DatabaseQueue(), environment: environment, worker: worker)
-        runTimeLimit = configuration.limits.time
-        isolatedTrace = trace
-        foreignCommits = database.writer.map { ForeignCommits($0) }
-    }
-
-    /// Sends a request, and answers the scripts' questions until it ends.
-    func request(_ message: HostMessage, _ values: [WireValue], of worker: WorkerConnection) async throws -> [WireValue] {
-        let pending = PendingRequest()
-        let number = try worker.begin(message, values, pending)
-        defer { worker.forget(number) }
-        let watch = timeLimit(of: message).map { limit in
-            worker.watch(number, limit: limit, LuaError(.timeout, "the script ran longer than its limit of \(limit)"))
-        }
-        defer { watch?.cancel() }
-        return try await withTaskCancellationHandler {
-            // After each wait, a task without a preferred executor continues on the shared threads, which wakes two more threads.
-            try await withTaskExecutorPreference(thread.preference) {
-                while true {
-                    switch await pending.next() {
-                    case .question(let question): answer(question)
-                    case .ended(.success(let values)):
-                        isolatedFigures = pending.figures
-                        return values
-                    case .ended(.failure(let error)):
-                        isolatedFigures = pending.figures
-                        if (error as? LuaError)?.code == .cancelled, Task.isCancelled { throw CancellationError() }
-                        throw error
-                    }
-                }
-            }
-        } onCancel: {
-            worker.cancel(number)
-        }
-    }
-
-    private func timeLimit(of message: HostMessage) -> Duration? {
-        switch message {
-        case .run, .runCommand, .call: RunOptions.current?.limits?.time ?? runTimeLimit
-        default: nil
-        }
-    }
-
-    /// Answers a question, in the task that waits for the script: a function may run the host again.
-    func answer(_ question: WorkerQuestion) {
-        guard let worker else { return }
-        // A task costs more than such an answer.
-        if let value = environment.answer(to: question.message) { return worker.answer(question, .success([value])) }
-        if question.message == .callAtOnce { return worker.answer(question, Result { try callAtOnce(question) }) }
-        let task = Task.immediate {
-            let result: Result<[WireValue], any Error>
-            do {
-                result = .success(try await values(answering: question))
-            } catch {
-                result = .failure(error)
-            }
-            worker.answer(question, result)
-        }
-        worker.keep(task, of: question)
-    }
-
-    private func values(answering question: WorkerQuestion) async throws -> [WireValue] {
-        let values = question.values
-        switch question.message {
-        case .findModule:
-            do {
-                return try module(named: values.first?.text ?? "")
-            } catch {
-                guard !(error is LuaError || error is any LuaErrorDescribing) else { throw error }
-                var shown = LuaError(.host, disclosure.text(of: error))
-                shown.underlying = error
-                throw shown
-            }
-        case .callFunction: return try await call(question)
-        default: throw Self.unknownQuestion
-        }
-    }
-
-    private static var unknownQuestion: LuaError { LuaError(.usage, "the host does not know this request of its worker process") }
-
-    private func module(named name: String) throws -> [WireValue] {
-        if let module = modules.module(required: name) {
-            return [.text("functions"), .list(module.functions.map { .list([.text($0.name), .boolean($0.isAsynchronous)]) })]
-        }
-        for source in moduleSources {
-            if let found = try source.module(named: name) {
-                sourceTexts.add(found.text, named: found.file)
-                return [.text("source"), .string(found.text), .text(found.file)]
-            }
-        }
-        return []
-    }
-
-    /// Calls a function that may wait.
-    private func call(_ question: WorkerQuestion) async throws -> [WireValue] {
-        let (function, arguments) = try function(of: question)
-        do {
-            return try copies(try await function.callAsync(arguments), of: question)
-        } catch {
-            throw asRaised(error)
-        }
-    }
-
-    /// Calls a function that does not wait, without a task.
-    private func callAtOnce(_ question: WorkerQuestion) throws -> [WireValue] {
-        let (function, arguments) = try function(of: question)
-        do {
-            return try copies(try function.call(arguments), of: question)
-        } catch {
-            throw asRaised(error)
-        }
-    }
-
-    /// The function to call, and its arguments.
-    private func function(of question: WorkerQuestion) throws -> (LuaFunction, [LuaValue]) {
-        let values = question.values
-        guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
-            throw Self.unknownQuestion
-        }
-        guard let table = try functions(of: module), case .function(let function) = try table.rawGet(.string(LuaString(name)))
-        else {
-            throw LuaError(.usage, "the host has no function \(module).\(name)")
-        }
-        return (function, try arguments.lua(in: state))
-    }
-
-    private func copies(_ results: [LuaValue], of question: WorkerQuestion) throws(LuaError) -> [WireValue] {
-        var copies: [WireValue] = []
-        for result in results {
-            let copy = try WireValue(result)
-            if let type = copy.firstOpaque {
-                let name = question.functionName ?? "the host"
-                throw LuaError(.conversion, "\(name): the result is \(type), which cannot go to another process")
-            }
-            copies.append(copy)
-        }
-        return copies
-    }
-
-    /// The functions of a module, made once.
-    private func functions(of module: String) throws -> LuaTable? {
-        if let table = isolatedModules[module] { return table }
-        isolatedModules[module] = try modules.table(of: module, in: state)
-        return isolatedModules[module]
+        try self.init(
+            own, database: DatabaseQueue(), environment: environment,
+            worker: WorkerBackend(worker, timeLimit: configuration.limits.time, trace: trace, writer: database.writer))
     }
 
     /// The isolation layers that are active in the process of the scripts; empty if scripts run in this process.
-    public nonisolated var isolationLayers: Set<IsolationLayer> { worker?.layers ?? [] }
+    public nonisolated var isolationLayers: Set<IsolationLayer> { control.layers }
 
     /// Whether the process of the scripts has ended, so that nothing can run any more.
-    package nonisolated var hasCrashed: Bool { worker?.hasEnded ?? false }
+    package nonisolated var hasCrashed: Bool { control.hasEnded }
 
     /// The id of the process in which the scripts run, if it is another one.
-    package nonisolated var workerProcessID: Int32? { worker?.process.id }
-
-    /// Returns the error as scripts see it, without a position, because it was not raised in a script.
-    private func asRaised(_ error: LuaError) -> LuaError {
-        var raised = error
-        (raised.file, raised.line, raised.traceback, raised.hints) = (nil, nil, nil, nil)
-        raised.fields["file"] = nil
-        raised.fields["line"] = nil
-        return raised
-    }
+    package nonisolated var workerProcessID: Int32? { control.processID }
 
     /// Rejects features that need the Lua state of the scripts, if it is in another process.
     func requireOwnState(for what: String) throws {
-        guard worker != nil else { return }
+        if backend.usesHostState { return }
         throw LuaError(.usage, "scripts in a process of their own cannot have \(what); make a host without isolation")
-    }
-
-    // MARK: - What comes unasked
-
-    /// Writes the scripts' output.
-    func write(_ bytes: [UInt8], endsLine: Bool) {
-        let output = isolatedOptions?.output ?? output
-        switch output {
-        case .standardOutput: WorkerEntry.print(endsLine ? bytes + [UInt8(ascii: "\n")] : bytes)
-        case .log, .closure:
-            printedLine += bytes
-            guard endsLine else { return }
-            let line = String(decoding: printedLine, as: UTF8.self)
-            printedLine = []
-            if case .closure(let body) = output { return body(line) }
-            environment.logger.info("\(line)", metadata: runMetadata.isEmpty ? nil : runMetadata, source: "script")
-        case .none: break
-        }
-    }
-
-    /// The metadata that the options of the run add to log messages.
-    private var runMetadata: Logger.Metadata { (isolatedOptions?.logMetadata ?? [:]).mapValues { "\($0)" } }
-
-    func log(_ values: [WireValue]) {
-        guard values.count == 4, let level = values[0].text.flatMap({ Logger.Level(rawValue: $0) }), let message = values[1].text
-        else { return }
-        var metadata = runMetadata
-        if case .table(let pairs) = values[3] {
-            for pair in pairs { if let key = pair.key.text, let value = pair.value.text { metadata[key] = "\(value)" } }
-        }
-        environment.logger.log(
-            level: level, "\(message)", metadata: metadata.isEmpty ? nil : metadata, source: values[2].text ?? "script")
     }
 }
 

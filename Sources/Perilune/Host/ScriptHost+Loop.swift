@@ -21,37 +21,19 @@ extension ScriptHost {
     ///   `cancelled` after ``cancel()``, or with code `exit` if a script has ended the program; `CancellationError` if the task is
     ///   cancelled.
     public func waitUntilIdle() async throws {
-        if let worker {
-            _ = try await request(.wait, [], of: worker)
-            return
-        }
-        var isCancelled = false
-        let endWait = hostCancellation.beginWait()
-        defer { endWait() }
-        while true {
-            if let failure = loop.takeFailure() { throw failure }
-            if isCancelled || hostCancellation.isCancelled {
-                hostCancellation.notice()
-                if Task.isCancelled { throw CancellationError() }
-                throw LuaError(.cancelled, "the script was cancelled while it waited")
-            }
-            if loop.isIdle { return }
-            isCancelled = !(await loop.change())
-        }
+        try await backend.waitUntilIdle(in: self)
     }
 
     /// Whether no script is running, or waiting for a timer, an observation or a task.
     public var isIdle: Bool {
         get async {
-            guard let worker else { return loop.isIdle }
-            return (try? await request(.isIdle, [], of: worker).first?.booleanValue) ?? true
+            await backend.isIdle(in: self)
         }
     }
 
     /// Ends the scripts' timers, observations and tasks, including active ones. None of them is called again.
     public func endCallbacks() async {
-        if let worker { _ = try? await request(.endCallbacks, [], of: worker) }
-        loop.endAll()
+        await backend.endCallbacks(in: self)
     }
 
     /// Forwards a system signal to the scripts that handle it. Callable from any thread.
@@ -59,16 +41,12 @@ extension ScriptHost {
     /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
     /// - Returns: Whether a script does.
     package nonisolated func deliver(signal name: String) -> Bool {
-        worker?.deliver(signal: name) ?? loopSignals.deliver(name)
+        control.deliver(signal: name)
     }
 
     /// Removes and returns the first unhandled error of such a function, if the configuration is ``CallbackErrors/fail``.
     package func takeCallbackFailure() async -> (any Error)? {
-        if let worker {
-            let failure = try? await request(.takeFailure, [], of: worker).first
-            return failure.map { LuaError($0) }
-        }
-        return loop.takeFailure()
+        await backend.takeCallbackFailure(in: self)
     }
 
     /// Starts due callbacks.

@@ -106,14 +106,8 @@ extension ScriptHost {
     /// - Throws: `LuaError` if the state is closed.
     public nonisolated func defines(_ function: String) async throws -> Bool {
         try await exclusively { host in
-            guard let worker = host.worker else { return host.hasFunction(function) }
-            return try await host.request(.defines, [.text(function)], of: worker).first?.booleanValue == true
+            try await host.backend.defines(function, in: host)
         }
-    }
-
-    func hasFunction(_ name: String) -> Bool {
-        guard let (value, _) = try? resolve(name), case .function = value else { return false }
-        return true
     }
 
     // MARK: - As a command
@@ -147,25 +141,8 @@ extension ScriptHost {
     }
 
     func startCommand(_ bytes: [UInt8], named name: String, _ arguments: [[UInt8]]) async throws {
-        if let worker {
-            _ = try await request(
-                .runCommand, [.string(bytes), .text(name), .list(arguments.map { .string($0) }), ownLimits], of: worker)
-            return
-        }
-        let arguments = arguments.map { LuaString($0) }
         sourceTexts.add(bytes, named: name)
-        try setArguments(arguments, of: name)
-        let chunk = try state.load(LuaString(bytes), named: name)
-        try await chunk.callAsync(arguments.map { .string($0) })
-    }
-
-    /// Returns the table `arg` as in the stand-alone interpreter: the script at 0, its arguments from 1.
-    private func setArguments(_ arguments: [LuaString], of name: String) throws {
-        let table = try state.makeTable(arrayCount: arguments.count)
-        for (index, argument) in ([LuaString(name)] + arguments).enumerated() {
-            try table.rawSet(.integer(Int64(index)), .string(argument))
-        }
-        try state.globals.set("arg", .table(table))
+        try await backend.runCommand(bytes, named: name, arguments, in: self)
     }
 
     /// Makes runs without limits cancellable while they loop.
@@ -181,33 +158,11 @@ extension ScriptHost {
         _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue]
     ) async throws -> [LuaValue] {
         sourceTexts.add(source, named: name)
-        if let worker {
-            let arguments = try isolatedArguments(makeArguments)
-            return try await request(.run, [.string(source), .text(name), arguments, ownLimits], of: worker).lua(in: state)
-        }
-        let chunk = try state.load(LuaString(source), named: name)
-        return try await chunk.callAsync(makeArguments(state))
+        return try await backend.run(source, named: name, makeArguments, in: self)
     }
 
     func invoke(_ function: String, _ makeArguments: (LuaState) throws -> [LuaValue]) async throws -> [LuaValue] {
-        if let worker {
-            let arguments = try isolatedArguments(makeArguments)
-            return try await request(.call, [.text(function), arguments, ownLimits], of: worker).lua(in: state)
-        }
-        let (value, receiver) = try resolve(function)
-        return try await self.function(value, named: function).callAsync(receiver + makeArguments(state))
-    }
-
-    /// The limits of a run in another process that differ from the host's.
-    private var ownLimits: WireValue { RunOptions.current?.limits.map { WireValue(runLimits: $0) } ?? .nil }
-
-    /// Returns arguments in a form for scripts in another process.
-    private func isolatedArguments(_ makeArguments: (LuaState) throws -> [LuaValue]) throws -> WireValue {
-        let arguments = try WireValue.copies(of: makeArguments(state))
-        if let type = arguments.firstOpaque {
-            throw LuaError(.conversion, "an argument is, or has in it, \(type), which cannot go to another process")
-        }
-        return arguments
+        try await backend.call(function, makeArguments, in: self)
     }
 
     func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {

@@ -25,18 +25,16 @@ extension ScriptHost {
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         try checkOptions()
-        let formerOptions = isolatedOptions
-        isolatedOptions = RunOptions.current
-        defer { isolatedOptions = formerOptions }
+        let formerOptions = backend.begin(RunOptions.current)
+        defer { _ = backend.begin(formerOptions) }
         guard let label, runReporter.isOn else { return try await perform(isInside: isInside, operation) }
         let watch = RunWatch(label.kind, label.name, tag: runTag, of: state, runReporter)
-        isolatedFigures = nil
         do {
             let result = try await measured(by: watch.meter) { host in try await host.perform(isInside: isInside, operation) }
-            watch.end(nil, figures: worker == nil ? nil : isolatedFigures ?? RunFigures())
+            watch.end(nil, figures: backend.takeFigures())
             return result
         } catch {
-            watch.end(error, figures: worker == nil ? nil : isolatedFigures ?? RunFigures())
+            watch.end(error, figures: backend.takeFigures())
             throw error
         }
     }
@@ -44,8 +42,8 @@ extension ScriptHost {
     private func perform<Result: Sendable>(
         isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
-        // Functions in this process have no separate limits; the limits are for the script.
-        try await LuaRun.$ownLimits.withValue(worker == nil ? LuaRun.ownLimits : nil) {
+        // Functions of this process have no limits of their own: those are for the script.
+        try await LuaRun.$ownLimits.withValue(backend.usesHostState ? LuaRun.ownLimits : nil) {
             try await LoopCarrier.$current.withValue(carriesTaskLocalValues ? LoopCarrier() : nil) {
                 isInside ? try await operation(self) : try await perform(operation)
             }
@@ -65,7 +63,7 @@ extension ScriptHost {
             throw LuaError(
                 .usage, "the output of single runs can be redirected only in a host whose `output` is not standard output")
         }
-        if case .none = output, worker != nil {
+        if case .none = output, !backend.usesHostState {
             throw LuaError(
                 .usage, "the output of single runs can be redirected only in an isolated host whose `output` is not `none`")
         }
@@ -79,45 +77,8 @@ extension ScriptPool {
     public nonisolated var runEvents: AsyncStream<ScriptRunEvent> { runReporter.events() }
 }
 
-// MARK: - Runs in another process
-
-/// A run that another process has started by itself, for a timer or a task.
-struct IsolatedRun {
-    let begin: ScriptRunEvent
-    let start = ContinuousClock.now
-}
-
-extension ScriptHost {
-    /// Further simultaneous runs are not reported, because they may come from an attacker.
-    private static let isolatedRunLimit = 1 << 14
-
-    /// Reports the begin or the end of a run in another process: its number there, its kind and name, and at the end its error and figures.
-    func takeRunEvent(_ values: [WireValue]) {
-        guard let number = values.first?.integerValue, values.count >= 3 else { return }
-        if let run = isolatedRuns[number], values.count == 5 {
-            isolatedRuns[number] = nil
-            let error = values[3] == .nil ? nil : LuaError(values[3])
-            runReporter.send(run.begin.ended(error, after: .now - run.start, RunFigures(values[4])))
-        } else if values.count == 3, let kind = values[1].text.flatMap({ ScriptRunEvent.Kind(rawValue: $0) }),
-            isolatedRuns.count < Self.isolatedRunLimit
-        {
-            let begin = ScriptRunEvent(id: RunReporter.makeID(), kind: kind, name: values[2].text, tag: runTag, end: nil)
-            isolatedRuns[number] = IsolatedRun(begin: begin)
-            runReporter.send(begin)
-        }
-    }
-
-    /// Reports the end of runs in another process that has ended.
-    func endIsolatedRuns(_ error: LuaError) {
-        for run in isolatedRuns.values.sorted(by: { $0.begin.id < $1.begin.id }) {
-            runReporter.send(run.begin.ended(error, after: .now - run.start, RunFigures()))
-        }
-        isolatedRuns = [:]
-    }
-}
-
 extension ScriptRunEvent {
-    /// The event as ``ScriptHost/takeRunEvent(_:)`` takes it.
+    /// The event as ``WorkerBackend/takeRunEvent(_:in:)`` takes it.
     var values: [WireValue] {
         var values: [WireValue] = [.integer(Int64(id)), .text(kind.rawValue), name.map { .text($0) } ?? .nil]
         if let end {

@@ -57,36 +57,19 @@ public actor ScriptHost {
     var loadingRun: LuaRun?
     /// The loader through which the library's modules are reached.
     let library: LibraryLoader
-    nonisolated let loopSignals: LoopSignals
     /// Wakes the waiting callers when nothing is running.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
-    /// The process in which the scripts run, if it is another one. The state then runs no scripts; it encodes and decodes values, and calls
-    /// Swift functions.
-    nonisolated let worker: WorkerConnection?
-    /// The places in which `require` searches, for scripts in another process.
+    /// Where the scripts run.
+    let backend: any ScriptBackend
+    nonisolated let control: any ScriptControl
+    /// The places in which `require` looks, for scripts in another process.
     let moduleSources: [ModuleSource]
     /// The destination of output from scripts in another process.
     let output: ScriptOutput
-    /// The module functions that scripts in another process have called.
-    var isolatedModules: [String: LuaTable] = [:]
-    /// The parts of a long line that have been received so far.
-    var printedLine: [UInt8] = []
-    /// Receives the statements of scripts in another process.
-    var isolatedTrace: SQLTrace?
     /// Whether scripts have only the libraries of the sandbox.
     let isSandboxed: Bool
-    /// The time limit of a run in another process.
-    var runTimeLimit: Duration?
-    /// Notifies the program's observers of commits in another process.
-    var foreignCommits: ForeignCommits?
-    /// The figures of the last run in another process.
-    var isolatedFigures: RunFigures?
-    /// The runs that another process has started by itself, by their number there.
-    var isolatedRuns: [Int64: IsolatedRun] = [:]
-    /// The options of the run in another process.
-    var isolatedOptions: RunOptions?
 
     /// Creates a state for scripts. For its whole lifetime, the host uses the default database, the clock, the random numbers and the log
     /// of the dependency container that the current task sees.
@@ -123,16 +106,14 @@ public actor ScriptHost {
     /// Creates a state for scripts with an open database.
     init(
         _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?,
-        worker: WorkerConnection? = nil
+        worker: sending WorkerBackend? = nil
     ) throws {
         guard configuration.isolation.process == nil || worker != nil else {
             throw LuaError(.usage, "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
         }
-        self.worker = worker
         moduleSources = configuration.moduleSources
         output = configuration.output
         isSandboxed = configuration.libraries == .sandboxed
-        runTimeLimit = configuration.limits.time
         thread = LuaThread()
         let isLive = environment.map { $0.context == .live } ?? true
         let state = try LuaState(
@@ -180,9 +161,11 @@ public actor ScriptHost {
         cancellation = state.cancellation
         self.state = state
         loop = setup.loop
-        loopSignals = setup.loop.signals
-        hostCancellation = HostCancellation(queue: setup.loop.queue)
-        loopSignals.names = configuration.signals
+        setup.loop.signals.names = configuration.signals
+        let waits = HostCancellation(queue: setup.loop.queue)
+        let local = LocalControl(runs: state.cancellation, waits: waits, signals: setup.loop.signals)
+        let backend: any ScriptBackend = worker ?? LocalBackend(local)
+        (hostCancellation, self.backend, control) = (waits, backend, backend.control)
         callbackErrors = configuration.callbackErrors
         let reporter = configuration.runReporter ?? RunReporter(observer: configuration.runObserver)
         let tag = configuration.runTag
@@ -203,14 +186,7 @@ public actor ScriptHost {
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // The object created here belongs to the thread from now on.
         state.thread = thread
-        if let worker {
-            reporter.whenOn { [weak worker] in
-                worker?.reportRuns() != nil
-            } isAlive: { [weak worker] in
-                worker?.hasEnded == false
-            }
-        }
-        worker?.setHost(self)
+        control.attach(to: self)
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }
@@ -225,24 +201,18 @@ public actor ScriptHost {
 
     /// Changes the time limit of future runs, in a host that has a time limit.
     package func limitTime(to time: Duration) {
-        guard let worker else { return state.limitTime(to: time) }
-        runTimeLimit = time
-        worker.limitTime(to: time)
+        backend.limitTime(to: time, in: self)
     }
 
     /// Ends the active run, and any wait for the host to become idle. Callable from anywhere. Open transactions of the script are rolled
     /// back. The call that runs it throws a `LuaError` with code `cancelled`. Later runs are not affected.
     public nonisolated func cancel() {
-        if let worker { return worker.cancel() }
-        cancellation.cancelRuns()
-        hostCancellation.cancelWaits()
+        control.cancel()
     }
 
     /// Ends the active run, or else the next run or wait; for a command that a signal ends.
     package nonisolated func cancelRunOrNext() {
-        if let worker { return worker.cancel() }
-        cancellation.cancel()
-        hostCancellation.cancel()
+        control.cancelRunOrNext()
     }
 
     /// Whether the active run has exceeded its time limit: only briefly, unless nothing can end the run.

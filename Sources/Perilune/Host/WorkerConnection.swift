@@ -85,12 +85,6 @@ final class WorkerConnection: Sendable {
         host.set(nil)
     }
 
-    /// Starts to serve the process. Earlier messages wait until then, because an unanswered question would appear to be in progress
-    /// forever.
-    func setHost(_ host: ScriptHost) {
-        self.host.set(host)
-    }
-
     /// Starts the process, and waits until it can run scripts. This may take as long as opening its database. If the task is cancelled,
     /// the process is killed.
     ///
@@ -208,14 +202,14 @@ final class WorkerConnection: Sendable {
         case .abandon: abandon(frame.request)
         case .print:
             guard let bytes = values.first?.bytes else { return false }
-            enqueue(of: bytes.count) { host in host.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true) }
-        case .log: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.log(values) }
+            enqueue(of: bytes.count) { backend, host in backend.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true, in: host) }
+        case .log: enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.log(values, in: host) }
         case .statement:
             guard let sql = values.first?.text else { return false }
             let event = SQLTrace.Event(sql: sql, duration: values.count > 1 ? values[1].duration : nil)
-            enqueue(of: sql.utf8.count) { host in host.isolatedTrace?.receive(event) }
+            enqueue(of: sql.utf8.count) { backend, host in backend.receive(event) }
         case .callbackFailure:
-            enqueue(of: WireValue.list(values).sizeInMemory) { host in
+            enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in
                 host.report(callbackFailure: LuaError(values.first ?? .nil))
             }
         case .signals: state.withLock { $0.signals = Set((values.first?.elements ?? []).compactMap(\.text)) }
@@ -227,19 +221,21 @@ final class WorkerConnection: Sendable {
             state.withLock { $0.requests[number] }?.figures = RunFigures(values[1])
         case .committed:
             let tables = values.compactMap(\.text)
-            enqueue(of: WireValue.list(values).sizeInMemory) { host in host.foreignCommits?.note(tables) }
-        case .runEvent: enqueue(of: WireValue.list(values).sizeInMemory) { host in host.takeRunEvent(values) }
+            enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.noteCommit(of: tables) }
+        case .runEvent: enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.takeRunEvent(values, in: host) }
         case .ready, .unready: return false
         }
         return true
     }
 
     /// Runs a closure on the host's thread, in the order of arrival. If too much is waiting, the process waits too.
-    private func enqueue(of sizeInBytes: Int, _ body: @escaping @Sendable (isolated ScriptHost) -> Void) {
+    private func enqueue(of sizeInBytes: Int, _ body: @escaping @Sendable (WorkerBackend, isolated ScriptHost) -> Void) {
         guard let host = host.value else { return }
         printing.enter(sizeInBytes)
         host.thread.enqueue { [printing] in
-            host.assumeIsolated { body($0) }
+            host.assumeIsolated { host in
+                if let backend = host.backend as? WorkerBackend { body(backend, host) }
+            }
             printing.leave(sizeInBytes)
         }
     }
@@ -262,8 +258,8 @@ final class WorkerConnection: Sendable {
             // If the connection is closed, its end settles all requests.
             if case .refused(let reason) = error {
                 forget(number)
-                // A hostile process may have requested this in the meantime.
-                for question in request.takeQuestions() { enqueue(of: 0) { host in host.answer(question) } }
+                // A hostile process may have asked for it in the meantime.
+                for question in request.takeQuestions() { enqueue(of: 0) { backend, host in backend.answer(question, in: host) } }
                 throw LuaError(.conversion, "the arguments are too large for the process of the scripts: \(reason)")
             }
         }
@@ -306,7 +302,7 @@ final class WorkerConnection: Sendable {
         if let request = asked.request {
             request.add(.question(question))
         } else {
-            enqueue(of: 0) { host in host.answer(question) }
+            enqueue(of: 0) { backend, host in backend.answer(question, in: host) }
         }
         return true
     }
@@ -406,9 +402,9 @@ final class WorkerConnection: Sendable {
         return true
     }
 
-    /// Cancels one request or all, and kills the process if they do not end. Repeated calls do nothing, because the process reads messages
-    /// one at a time and would read the next ones late.
-    func cancel(_ number: UInt32 = 0) {
+    /// Cancels one request or all (0), and kills the process if they continue. A repeated call does nothing: the process reads messages one
+    /// at a time, and would be late for the next ones.
+    func cancel(_ number: UInt32) {
         let (isIdle, cancelled) = state.withLock { state in
             let requests = state.requests.keys.filter { number == 0 || $0 == number }
             let cancelled = Set(requests).subtracting(state.cancelled)
@@ -472,7 +468,7 @@ final class WorkerConnection: Sendable {
         }
         for task in tasks { task.cancel() }
         for request in requests { request.add(.ended(.failure(error))) }
-        enqueue(of: 0) { host in host.endIsolatedRuns(error) }
+        enqueue(of: 0) { backend, host in backend.endOwnRuns(error, in: host) }
     }
 
     /// Returns the error of a run whose process has ended.
@@ -492,6 +488,22 @@ final class WorkerConnection: Sendable {
         if let position = ending.position { (error.file, error.line) = position }
         return error
     }
+}
+
+extension WorkerConnection: ScriptControl {
+    /// Starts to serve the process. Earlier messages wait until then: an unanswered question would seem to be in progress forever.
+    func attach(to host: ScriptHost) {
+        host.runReporter.whenOn { [weak self] in
+            self?.reportRuns() != nil
+        } isAlive: { [weak self] in
+            self?.hasEnded == false
+        }
+        self.host.set(host)
+    }
+
+    func cancel() { cancel(0) }
+    func cancelRunOrNext() { cancel(0) }
+    var processID: Int32? { process.id }
 }
 
 /// An active request of the host, and its events in order.

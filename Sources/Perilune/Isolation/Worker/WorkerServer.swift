@@ -115,12 +115,12 @@ final class WorkerServer: Sendable {
             database.add(transactionObserver: reporter, extent: .databaseLifetime)
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
-        try host.prepareForServing { state in
-            state.prepareLastWords()
-            if let limit = setup.outputLimitInBytes { try state.limitOutput(toBytes: limit) }
-            if setup.prints { try WorkerOutput.install(in: state, questions) }
+        try host.prepareForServing { host in
+            host.state.prepareLastWords()
+            if let limit = setup.outputLimitInBytes { try host.state.limitOutput(toBytes: limit) }
+            if setup.prints { try WorkerOutput.install(in: host.state, questions) }
+            host.loop.signals.onChange { names in questions.tell(.signals, [.list(names.map { .text($0) })]) }
         }
-        host.loopSignals.onChange { names in questions.tell(.signals, [.list(names.map { .text($0) })]) }
         return host
     }
 
@@ -193,14 +193,14 @@ final class WorkerServer: Sendable {
 }
 
 extension ScriptHost {
-    /// Prepares the state on its thread.
-    nonisolated func prepareForServing(_ body: @Sendable (LuaState) throws -> Void) throws {
-        try thread.run { try assumeIsolated { host in try body(host.state) } }
+    /// Prepares the state, on its thread.
+    nonisolated func prepareForServing(_ body: @Sendable (isolated ScriptHost) throws -> Void) throws {
+        try thread.run { try assumeIsolated { host in try body(host) } }
     }
 
     /// Makes the process report the position of this host's script when a signal ends it. For watched processes.
     package nonisolated func prepareLastWords() {
-        try? prepareForServing { state in state.prepareLastWords() }
+        try? prepareForServing { host in host.state.prepareLastWords() }
     }
 
     /// Executes a request of the host. The host ensures that runs do not overlap.
@@ -223,11 +223,11 @@ extension ScriptHost {
             return try await serveRun(value(2).runLimits) { host in
                 try await host.invoke(value(0).text ?? "") { state in try (value(1).elements ?? []).lua(in: state) }
             }
-        case .defines: return [.boolean(try await perform { host in host.hasFunction(value(0).text ?? "") })]
+        case .defines: return [.boolean(try await perform { host in try await host.backend.defines(value(0).text ?? "", in: host) })]
         case .compile:
             return try await perform { host in
                 do {
-                    _ = try host.state.load(LuaString(value(0).bytes ?? []), named: value(1).text ?? "script")
+                    try await host.backend.compile(value(0).bytes ?? [], named: value(1).text ?? "script", in: host)
                     return [WireValue.nil]
                 } catch let error as LuaError {
                     return [WireValue(error)]

@@ -1,0 +1,117 @@
+internal import PeriluneBindings
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// Scripts that run in the state of their host.
+final class LocalBackend: ScriptBackend {
+    private let local: LocalControl
+
+    init(_ control: LocalControl) {
+        local = control
+    }
+
+    var usesHostState: Bool { true }
+    var control: any ScriptControl { local }
+
+    // MARK: - Runs
+
+    func run(
+        _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
+    ) async throws -> [LuaValue] {
+        let chunk = try host.state.load(LuaString(source), named: name)
+        return try await chunk.callAsync(makeArguments(host.state))
+    }
+
+    func runCommand(_ source: [UInt8], named name: String, _ arguments: [[UInt8]], in host: isolated ScriptHost) async throws {
+        let arguments = arguments.map { LuaString($0) }
+        try setArguments(arguments, of: name, in: host.state)
+        let chunk = try host.state.load(LuaString(source), named: name)
+        try await chunk.callAsync(arguments.map { .string($0) })
+    }
+
+    /// Sets the table `arg` as in the stand-alone interpreter: the script at 0, its arguments from 1.
+    private func setArguments(_ arguments: [LuaString], of name: String, in state: LuaState) throws {
+        let table = try state.makeTable(arrayCount: arguments.count)
+        for (index, argument) in ([LuaString(name)] + arguments).enumerated() {
+            try table.rawSet(.integer(Int64(index)), .string(argument))
+        }
+        try state.globals.set("arg", .table(table))
+    }
+
+    func call(
+        _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
+    ) async throws -> [LuaValue] {
+        let (value, receiver) = try host.resolve(function)
+        return try await host.function(value, named: function).callAsync(receiver + makeArguments(host.state))
+    }
+
+    func defines(_ function: String, in host: isolated ScriptHost) async -> Bool {
+        guard let (value, _) = try? host.resolve(function), case .function = value else { return false }
+        return true
+    }
+
+    func compile(_ source: [UInt8], named name: String, in host: isolated ScriptHost) async throws {
+        _ = try host.state.load(LuaString(source), named: name)
+    }
+
+    func begin(_ options: RunOptions?) -> RunOptions? { nil }
+
+    func takeFigures() -> RunFigures? { nil }
+
+    func limitTime(to time: Duration, in host: isolated ScriptHost) {
+        host.state.limitTime(to: time)
+    }
+
+    // MARK: - Callbacks
+
+    func waitUntilIdle(in host: isolated ScriptHost) async throws {
+        let waits = local.waits
+        var isCancelled = false
+        let endWait = waits.beginWait()
+        defer { endWait() }
+        while true {
+            if let failure = host.loop.takeFailure() { throw failure }
+            if isCancelled || waits.isCancelled {
+                waits.notice()
+                if Task.isCancelled { throw CancellationError() }
+                throw LuaError(.cancelled, "the script was cancelled while it waited")
+            }
+            if host.loop.isIdle { return }
+            isCancelled = !(await host.loop.change())
+        }
+    }
+
+    func isIdle(in host: isolated ScriptHost) async -> Bool { host.loop.isIdle }
+
+    func endCallbacks(in host: isolated ScriptHost) async { host.loop.endAll() }
+
+    func takeCallbackFailure(in host: isolated ScriptHost) async -> (any Error)? { host.loop.takeFailure() }
+
+    func close(in host: isolated ScriptHost) { host.loop.endAll() }
+}
+
+/// The control of scripts in the state of their host.
+struct LocalControl: ScriptControl {
+    let runs: LuaState.Cancellation
+    /// Wakes the callers that wait until nothing runs.
+    let waits: HostCancellation
+    let signals: LoopSignals
+
+    func attach(to host: ScriptHost) {}
+
+    func cancel() {
+        runs.cancelRuns()
+        waits.cancelWaits()
+    }
+
+    func cancelRunOrNext() {
+        runs.cancel()
+        waits.cancel()
+    }
+
+    func deliver(signal name: String) -> Bool { signals.deliver(name) }
+
+    var layers: Set<IsolationLayer> { [] }
+    var hasEnded: Bool { false }
+    var processID: Int32? { nil }
+}

@@ -1,0 +1,68 @@
+internal import PeriluneIsolation
+internal import PeriluneLua
+
+/// The place in which the scripts of a host run: the state of the host, or another process. In both cases the host's state encodes the
+/// arguments and holds the results.
+protocol ScriptBackend: AnyObject {
+    /// Whether scripts run in the state of the host, so that Swift can use their functions, records and observations.
+    var usesHostState: Bool { get }
+    /// What any thread may do.
+    var control: any ScriptControl { get }
+
+    // Runs
+
+    func run(
+        _ source: [UInt8], named name: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
+    ) async throws -> [LuaValue]
+
+    /// Runs source text as the stand-alone interpreter does.
+    func runCommand(_ source: [UInt8], named name: String, _ arguments: [[UInt8]], in host: isolated ScriptHost) async throws
+
+    func call(
+        _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue], in host: isolated ScriptHost
+    ) async throws -> [LuaValue]
+
+    /// Whether scripts have defined a function.
+    func defines(_ function: String, in host: isolated ScriptHost) async throws -> Bool
+
+    /// Compiles source text without running it.
+    func compile(_ source: [UInt8], named name: String, in host: isolated ScriptHost) async throws
+
+    /// Begins a run with options. Returns the options of the run that waits for it.
+    func begin(_ options: RunOptions?) -> RunOptions?
+
+    /// The figures of the last run; `nil` if the meter of the caller has counted them.
+    func takeFigures() -> RunFigures?
+
+    func limitTime(to time: Duration, in host: isolated ScriptHost)
+
+    // Callbacks
+
+    func waitUntilIdle(in host: isolated ScriptHost) async throws
+    func isIdle(in host: isolated ScriptHost) async -> Bool
+    /// Ends timers, observations and tasks.
+    func endCallbacks(in host: isolated ScriptHost) async
+    /// Removes and returns the first unhandled error of a called function.
+    func takeCallbackFailure(in host: isolated ScriptHost) async -> (any Error)?
+
+    /// Ends everything; no call follows.
+    func close(in host: isolated ScriptHost)
+}
+
+/// What any thread may do with the scripts of a host.
+protocol ScriptControl: Sendable {
+    /// Begins to pass on what the scripts do without a call of the host.
+    func attach(to host: ScriptHost)
+    /// Ends the active run, and any wait for the host to become idle.
+    func cancel()
+    /// Ends the active run, or else the next run or wait.
+    func cancelRunOrNext()
+    /// Passes on a system signal. Returns whether a script observes it.
+    func deliver(signal name: String) -> Bool
+    /// The layers of isolation around the scripts.
+    var layers: Set<IsolationLayer> { get }
+    /// Whether nothing can run any more.
+    var hasEnded: Bool { get }
+    /// The number of the process, if it is another one.
+    var processID: Int32? { get }
+}
