@@ -29,6 +29,15 @@ local function logged()
   return db:fetch_values("SELECT what FROM log ORDER BY id")
 end
 
+--- Leaves the last run in the state in which a killed process leaves it.
+local function leave_as_killed_process(interruptions)
+  local run, parts = last_run(), {}
+  for part in run.owner:gmatch("%S+") do parts[#parts + 1] = part end
+  parts[5] = "1"
+  db:execute("UPDATE perilune_automation_run SET owner = ?, interruptions = ? WHERE id = ?", {
+    table.concat(parts, " "), interruptions or run.interruptions, run.id })
+end
+
 --- Defines a durable automation as if its process had been restarted.
 local function define(options)
   options.name, options.durable, options.on = options.name or "a", true, options.on or { event = "go" }
@@ -477,11 +486,7 @@ test("a run whose process ended during a call continues in the next process", fu
   local automation = define{ run = body }
   perilune.emit("go")
   perilune.sleep(1)
-  -- Leaves the run as a killed process does.
-  local parts = {}
-  for part in last_run().owner:gmatch("%S+") do parts[#parts + 1] = part end
-  parts[5] = "1"
-  db:execute("UPDATE perilune_automation_run SET owner = ?", table.concat(parts, " "))
+  leave_as_killed_process()
   automation:disable()
   automation:enable()
   perilune.sleep(1)
@@ -489,6 +494,32 @@ test("a run whose process ended during a call continues in the next process", fu
   equal(logged(), { "one", "three" })
   equal({ last_run().outcome, last_run().attempts, last_run().interruptions }, { "succeeded", 1, 0 })
   remove_all()
+end)
+
+test("a run that keeps ending its process continues later each time, and is given up in the end", function()
+  for interruptions, wait in pairs{ [0] = 0, [1] = 0, [2] = 1, [3] = 2, [6] = 16, [9] = 128, [10] = false } do
+    local moments = {}
+    local automation = define{ run = function(run)
+      run:call("one", function()
+        moments[#moments + 1] = perilune.now()
+        if #moments == 1 then perilune.sleep("100d") end
+      end)
+    end }
+    perilune.emit("go")
+    perilune.sleep(1)
+    leave_as_killed_process(interruptions)
+    automation:disable()
+    local start = perilune.now()
+    automation:enable()
+    perilune.sleep("1h")
+    if wait then
+      equal({ last_run().outcome, #moments, math.floor(moments[2] - start) }, { "succeeded", 2, wait })
+    else
+      equal({ last_run().outcome, #moments }, { "interrupted", 1 })
+      equal(last_run().reason, "its process ended; it has been interrupted 11 times")
+    end
+    remove_all()
+  end
 end)
 
 test("schedules of durable automations record their runs with the due time", function()

@@ -394,9 +394,6 @@ end
 
 -- Runs whose process has ended ------------------------------------------------------------------------------------------------
 
---- A run that was interrupted this many times is not started again.
-local most_interruptions = 10
-
 --- Restarts an interrupted run, or continues to wait for its next attempt.
 local function continue(run, row)
   local wait = row.outcome == "waiting" and row.wakes_at and perilune.date(row.wakes_at) - perilune.now() or 0
@@ -415,9 +412,7 @@ local function settle_interrupted(run, row)
     policy = policy(run.context, { attempts = row.attempts, interruptions = run.interruptions, error = row.error, started_at = run.started_at })
   end
   if policy ~= "rerun" and has_run then return end_interrupted(run, "its process ended") end
-  if run.interruptions > most_interruptions then
-    return end_interrupted(run, ("its process ended; it has been interrupted %d times"):format(run.interruptions))
-  end
+  if run.interruptions > runs.most_interruptions then return end_interrupted(run, runs.interruption_reason(run.interruptions)) end
   continue(run, row)
 end
 

@@ -192,6 +192,11 @@ function runs.orphans(db, automation)
   return list
 end
 
+--- A run that was interrupted more often, with no step completed in between, is not continued.
+runs.most_interruptions = 10
+
+function runs.interruption_reason(count) return ("its process ended; it has been interrupted %d times"):format(count) end
+
 --- Takes over a run, unless another process has done so in the meantime.
 -- @treturn boolean whether this state now owns it
 function runs.take(db, row)

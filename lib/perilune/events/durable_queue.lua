@@ -16,8 +16,6 @@ local durable_queue = {}
 
 --- Seconds between two checks for work of other processes.
 local poll = 1.0
---- After this number of interruptions, without a step in between, a run is not started again.
-local most_interruptions = 10
 
 local code_changes = { "continue", "restart", "stop" }
 
@@ -139,6 +137,12 @@ function durable_queue.look(self)
   if self.durable_state then wake.later(self.db) end
 end
 
+--- Returns the time at which an interrupted run continues. A run that keeps ending its process leaves the other runs longer and longer
+-- times to work in between.
+local function time_to_continue(interruptions)
+  return durable_values.clock() + (interruptions < 3 and 0 or 2.0 ^ (interruptions - 3))
+end
+
 --- Releases the runs whose process has ended.
 function durable_queue.recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name)) do
@@ -146,11 +150,11 @@ function durable_queue.recover(self)
       self.db:write(function(handle)
         local is_ours = handle:execute([[
           /* perilune */ UPDATE perilune_automation_run SET interruptions = interruptions + 1, outcome = 'waiting', owner = NULL, wakes_at = ?,
-            attempts = max(attempts - 1, 0) WHERE id = ? AND owner = ?]], tostring(durable_values.clock()), row.id, row.owner).changed_rows == 1
-        if is_ours and row.interruptions + 1 > most_interruptions then
+            attempts = max(attempts - 1, 0) WHERE id = ? AND owner = ?]], tostring(time_to_continue(row.interruptions + 1)), row.id, row.owner).changed_rows == 1
+        if is_ours and row.interruptions >= runs.most_interruptions then
           handle:execute([[
             /* perilune */ UPDATE perilune_automation_run SET outcome = 'interrupted', reason = ?, wakes_at = NULL WHERE id = ?]],
-            ("its process ended; it has been interrupted %d times"):format(row.interruptions + 1), row.id)
+            runs.interruption_reason(row.interruptions + 1), row.id)
           log_error(self, "a durable run keeps ending its process, and is not continued", row.id)
         end
       end)
