@@ -6,7 +6,7 @@ internal import PeriluneLua
 protocol ScriptBackend: AnyObject {
     /// Whether scripts run in the state of the host, so that Swift can use their functions, records and observations.
     var usesHostState: Bool { get }
-    /// What any thread may do.
+    /// Cancels runs and passes signals on, from any thread.
     var control: any ScriptControl { get }
 
     // Runs
@@ -49,7 +49,7 @@ protocol ScriptBackend: AnyObject {
     func close(in host: isolated ScriptHost)
 }
 
-/// What any thread may do with the scripts of a host.
+/// Control of the scripts of a host from any thread.
 protocol ScriptControl: Sendable {
     /// Begins to pass on what the scripts do without a call of the host.
     func attach(to host: ScriptHost)

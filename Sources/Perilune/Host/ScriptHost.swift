@@ -61,7 +61,7 @@ public actor ScriptHost {
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
     nonisolated let isClosed = Atomic(false)
-    /// Where the scripts run.
+    /// Runs the scripts, here or in another process.
     let backend: any ScriptBackend
     nonisolated let control: any ScriptControl
     /// The places in which `require` looks, for scripts in another process.

@@ -101,7 +101,7 @@ final class WorkerBackend: ScriptBackend {
 
     func endCallbacks(in host: isolated ScriptHost) async {
         _ = try? await request(.endCallbacks, [], in: host)
-        // Those of the program's own functions.
+        // Functions of the program may have started some in this process.
         host.loop.endAll()
     }
 
@@ -231,7 +231,8 @@ final class WorkerBackend: ScriptBackend {
         guard values.count == 3, let module = values[0].text, let name = values[1].text, let arguments = values[2].elements else {
             throw Self.unknownQuestion
         }
-        guard let table = try functions(of: module, in: host), case .function(let function) = try table.rawGet(.string(LuaString(name)))
+        guard let table = try functions(of: module, in: host),
+            case .function(let function) = try table.rawGet(.string(LuaString(name)))
         else {
             throw LuaError(.usage, "the host has no function \(module).\(name)")
         }

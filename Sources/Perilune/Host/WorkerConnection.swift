@@ -202,7 +202,8 @@ final class WorkerConnection: Sendable {
         case .abandon: abandon(frame.request)
         case .print:
             guard let bytes = values.first?.bytes else { return false }
-            enqueue(of: bytes.count) { backend, host in backend.write(bytes, endsLine: values.count < 2 || values[1].booleanValue == true, in: host) }
+            let endsLine = values.count < 2 || values[1].booleanValue == true
+            enqueue(of: bytes.count) { backend, host in backend.write(bytes, endsLine: endsLine, in: host) }
         case .log: enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.log(values, in: host) }
         case .statement:
             guard let sql = values.first?.text else { return false }
@@ -222,7 +223,8 @@ final class WorkerConnection: Sendable {
         case .committed:
             let tables = values.compactMap(\.text)
             enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.noteCommit(of: tables) }
-        case .runEvent: enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.takeRunEvent(values, in: host) }
+        case .runEvent:
+            enqueue(of: WireValue.list(values).sizeInMemory) { backend, host in backend.takeRunEvent(values, in: host) }
         case .ready, .unready: return false
         }
         return true

@@ -223,7 +223,9 @@ extension ScriptHost {
             return try await serveRun(value(2).runLimits) { host in
                 try await host.invoke(value(0).text ?? "") { state in try (value(1).elements ?? []).lua(in: state) }
             }
-        case .defines: return [.boolean(try await perform { host in try await host.backend.defines(value(0).text ?? "", in: host) })]
+        case .defines:
+            let isDefined = try await perform { host in try await host.backend.defines(value(0).text ?? "", in: host) }
+            return [.boolean(isDefined)]
         case .compile:
             return try await perform { host in
                 do {
