@@ -22,7 +22,7 @@ import Testing
         // The time in SQL comes from the node, not from the scenario.
         ("history_scenario.lua: a class returns its records at an earlier time, and a record its versions", "expect(Book:as_of"),
         // Rebuilding a table requires that foreign keys are off.
-        ("history_scenario.lua: a transaction has a note and can be undone completely", "enforces foreign keys"),
+        ("history_scenario.lua: a transaction with a note can be undone completely", "enforces foreign keys"),
         (
             "schema_scenario.lua: a column changes its type and properties, and the rest of the table stays",
             "enforces foreign keys"

@@ -28,7 +28,7 @@ group("history", { template = "shelf", tags = { "records" }, clock = "2026-03-01
     check(versions[2].time == perilune.now())
   end)
 
-  scenario("a transaction has a note and can be undone completely", function(t)
+  scenario("a transaction with a note can be undone completely", function(t)
     local Book, history = keep(t)
     t.db:write({ note = "old books out" }, function(db)
       db:execute("DELETE FROM book WHERE year < 1850")

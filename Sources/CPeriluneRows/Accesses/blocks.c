@@ -3,7 +3,7 @@
 
 #include <perilune_sessions.h>
 
-/* A verb that runs a block. The access of the block finds it as its context. */
+/* A method that runs a block. It is passed to the access as its context. */
 typedef struct {
     const char *name;
     pdb_access_mode mode;

@@ -16,7 +16,7 @@ static int run_inside(lua_State *L) {
     return count;
 }
 
-/* Opens an access for the task. In the mode of a guard it is nested in the open access. */
+/* Opens an access for the task and runs it there. If an access is already open, the new one is nested in it. */
 static int enter(lua_State *L, pdb_task *task, pdb_access_mode mode) {
     pdb_state *rows = task->database->rows;
     int count = lua_gettop(L);

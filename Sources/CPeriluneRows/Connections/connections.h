@@ -339,8 +339,8 @@ void pdb_close_open_blobs(pdb_access *access, bool only_abandoned);
 /* MARK: - Failures */
 
 /*
-** Both functions raise for a statement, or NULL, after its run has ended. The state's `explain_failure` may add to the error on
-** top of the stack: [-0, +0], raises nothing.
+** Both functions are called after the run of the statement has ended; the statement may be NULL. They call the state's
+** `explain_failure`, which may add to the error on top of the stack. [-0, +0, -]
 */
 
 /* Raises the error of the last failure on a connection, with the details of the statement. [-0, +0, v] */

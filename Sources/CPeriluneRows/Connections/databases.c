@@ -221,7 +221,7 @@ void pdb_push_database_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
-/* A database is called neither to open one, `perilune.database(path)`, nor for a table, `db("customer")`. */
+/* Raises if a script calls a database. Other libraries open one by such a call, or get a table: `db("customer")`. */
 static int refuse_call(lua_State *L) {
     return plua_raise(L, "argument", "a database cannot be called; use perilune.record(\"table\") for a table, or perilune.queue(path) to open a database");
 }

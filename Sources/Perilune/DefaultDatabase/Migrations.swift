@@ -78,8 +78,8 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     ///
     /// - Parameters:
     ///   - migrator: The migrations.
-    ///   - acceptsUnknown: Whether a database is opened that has migrations which the migrator lacks. By default that fails: a newer
-    ///     version of the program has migrated it.
+    ///   - acceptsUnknown: Whether a database may have applied migrations that the migrator does not contain. By default, opening
+    ///     it fails, because a newer version of the program has migrated it.
     public static func migrator(_ migrator: DatabaseMigrator, acceptsUnknown: Bool = false) -> Migrations {
         var migrations = Migrations(.migrator(migrator))
         migrations.acceptsUnknown = acceptsUnknown

@@ -26,7 +26,7 @@ enum RegionRecorder {
     }
 
     private static func setRecording(_ isRecording: Bool, in state: LuaState) {
-        // A closed state runs nothing.
+        // A closed state has nothing to record, so its error is ignored.
         try? state.withUnsafeStack { L, _ in pdb_set_recording(L, isRecording) }
     }
 

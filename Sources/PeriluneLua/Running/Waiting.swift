@@ -127,7 +127,8 @@ private final class Outcome<Value: Sendable>: Sendable {
     ///
     /// - Parameter thread: A thread on which other tasks get a turn even if the outcome is already known. Otherwise a script that
     ///   repeatedly waits for operations that end at once, as with a clock that advances by itself, would occupy the thread
-    ///   forever. The waiter continues there: after a wait it belongs to no actor for a moment, which would be spent on another thread.
+    ///   forever. The wait itself also continues on this thread. Without the preference it would continue on another one, until
+    ///   it is back on its actor.
     func value(sharing thread: LuaThread?, isolation: isolated (any Actor)? = #isolation) async throws -> Value {
         try await withTaskExecutorPreference(thread?.preference) {
             // Captured, so that the closure runs on the actor.

@@ -60,7 +60,7 @@ public struct Scenario: Codable, Sendable, Identifiable {
 
     /// The option `crash`.
     struct Crash: Codable, Sendable {
-        /// Whether scripts of `t.run` are also ended, and run again from their start.
+        /// Whether a crash also ends the scripts of `t.run`, which then run again from their start.
         var rerunsScripts = false
         /// The names of tables, columns, functions and fields that are not compared with the undisturbed run.
         var ignored: [String] = []

@@ -116,7 +116,7 @@ test("without the conflict clause, a second insert fails", function()
   equal(fails("constraint_primary_key", Plain.insert, Plain, { id = 1 }).key, 1)
 end)
 
-test("all settings may be stored in one JSON column, and may refer to other tables", function()
+test("a single row may have a JSON column and a foreign key", function()
   db:create_table("team", function(t) t:auto_incremented_primary_key("id") end)
   db:create_table("settings", function(t)
     t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(id) return id:eq(1) end)

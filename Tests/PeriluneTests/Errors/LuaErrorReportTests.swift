@@ -87,7 +87,7 @@ import Testing
         #expect(try await report(of: "local t = {} t.cont('x')", in: host).suggestions == [])
     }
 
-    @Test func `an error without a value has its place`() async throws {
+    @Test func `an error without a value is reported with its place`() async throws {
         let report = try await report(of: "local function f()\n  error()\nend\nf()")
         #expect((report.file, report.line, report.message) == ("a.lua", 2, "nil was raised"))
     }

@@ -245,7 +245,7 @@ local function fixtures_proxy(current)
   end)
 end
 
---- The fields of `t` that are not functions: by name, a function that computes the value from the current run, called once.
+--- The fields of `t` that are not functions, by name: functions that compute the value from the current run, called once a run.
 local values = {
   db = function() return native_records.default_database() end,
   given = function() return require("scenarios.data.given").proxy() end,
