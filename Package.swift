@@ -27,8 +27,6 @@ let package = Package(
         .library(name: "PeriluneScenarios", targets: ["PeriluneScenarios"]),
         .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
-        // Tests load it.
-        .library(name: "PeriluneTestExtension", type: .dynamic, targets: ["CPeriluneTestExtension"]),
         .executable(name: "perilune-worker", targets: ["perilune-worker"]),
     ],
     dependencies: [
@@ -176,14 +174,10 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
-        // An SQLite extension that tests load.
-        .target(
-            name: "CPeriluneTestExtension", dependencies: ["CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift")],
-            path: "Tests/CPeriluneTestExtension"),
-        // Code shared by tests of several targets: waiting for conditions instead of a fixed time.
+        // Code shared by tests of several targets: waiting for conditions instead of a fixed time, and a library that they load.
         .target(
             name: "PeriluneTestTools", dependencies: ["PeriluneIsolation"], path: "Tests/PeriluneTestTools",
-            swiftSettings: swiftSettings),
+            exclude: ["NativeLibrary/extension.c"], swiftSettings: swiftSettings),
         // Runs tests that are written in Lua.
         .target(
             name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],

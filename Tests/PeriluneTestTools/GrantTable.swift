@@ -47,16 +47,12 @@ package struct GrantTable {
         """,
     ]
 
-    /// The library of the target CPeriluneTestExtension, which is built into the same folder as the tests.
-    package static let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "libPeriluneTestExtension.so").path
-
     /// Returns a script that returns whether it has a capability; `nil` for an unknown capability.
     ///
     /// - Parameter folder: A folder with the files of ``prepare(_:)``.
     package static func script(using capability: String, in folder: String) -> String? {
         uses[capability].map { use in
-            "local folder, library = '\(folder)', '\(library)'\nreturn (pcall(function()\n\(use)\nend))"
+            "local folder, library = '\(folder)', '\(NativeLibrary.path)'\nreturn (pcall(function()\n\(use)\nend))"
         }
     }
 

@@ -2,13 +2,12 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneLuaFileTools
+import PeriluneTestTools
 import Testing
 
 /// SQLite extensions that the host lists.
 @Suite struct ExtensionTests {
-    /// The library of the target CPeriluneTestExtension, which is built next to the tests.
-    private static let path = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "libPeriluneTestExtension.so").path
+    private static let path = NativeLibrary.path
 
     private func script(_ source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) async throws {
         let host = try testHost { configuration in

@@ -4,8 +4,7 @@ import Testing
 
 /// SQLite extensions from `--extension` and from `perilune.toml`.
 @Suite(.patience, .startsPrograms) struct ExtensionOptionTests {
-    /// The library of the target CPeriluneTestExtension, which is built next to the command. It defines a function `thrice`.
-    private static let library = (TestFolder.binary as NSString).deletingLastPathComponent + "/libPeriluneTestExtension.so"
+    private static let library = NativeLibrary.path
 
     /// A project whose migrations, scenarios, automations and scripts need the extension.
     private static func makeProject(_ settings: String = "") throws -> TestFolder {

@@ -5,7 +5,7 @@ import Testing
 /// Scripts that load native modules.
 @Suite(.patience, .startsPrograms) struct NativeModuleTests {
     private static let load =
-        "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' "
+        "package.cpath = '\((NativeLibrary.path as NSString).deletingLastPathComponent)/?.so' "
         + "local native = require 'libPeriluneTestExtension' "
 
     @Test func `the message of an error object is kept in the callback of a native module`() throws {
@@ -37,13 +37,13 @@ import Testing
         #expect(refused.status == 1)
         #expect(
             refused.errors.contains(
-                "require: module `libPeriluneTestExtension` is native code (\(GrantTable.library)), which a preview cannot load"))
+                "require: module `libPeriluneTestExtension` is native code (\(NativeLibrary.path)), which a preview cannot load"))
         #expect(refused.errors.contains("help  use --allow-effects to perform it"))
         let allowed = try folder.perilune("run", "--preview", "--allow-effects", "-e", Self.load + "native.write('written.txt')")
         #expect(allowed.status == 0 && folder.exists("written.txt"))
         #expect(
             allowed.output.contains(
-                "warning: native modules were loaded (\(GrantTable.library)); what they change themselves is done"))
+                "warning: native modules were loaded (\(NativeLibrary.path)); what they change themselves is done"))
     }
 
     @Test func `a script without a database has no global db`() throws {

@@ -82,7 +82,7 @@ import Testing
             "io.open('x', 'a')": "files",
             "perilune.queue('x.sqlite')": "files", "os.execute('true')": "programs", "io.popen('true')": "programs",
             "package.loadlib('x', '*')": "native",
-            "package.cpath = '\((GrantTable.library as NSString).deletingLastPathComponent)/?.so' require 'libPeriluneTestExtension'":
+            "package.cpath = '\((NativeLibrary.path as NSString).deletingLastPathComponent)/?.so' require 'libPeriluneTestExtension'":
                 "native",
         ]
         for (code, grant) in refusals {

@@ -308,11 +308,8 @@ struct EmbeddingExamples {
 
     @Test func extensions() async throws {
         try await withTemporaryFolder { folder in
-            // The library of the target CPeriluneTestExtension, which is built next to the tests.
-            let library = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath().deletingLastPathComponent()
-                .appending(path: "libPeriluneTestExtension.so")
             try FileManager.default.createDirectory(atPath: "\(folder)/extensions", withIntermediateDirectories: true)
-            try FileManager.default.createSymbolicLink(at: URL(filePath: "\(folder)/extensions/thrice.so"), withDestinationURL: library)
+            try FileManager.default.createSymbolicLink(at: URL(filePath: "\(folder)/extensions/thrice.so"), withDestinationURL: URL(filePath: NativeLibrary.path))
             var configuration = ScriptHost.Configuration(database: .inMemory())
             // example
             configuration.sqliteExtensions = ["\(folder)/extensions/thrice.so"]

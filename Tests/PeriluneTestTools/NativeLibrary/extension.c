@@ -1,6 +1,4 @@
-/* A library for tests: an SQLite extension with a function `thrice(x)`, and a native Lua module. */
-#include "include/perilune_test_extension.h"
-
+/* A library for tests, compiled by `NativeLibrary.swift`: an SQLite extension with a function `thrice(x)`, and a native Lua module. */
 #include <stddef.h>
 #include <stdio.h>
 
