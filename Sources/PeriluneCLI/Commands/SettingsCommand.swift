@@ -16,6 +16,12 @@ struct SettingsCommand: ParsableCommand {
               context = "live"                # also PERILUNE_CONTEXT
               extensions = ["lib/vec0.so"]    # of SQLite; never loaded with --sandbox
 
+              [database]                      # in place of database = "..."
+              path = "shop.sqlite"
+              journal_mode = "wal"            # of files that commands create
+              synchronous = "normal"          # of connections that write
+              double_quoted_strings = false   # of triggers and views
+
               [folders]
               migrations = "db/migrations"
               scenarios = "scenarios"

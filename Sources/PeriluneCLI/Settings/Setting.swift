@@ -8,9 +8,9 @@ enum Setting: String, CaseIterable, Sendable {
     case database
     case context
     case extensions
-    case doubleQuotedStrings = "double_quoted_strings"
-    case journalMode = "journal_mode"
-    case synchronous
+    case doubleQuotedStrings = "database.double_quoted_strings"
+    case journalMode = "database.journal_mode"
+    case synchronous = "database.synchronous"
     case migrations = "folders.migrations"
     case scenarios = "folders.scenarios"
     case types = "folders.types"
@@ -18,6 +18,11 @@ enum Setting: String, CaseIterable, Sendable {
     case memory = "limits.memory"
     case output = "limits.output"
     case disk = "limits.disk"
+
+    /// Returns the setting of a name. With other settings of the database in a table, its path is a member of the table too.
+    init?(name: String) {
+        self.init(rawValue: name == "database.path" ? Setting.database.rawValue : name)
+    }
 
     /// The environment variable that takes precedence over the file.
     var variable: String? {

@@ -41,10 +41,10 @@ struct SettingsFile: Sendable {
         for (key, value) in table.sorted(by: { lines.line(of: path + [$0.key]) < lines.line(of: path + [$1.key]) }) {
             let place = path + [key], name = place.joined(separator: ".")
             let line = lines.line(of: place)
-            if let setting = Setting(rawValue: name) {
-                entries[setting] = Entry(values: try texts(of: value, for: setting, line, lines), line: line)
-            } else if case .table(let inner) = value, Setting.allCases.contains(where: { $0.rawValue.hasPrefix(name + ".") }) {
+            if case .table(let inner) = value, Setting.allCases.contains(where: { $0.rawValue.hasPrefix(name + ".") }) {
                 try read(inner, at: place, lines)
+            } else if let setting = Setting(name: name) {
+                entries[setting] = Entry(values: try texts(of: value, for: setting, line, lines), line: line)
             } else {
                 throw unknown(name, line, lines)
             }

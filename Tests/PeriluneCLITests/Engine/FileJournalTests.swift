@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func `the settings of a project choose the journal of its files`() throws {
-        let folder = try TestFolder(["perilune.toml": "journal_mode = \"delete\"\nsynchronous = \"normal\""])
+        let folder = try TestFolder(["perilune.toml": "[database]\njournal_mode = \"delete\"\nsynchronous = \"normal\""])
         let script =
             "for _, d in ipairs{ db, perilune.queue('y.sqlite') } do print(d:fetch_value('PRAGMA journal_mode'), d:fetch_value('PRAGMA synchronous')) end"
         #expect(try folder.perilune("run", "-e", script, "--database", "x.sqlite").output == "delete\t1\ndelete\t1\n")
@@ -95,7 +95,7 @@ import Testing
         _ = try folder.perilune("run", "-e", Self.table, "--database", "x.sqlite")
         var result = try folder.perilune("doctor", "--database", "x.sqlite").output
         #expect(result.contains("each commit waits for the disk (synchronous full)"), "\(result)")
-        try folder.write("synchronous = \"normal\"", to: "perilune.toml")
+        try folder.write("database.synchronous = \"normal\"", to: "perilune.toml")
         result = try folder.perilune("doctor", "--database", "x.sqlite").output
         #expect(result.contains("a power cut can undo the last ones; a killed process never does"), "\(result)")
     }

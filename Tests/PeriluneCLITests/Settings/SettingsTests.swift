@@ -41,6 +41,8 @@ import Testing
             try Self.read("\nextensions = [\n  \"a.so\",\n  'b.so',\n]").entries[.extensions]
                 == .init(values: ["a.so", "b.so"], line: 2))
         #expect(try Self.read("").entries.isEmpty)
+        let database = try Self.read("[database]\npath = 'a.sqlite'\njournal_mode = 'wal'").entries
+        #expect(database[.database] == .init(values: ["a.sqlite"], line: 2) && database[.journalMode]?.line == 3)
     }
 
     @Test(
@@ -58,10 +60,12 @@ import Testing
             ("extensions = [\"a.so\", 1]", "`extensions`: expected a list of strings, got one with a number", 1, nil),
             ("extensions = [\"\"]", "`extensions`: expected a path, got nothing", 1, nil),
             ("database = \"\"", "`database`: expected a path, got nothing", 1, nil),
-            ("journal_mode = \"off\"", "`journal_mode`: expected wal, delete, got off", 1, nil),
-            ("synchronous = 1", "`synchronous`: expected a string, got a number", 1, nil),
-            ("double_quoted_strings = 1", "`double_quoted_strings`: expected true or false, got a number", 1, nil),
-            ("double_quoted_strings = \"no\"", "`double_quoted_strings`: expected true or false, got no", 1, nil),
+            ("[database]\njournal_mode = \"off\"", "`database.journal_mode`: expected wal, delete, got off", 2, nil),
+            ("[database]\nsynchronous = 1", "`database.synchronous`: expected a string, got a number", 2, nil),
+            ("synchronous = \"full\"", "unknown setting `synchronous`", 1, "did you mean `database.synchronous`?"),
+            ("[database]\nfile = \"x\"", "unknown setting `database.file`", 2, nil),
+            ("database.double_quoted_strings = 1", "`database.double_quoted_strings`: expected true or false, got a number", 1, nil),
+            ("database.double_quoted_strings = \"no\"", "`database.double_quoted_strings`: expected true or false, got no", 1, nil),
             ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
             ("[folders\n", "the file is not TOML: ", 1, nil),
         ] as [(String, String, Int, String?)])
@@ -154,7 +158,7 @@ import Testing
             try folder.perilune(
                 "run", "--database", "d.sqlite", "-e", "db:execute[[\(sql)]] db:execute 'INSERT INTO mob VALUES (2, 0)'"
             ).status == 0)
-        try folder.write("double_quoted_strings = false", to: "perilune.toml")
+        try folder.write("[database]\ndouble_quoted_strings = false", to: "perilune.toml")
         let refused = try folder.perilune("run", "--database", "d.sqlite", "-e", "db:execute 'INSERT INTO mob VALUES (3, 0)'")
         #expect(refused.status == 1)
         #expect(refused.errors.contains("no such column: %d: the trigger `up` has \"%d\" in double quotes"), "\(refused)")
@@ -169,9 +173,9 @@ import Testing
                 database\t\t
                 context\tpreview\tPERILUNE_CONTEXT
                 extensions\t\t
-                double_quoted_strings\ttrue\tdefault
-                journal_mode\t\t
-                synchronous\t\t
+                database.double_quoted_strings\ttrue\tdefault
+                database.journal_mode\t\t
+                database.synchronous\t\t
                 folders.migrations\tmigrations\tdefault
                 folders.scenarios\tscenarios\tdefault
                 folders.types\tt\tperilune.toml:2
