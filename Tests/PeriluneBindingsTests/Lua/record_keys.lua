@@ -307,3 +307,16 @@ test("links of records with converted keys store the key's stored values", funct
   list:tracks():replace{ "C" }
   equal(linked(), "2026-01-01c")
 end)
+
+test("NULL as a key identifies no row, though a key may be NULL", function()
+  db:execute[[
+    CREATE TABLE loose (code TEXT PRIMARY KEY, mail TEXT UNIQUE);
+    INSERT INTO loose VALUES (NULL, NULL), (NULL, 'a'), ('x', NULL)]]
+  local Loose = perilune.record "loose"
+  equal({ Loose:fetch_one(perilune.null), Loose:exists(perilune.null), Loose:delete_one(perilune.null) }, { nil, false, false })
+  fails("record_not_found", Loose.find, Loose, perilune.null)
+  matches(fails("argument", Loose.delete_one, Loose, { mail = perilune.null }), "delete_one: `mail` is NULL, as in any number of rows")
+  -- A column that is given by name may be NULL, as in a filter.
+  equal({ Loose:find{ code = perilune.null, mail = "a" }.mail, Loose:exists{ mail = perilune.null } }, { "a", true })
+  equal(Loose:fetch_count(), 3)
+end)

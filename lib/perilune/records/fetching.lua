@@ -5,6 +5,7 @@ local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local databases = require "perilune.native.databases"
 local native_rows = require "perilune.native.rows"
+local null = require("perilune.native.values").null
 local native_sql = require "perilune.native.sql"
 local native_records = require "perilune.native.records"
 local raise = errors.raise
@@ -350,6 +351,8 @@ function fetching.fetch_by_key(verb, class, db, key)
   check_is_key(verb, key)
   local description = record_class.description(class, db)
   local columns, values
+  -- NULL identifies no row; a table with the column finds a row in which the column is NULL.
+  if key == null then return missed(verb, class, db, key) end
   if plain_key(key) then
     columns = { column_of_key(verb, description) }
     values = { [columns[1]] = key }

@@ -11,6 +11,7 @@ local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
 local database_argument = require "perilune.runtime.database_argument"
+local null = require("perilune.native.values").null
 local native_records = require "perilune.native.records"
 local raise = errors.raise
 local record_class = require "perilune.records.class"
@@ -458,6 +459,13 @@ function verbs.delete_one(class, ...)
   if key == nil then return false end
   local row_id = type(key) ~= "table" and record_class.description(info.class, db).row_id
   if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
+  if type(key) == "table" then
+    for name, value in pairs(key) do
+      if value == null then
+        raise("argument", ("delete_one: `%s` is NULL, as in any number of rows; use filter{ ... }:delete_all()"):format(name))
+      end
+    end
+  end
   local found = fetching.fetch_by_key("delete_one", info.class, db, key)
   if found == nil then return false end
   if has_overrides(info) and record_class.method(info, "delete") then return found:delete(db) ~= false end

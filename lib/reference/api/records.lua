@@ -459,7 +459,7 @@ function record:update(db, options) end
 ---@raises record_not_found: the row no longer exists
 function record:update_changes(change, options) end
 
----Updates the row, or inserts it if it does not exist. An update writes the same columns as `update`.
+---Updates the row, or inserts it if it does not exist or the record's key is NULL. An update writes the same columns as `update`.
 ---```lua
 ---local tag = Tag{ id = 9, name = "ships" }
 ---tag:save()
