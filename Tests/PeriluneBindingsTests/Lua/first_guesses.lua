@@ -1227,3 +1227,92 @@ db:fetch_one("SELECT 1 AS one"):items()  --! row:pairs()
 db:fetch_one("SELECT 1 AS one"):update{ one = 2 }  --! perilune.record
 ]==])
 end)
+
+test("values in SQL text that are never equal to a column lead to the condition that is meant", function()
+  guesses([==[%s]==], [==[
+Invoice:filter("due = ?", perilune.date("2026-03-31"))  --! filter(Class.c.due:eq(value))
+Invoice:filter("invoice.due < ?", perilune.date("2026-03-31"))  --! Class.c.due:lt
+Invoice:filter("total > ? AND \"due\" >= ?", 5, perilune.date("2026-03-31"))  --! Class.c.due:ge
+Invoice:filter("due BETWEEN ? AND ?", "2026-01-01", perilune.date("2026-03-31"))  --! Class.c.due:between(low, high)
+Invoice:filter("due IN (?, ?)", "2026-01-01", perilune.date("2026-03-31"))  --! Class.c.due:is_in{ 1, 2 }
+Invoice:filter("due <= :day", { day = perilune.date("2026-03-31") })  --! Class.c.due:le
+Invoice:filter("due <= ?1", perilune.date("2026-03-31"))  --! date:format("%Y-%m-%d")
+Customer:filter("date(created_at) = ?", perilune.date("2026-01-05"))  --! date:format("%Y-%m-%d")
+Customer:filter("created_at > ?", perilune.date("2026-01-05")):fetch_count()  --> 2
+Invoice:filter("due = ? AND total < ?", perilune.date("2026-03-31"):format("%Y-%m-%d"), 900):pluck("number")  --> {"A1"}
+Invoice:filter("due = ?", "2026-03-31"):fetch_count()  --> 1
+Customer:filter("email = NULL")  --! IS NULL
+Customer:filter("email <> null AND vip")  --! IS NOT NULL
+Customer:filter("name = 'x = NULL'"):fetch_count()  --> 0
+Customer:filter("email = ?", perilune.null)  --! "email IS ?"
+Customer:filter("email != :e", { e = perilune.null })  --! Class.c.email:is_not_null()
+Customer:filter("email IS ?", perilune.null):pluck("name")  --> {"Linus"}]==])
+end)
+
+test("results that would be cut off, and pages that are taken for lists, lead to their names", function()
+  guesses([==[%s]==], [==[
+Invoice:select("id", "number"):fetch_value()  --! selects 2 columns
+Invoice:select("id", "number"):order("id"):fetch_values()  --! pluck("a", "b")
+Invoice:select("number"):annotated_with(Invoice.lines:count()):order("id"):fetch_value()  --> "A1"
+Invoice:order("id"):page(1, 2)[1]  --! page.records[1]
+#Invoice:order("id"):page(1, 2)  --! #page.records
+Invoice:order("id"):page(1, 2).total  --! page.count
+Invoice:order("id"):page(1, 2).has_next  --! page.number < page.pages
+Invoice:order("id"):page(1, 2):fetch_all()  --! page.records
+Invoice:order("id"):page_after(nil, 2).next_cursor  --! page.next
+Invoice:order("id"):page_after(nil, 9).next  --> nil
+Invoice:order("id"):page(1, 2).pages  --> 2
+Customer:annotated_with(Customer.invoices:count()):order("id"):fetch_one().invoices_count  --! did you mean `invoice_count`
+Customer:annotated_with("n", Customer.invoices:count())  --! annotated_with(expression:as("n"))
+Customer:filter(Customer.invoices:fetch_count():gt(1))  --! Class.invoices:count()
+Invoice:filter(Invoice.customer.name:eq("Ada"))  --! filter{ ["customer.name"] = value }
+Line:find(1, 2)  --! find{ invoice_id = ..., product_id = ... }
+Customer:fetch_all(2)  --! Class:limit(2):fetch_all()
+Customer:order("name", true)  --! Class.c.name:desc()
+Customer:pluck("name", { distinct = true })  --! distinct():pluck
+Customer:filter_key(1, 2)  --! filter_key{ 1, 2 }
+Customer:in_batches(2, function() end)  --! for records in
+Customer:join(Invoice)  --! joining_required(Class.association)
+Customer:join(Invoice, { "id", "customer_id" })  --! Class.c.other_id:eq(Other.c.id)
+Customer:without{ name = "Ada" }  --! filter(~condition)
+Invoice:filter{ id = 1 }:update{ total = 5 }  --! update_all
+Invoice:update_all("total = ?", 5)  --! update_all{ total = value }
+Invoice:update_all{ total = function(i) return i.total + 1 end }  --! use an expression
+invoice:products():clear()  --! replace{}
+invoice:products():set{ tea }  --! replace{ other, ... }]==])
+end)
+
+test("a hook that returns false is refused, because the write would continue", function()
+  guesses([==[(function() %s return Customer:insert{ name = "x" } end)()]==], [==[
+function Customer:will_save() return false end  --! would not stop the write
+function Customer:will_insert() return false end  --! raise an error
+function Customer:did_save() return false end  --> x
+function Customer:will_save() return true end  --> x]==])
+end)
+
+test("arguments that other schedulers, migrators and observers take lead to the ones here", function()
+  guesses([==[%s]==], [==[
+perilune.schedule("9:00", print)  --! perilune.schedule("0 9 * * *", f)
+perilune.schedule("daily at 9:30", print)  --! perilune.schedule("30 9 * * *", f)
+perilune.schedule("every 5 minutes", print)  --! perilune.every
+perilune.schedule("0 0 9 * * *", print)  --! no field for seconds
+perilune.at("09:00", print)  --! perilune.schedule("0 9 * * *", f)
+perilune.every("hourly", print)  --! "1h"
+perilune.every("day", print)  --! perilune.schedule("@daily", f)
+perilune.sleep(10, "ms")  --! perilune.sleep("10ms")
+db:observe_transactions(print)  --! { on_change = f }
+db:observe(Customer, print)  --! request:observe(callback)
+db:observe(Customer:filter{ id = 1 }, print)  --! request:observe(callback)
+perilune.history("customer")  --! perilune.history(perilune.record("customer"))
+perilune.migrator{ { "v1", print } }  --! migrator:register
+perilune.record(db, "customer")  --! Class:fetch_all(db)
+perilune.record("customer", db)  --! Class:fetch_all(db)
+perilune.record("customer", { label = function() end })  --! function Class:label()
+perilune.single_row("config", { nonsense = 1 })  --! perilune.single_row: no option
+perilune.jobs("mail"):pop()  --! jobs:handle
+perilune.jobs("mail"):schedule("1h", {})  --! { delay = "1h" }
+perilune.json.encode({}, { indent = 2 })  --! one form
+db:create_trigger("t", "AFTER INSERT ON line BEGIN SELECT 1; END")  --! CREATE TRIGGER
+db:create_table("note", function(t) t:column("at", "datetime"):default(perilune.sql("CURRENT_TIMESTAMP")) end)  --! default_sql
+db:create_table("note", function(t) t:foreign_key("customer_id", "customer") end)  --! t:column("customer_id", type)]==])
+end)

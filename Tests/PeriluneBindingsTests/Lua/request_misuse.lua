@@ -51,7 +51,7 @@ test("a condition in the form of another library is an error that shows Perilune
   for wanted, condition in pairs{
     ["Class.c.age:gt(value)"] = { age__gt = 1 }, ["Class.c.age:ge(value)"] = { age = { gte = 1 } }, ["Class.c.age:lt(value)"] = { age = { "<", 1 } },
     ["Class.c.name:contains(value)"] = { name__contains = "x" }, ["Class.c.name:like(value)"] = { name = { "like", "x%" } },
-    ["Class.c.age:le(value)"] = { ["age <= ?"] = 1 }, ["Class.c.age:is_in({ 1, 2 })"] = { age__in = { 1 } },
+    ["Class.c.age:le(value)"] = { ["age <= ?"] = 1 }, ["Class.c.age:is_in{ 1, 2 }"] = { age__in = { 1 } },
     ["Class.c.a:eq(1) | Class.c.b:eq(2)"] = { OR = { 1 } },
   } do matches(fails(nil, function() Author:filter(condition) end), wanted) end
   matches(fails("argument", function() Author:filter("name", "x") end), "filter{ name = value }")

@@ -334,6 +334,9 @@ local function raise_other_name(self, source, name)
       name, own, name, own))
   end
   local advice = require("perilune.runtime.other_names").find("association", name)
+  if not advice and source.class and pcall(source.column, source, name) then
+    advice = ("use filter{ [\"%s.%s\"] = value }, or joining_required(Class.%s) with conditions on the columns of the other class"):format(own, name, own)
+  end
   if advice then raise_not_fetched(self, name, advice) end
 end
 
@@ -348,7 +351,9 @@ local function index_function(source)
     if name == "c" then return source:columns_table(self.node.alias or association.identity(self.node)) end
     local named = source.requests[name]
     if named ~= nil then return named end
-    if request.verbs[name] then raise_not_fetched(self, name) end
+    if request.verbs[name] then
+      raise_not_fetched(self, name, name == "fetch_count" and "use Class." .. name_of(self) .. ":count() in conditions and annotations" or nil)
+    end
     raise_other_name(self, source, name)
     raise_not_fetched(self, type(name) == "string" and name or "[" .. tostring(name) .. "]")
   end

@@ -96,7 +96,10 @@ require("perilune.runtime.arity").limit_all(History, "history:")
 --- Returns the history of a class's table. The class gets the method `as_of`, and its records the method `history`.
 function public.history(class)
   local info = class ~= nil and record_class.info(class)
-  if not info then checks.fail("perilune.history: argument 1", "expected a record class, got " .. errors.describe(class)) end
+  if not info then
+    checks.fail("perilune.history: argument 1", "expected a record class, got " .. errors.describe(class)
+      .. (type(class) == "string" and ("; use perilune.history(perilune.record(%q))"):format(class) or ""))
+  end
   if made[class] then return made[class] end
   local self = { class = class }
   class.as_of = function(of, ...) return history_reading.as_of(of, ...) end

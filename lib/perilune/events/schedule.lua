@@ -82,7 +82,11 @@ local function parse(place, text)
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
-    local cure = pcall(perilune.date, text) and "; use perilune.at(date, f) for one moment"
+    local hour, minute = text:match("^%D*(%d%d?):(%d%d)%D*$")
+    local cure = hour and #words < 5 and ("; use perilune.schedule(\"%d %d * * *\", f) for each day at this time"):format(minute, hour)
+      or #words == 6 and "; there is no field for seconds, use perilune.every(duration, f)"
+      or text:lower():find("^%s*every%s") and "; use perilune.every(\"5 minutes\", f) for a duration"
+      or pcall(perilune.date, text) and "; use perilune.at(date, f) for one moment"
       or text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
     fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d%s", #words, cure)
   end
@@ -273,7 +277,11 @@ function public.at(date, f)
   if not perilune.date.is(date) then
     local is_date
     is_date, moment = pcall(perilune.date, date)
-    if date == nil or not is_date then checks.fail("perilune.at", "expected a date, got " .. errors.describe(date) .. "; use perilune.after(duration, f) for a duration") end
+    if date == nil or not is_date then
+      local hour, minute = (type(date) == "string" and date or ""):match("^(%d%d?):(%d%d)$")
+      checks.fail("perilune.at", "expected a date, got " .. errors.describe(date) .. (hour and ("; use perilune.schedule(\"%d %d * * *\", f) for each day at "
+        .. "this time"):format(minute, hour) or "; use perilune.after(duration, f) for a duration"))
+    end
   end
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
   local self = setmetatable({ moment = moment }, Schedule)

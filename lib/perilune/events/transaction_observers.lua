@@ -147,7 +147,8 @@ end
 function public:observe_transactions(options)
   local place = "db:observe_transactions"
   if type(options) ~= "table" then
-    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options))
+    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options)
+      .. (type(options) == "function" and "; use { on_change = f } or { did_commit = f }" or ""))
   end
   checks.options(place, options, kinds_of_options)
   local functions = {}

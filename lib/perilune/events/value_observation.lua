@@ -294,7 +294,9 @@ end
 --   equal the previous one; `map`: converts the results of `fetch` outside the database; `regions`: the observed parts, instead of
 --   everything that `fetch` reads, as for `observe_region`
 function public:observe(fetch, callback, options)
-  if type(fetch) == "string" then
+  if type(fetch) == "table" and (require("perilune.records.class").info(fetch) or marks.is_request(fetch)) then
+    checks.fail("db:observe: argument 1", "expected a function, got " .. errors.describe(fetch) .. "; use request:observe(callback)")
+  elseif type(fetch) == "string" then
     checks.fail("db:observe: argument 1", ("expected a function, got %s; use Class:observe(callback), or db:observe_region(%q, callback)"):format(
       errors.describe(fetch), fetch))
   end

@@ -35,6 +35,9 @@ end
 
 --- Receives the database, the options, the block and its arguments.
 return function(db, options, block, ...)
+  if type(options) == "string" then
+    checks.fail("db:write: argument 1", ("expected a function, got %s; use db:write({ note = %q }, function(db) ... end)"):format(errors.describe(options), options))
+  end
   if getmetatable(options) ~= nil then checks.fail("db:write: argument 1", "expected a function, got " .. errors.describe(options)) end
   local given = checks.options("db:write", options, known)
   if next(options) == nil then checks.fail("db:write", "expected the option `note` or `retry`") end

@@ -348,8 +348,9 @@ function public.migrator(options)
     errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
   end
   for name, value in pairs(options or {}) do
-    if type(value) == "function" then
-      errors.raise("argument", ("perilune.migrator: takes no migrations; use migrator:register(%q, function(db) ... end)"):format(tostring(name)))
+    if type(value) == "function" or type(name) == "number" and type(value) == "table" then
+      errors.raise("argument", ("perilune.migrator: takes no migrations; use migrator:register(%s, function(db) ... end)"):format(
+        type(name) == "string" and ("%q"):format(name) or "name"))
     end
   end
   checks.option_names("perilune.migrator", options or {}, { folder = true }, "migrator_option")

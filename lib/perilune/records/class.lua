@@ -285,6 +285,10 @@ function record_class.missing(class, name, target)
     details.table = info.table
     raise("unknown_column", ("no column or method `%s` in `%s`; %s"):format(name, info.table, use), details)
   end
+  -- Annotations are fields that no class knows.
+  for field in next, target or {} do
+    if type(field) == "string" and not info.known[field] then names[#names + 1] = field end
+  end
   errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
@@ -533,6 +537,11 @@ local function read_options(info, options)
   if type(options) ~= "table" then
     raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options) .. checks.option_cure(options, record_class.class_options))
   end
+  for name, value in pairs(options) do
+    if type(name) == "string" and type(value) == "function" and not record_class.class_options[name] then
+      raise("unknown_option", ("perilune.record: no option `%s`; methods follow the class: function Class:%s() ... end"):format(name, name), { name = name })
+    end
+  end
   checks.option_names("perilune.record", options, record_class.class_options, "class_option")
   local names = {}
   for name in pairs(options) do names[#names + 1] = name end
@@ -620,6 +629,9 @@ function record_class.new_class(table_name, options)
   if type(table_name) == "table" then
     errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table; "
       .. 'use perilune.record("author", { ... })')
+  end
+  if native_records.is_database(table_name) or native_records.is_database(options) then
+    raise("argument", "perilune.record: a class has no database; pass it to the verb, as in Class:fetch_all(db)")
   end
   sql_text.name(table_name, "perilune.record: argument 1")
   return make_class(table_name, options)

@@ -120,8 +120,9 @@ local function run(class, verb, on_database, on_statement, db, count, source, ..
     return on_database(db, source, class, ...)
   end
   if native_records.is_statement(source) then return on_statement(source, class, ...) end
-  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; use Class:filter{ column = value }:%s() for conditions")
-    :format(verb, errors.describe(source), verb))
+  local cure = math.type(source) == "integer" and verb ~= "fetch_count" and ("use Class:limit(%d):%s() for some of the rows"):format(source, verb)
+    or ("use Class:filter{ column = value }:%s() for conditions"):format(verb)
+  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s; %s"):format(verb, errors.describe(source), cure))
 end
 
 --- Fetches records from the whole table, from SQL, or from a prepared statement.
@@ -412,8 +413,10 @@ function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("find") end
   if count ~= 1 or key == nil then
-    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments; use find{ 1, 2 } for several keys, "
-      .. "filter{ column = value }:find() for other columns" or errors.describe(key)))
+    local names = record_class.description(class, db).key
+    local cure = #names > 1 and "find{ " .. table.concat(names, " = ..., ") .. " = ... } for a key"
+      or "find{ 1, 2 } for several keys, filter{ column = value }:find() for other columns"
+    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments; use " .. cure or errors.describe(key)))
   end
   if plain_key(key) or not is_list(key) then return find_one("find", class, db, key) end
   return native_records.with_access(db, "read", find_each, class, db, key)

@@ -30,17 +30,19 @@ local function method(write, name)
   return record_class.method(write.info, name)
 end
 
-local function call(write, name, ...)
-  local hook = method(write, name)
-  if hook then hook(write.target, write.db, ...) end
-end
-
--- Around hooks
-
 local function raise_misuse(write, name, mistake)
   errors.raise("hook", "the hook `" .. name .. "` of `" .. write.info.name .. "` " .. mistake,
     { table = write.info.table, hook = name })
 end
+
+local function call(write, name, ...)
+  local hook = method(write, name)
+  if hook and hook(write.target, write.db, ...) == false and name:find("^will_") then
+    raise_misuse(write, name, "returned false, which would not stop the write; raise an error, as error(message) does")
+  end
+end
+
+-- Around hooks
 
 --- Returns the state of the function that is passed to an around hook: the function, its number of calls, and its result.
 local function make_step(write, name, body)

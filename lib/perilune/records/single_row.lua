@@ -68,7 +68,8 @@ end
 -- inserts the row if it is missing.
 -- @tparam function object_of returns the object of a record
 local function make_row_class(name, key, defaults, options, object_of)
-  local Row = perilune.record(name, options)
+  local is_made, Row = pcall(perilune.record, name, options)
+  if not is_made then errors.raise(Row.kind, (Row.message:gsub("^perilune%.record:", "perilune.single_row:")), { name = Row.name, suggestion = Row.suggestion }) end
 
   function Row:will_save(db)
     self[key] = 1

@@ -209,8 +209,10 @@ function record_values.check_type(details, column, value, record)
   if is_held then return end
   local row = record and native_records.snapshot(record)
   if row and row[column] ~= nil and not record_values.differs(details, column, row[column], value) then return end
-  column_types.fail(details.schema, column, ("expected %s, got %s; a class with the option check_types = false stores it"):format(wanted,
-    errors.describe(value)), record and record_values.key(details.schema, record))
+  local cure = type(value) == "function" and "use an expression, such as Class.c.total + 1, for a computed value"
+    or "a class with the option check_types = false stores it"
+  column_types.fail(details.schema, column, ("expected %s, got %s; %s"):format(wanted, errors.describe(value), cure),
+    record and record_values.key(details.schema, record))
 end
 
 --- Returns the value to bind for a column, which may be nil. Raises if it does not convert or cannot be stored.

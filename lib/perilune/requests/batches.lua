@@ -23,7 +23,7 @@ end
 --- Iterates over all records in lists of a given size, ordered by their key: `for records in request:in_batches(500) do`.
 -- The loop may change and delete rows.
 function public:in_batches(db, size)
-  checks.positive("in_batches: argument 1", size)
+  checks.positive("in_batches(size): argument 1", size)
   local node = self.node
   if node.limit or node.offset or node.selects then
     raise("argument", "in_batches: cannot be used with limit, offset or select")
@@ -43,6 +43,6 @@ function public:in_batches(db, size)
   end
 end
 
-database_argument.precede(public, "", { in_batches = 1 })
+database_argument.precede(public, "", { in_batches = 1 }, { in_batches = "use `for records in request:in_batches(100) do`" })
 
 return public

@@ -41,7 +41,9 @@ end
 local function read_options(method, options, assignments)
   if options == nil then return {} end
   if type(assignments) == "string" then
-    raise("argument", ("%s: expected { column = value, ... }, got the string %q; use update_all{ %s = value }"):format(method, assignments, assignments))
+    local column, value = assignments:match("^%s*([%a_][%w_]*)%s*=%s*(.-)%s*$")
+    raise("argument", ("%s: expected { column = value, ... }, got the string %q; use update_all{ %s = %s }"):format(method, assignments,
+      column or assignments, column and value ~= "?" and ("perilune.sql(%q, ...)"):format(value) or "value"))
   end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))

@@ -1,6 +1,9 @@
 --- Recognizes conditions as other libraries write them, and names the form that they have here.
 
+local date = require("perilune").date
+local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local native_sql = require "perilune.native.sql"
 local raise = errors.raise
 
 local mistakes = {}
@@ -26,7 +29,8 @@ local function method_of(operator)
 end
 
 local function call(column, method)
-  return ("Class.c.%s:%s(%s)"):format(column, method, arguments[method] or "value")
+  local values = arguments[method] or "value"
+  return "Class.c." .. column .. ":" .. method .. (values:find("^{") and values or "(" .. values .. ")")
 end
 
 local connectives = { ["or"] = "|", ["and"] = "&", ["not"] = "~", ["$or"] = "|", ["$and"] = "&", ["$not"] = "~", any = "|", all = "&", _or = "|", _and = "&",
@@ -116,6 +120,52 @@ function mistakes.text(method, text, values, check_column)
   elseif values.n > 0 and not text:find("[?:@$]") then
     raise("argument", ("%s: the SQL text `%s` has no placeholder for its %s; use \"name = ?\""):format(method, text,
       values.n == 1 and "value" or values.n .. " values"))
+  end
+end
+
+--- Returns what is compared with the placeholder that follows a text: a name or a call of a function, and the operator.
+local function compared_with(before)
+  before = before:gsub("%s+[bB][eE][tT][wW][eE][eE][nN]%s+[?:@$][%w_]*%s+[aA][nN][dD]%s*$", " between "):gsub("%s+[iI][nN]%s*%([?:@$%w_,%s]*$", " in ")
+  local compared, operator = before:match("([%w_]+%b())%s*([<>=!]+)%s*$")
+  if not compared then compared, operator = before:match("([%a_][%w_]*)[\"`%]]?%s*([<>=!]+)%s*$") end
+  if not compared then compared, operator = before:match("([%a_][%w_]*)[\"`%]]?%s+(%a+)%s*$") end
+  return compared, operator and operator:lower()
+end
+
+local equalities = { ["="] = "is_null", ["=="] = "is_null", ["<>"] = "is_not_null", ["!="] = "is_not_null" }
+
+--- Raises for a value that SQL compares in a way that is never meant: NULL with `=`, and the full text of a date with a day.
+local function check_compared(place, before, value, stores_days)
+  local compared, operator = compared_with(before)
+  if not compared then return end
+  if rawequal(value, null) and equalities[operator] then
+    raise("argument", ("%s: in SQL, nothing equals NULL; use \"%s IS ?\", or filter(Class.c.%s:%s())"):format(place, compared, compared,
+      equalities[operator]))
+  end
+  local method = date.is(value) and method_of(operator)
+  if not method then return end
+  if compared:find("^[dD][aA][tT][eE]%(") then
+    raise("argument", ("%s: the date is passed with its time, which `%s` lacks; pass date:format(\"%%Y-%%m-%%d\")"):format(place, compared))
+  elseif stores_days(compared) then
+    raise("argument", ("%s: the date is passed with its time, which the days in `%s` lack; use filter(%s), or pass "
+      .. "date:format(\"%%Y-%%m-%%d\")"):format(place, compared, call(compared, method)))
+  end
+end
+
+--- Raises for values in SQL text that are compared in a way that is never meant.
+-- @tparam function stores_days returns whether a name is a column of days
+function mistakes.compared_values(method, text, values, stores_days)
+  local operator = text:gsub("'[^']*'", "''"):match("([<>=!]+)%s*[nN][uU][lL][lL]%f[^%w_]")
+  if equalities[operator] then
+    raise("argument", ("%s: in SQL, nothing equals NULL; use `%s` in place of `%s NULL`"):format(method,
+      equalities[operator] == "is_null" and "IS NULL" or "IS NOT NULL", operator))
+  end
+  local places = values.n > 0 and native_sql.placeholders(text) or {}
+  for index = 1, #places, 2 do
+    local written = text:sub(places[index] + 1, places[index + 1])
+    local from = type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
+    local value = from[written == "" and index // 2 + 1 or tonumber(written) or written]
+    if value ~= nil then check_compared(method, text:sub(1, places[index] - 1), value, stores_days) end
   end
 end
 

@@ -203,13 +203,19 @@ end
 
 --- Returns SQL text as a condition.
 local function of_text(self, method, text, values)
-  require("perilune.requests.condition_mistakes").text(method, text, values, function(name)
+  local mistakes = require "perilune.requests.condition_mistakes"
+  mistakes.text(method, text, values, function(name)
     if method ~= "filter" or not has_one_table(self) then return end
     local source = self.node.root.source
     local is_column, err = pcall(source.column, source, name, self.node.alias)
     if is_column then return end
     raise(err.kind, ("%s(%q): %s; use filter_key(%q) for a key, filter{ column = value } for a value"):format(method, text, err.message, name),
       { name = name, suggestion = err.suggestion, table = err.table })
+  end)
+  mistakes.compared_values(method, text, values, function(name)
+    local node = self.node
+    local column = not node.is_result and node.root.source:column_named(name, node.alias)
+    return column and column.shape.type and column.shape.type.form == "day"
   end)
   return expression.sql(text, values, method)
 end

@@ -99,9 +99,17 @@ end
 
 -- Values --------------------------------------------------------------------------------------------------------------------
 
-local function require_columns(self, method)
-  if not self.node.selects then
+--- Raises unless a request selects one column, which may be annotated with others.
+local function require_column(self, method)
+  local node = self.node
+  if not node.selects then
     raise("argument", method .. ": a record has several columns; use request:select(\"column\"):" .. method .. "()")
+  end
+  while node.parent and node.op ~= "select" do node = node.parent end
+  local count = node.op == "select" and #node.shape.operands or 1
+  if count > 1 then
+    raise("argument", ("%s: the request selects %d columns, of which only the first would be fetched; use fetch_one() or fetch_all() for rows, or "
+      .. "pluck(\"a\", \"b\") for their values"):format(method, count))
   end
 end
 
@@ -168,7 +176,7 @@ for method, form in pairs{
   fetch_values = "rows", fetch_optional_values = "rows", fetch_value = "first", fetch_set = "rows",
 } do
   verbs[method] = function(self, db)
-    require_columns(self, method)
+    require_column(self, method)
     db = database_for(db, method)
     local plan = plan_of(self, db, form)
     local found = db[method](db, plan.sql, arguments(self, plan))

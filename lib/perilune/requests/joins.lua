@@ -48,7 +48,10 @@ for method, kind in pairs(kinds) do
     if kind == "cross" then
       if condition ~= nil then arity.refuse(method, 1, condition, "use join(other, condition) for a join with a condition") end
     elseif condition == nil then
-      raise("argument", method .. ": argument 2: expected a condition, got nil; use cross_join(other) for all pairs of rows")
+      raise("argument", method .. ": argument 2: expected a condition, got nil, as in join(Other, Class.c.other_id:eq(Other.c.id)); "
+        .. "use joining_required(Class.association) for an association, cross_join(other) for all pairs of rows")
+    elseif type(condition) == "table" and getmetatable(condition) == nil and condition[1] ~= nil then
+      raise("argument", method .. ": argument 2: expected a condition, got a list; use " .. method .. "(Other, Class.c.other_id:eq(Other.c.id))")
     end
     local carrier = subquery.carrier(other)
     local parts, shapes = { carrier }, { carrier.shape }

@@ -43,7 +43,7 @@ function keyset_pages.fetch(self, method, db, cursor, size)
   local function cursor_at(position)
     return list[position] and page_cursors.write(form.hash, page_searches.stored_values(list[position], form.terms))
   end
-  local page = { records = list, size = size }
+  local page = pageable.page{ records = list, size = size }
   -- A page reached through a cursor has a neighbor: the row of that cursor, which may have been deleted since.
   if is_back then page.previous, page.next = has_more and cursor_at(1) or nil, cursor ~= nil and (cursor_at(#list) or cursor) or nil
   else page.previous, page.next = cursor ~= nil and (cursor_at(1) or cursor) or nil, has_more and cursor_at(#list) or nil end

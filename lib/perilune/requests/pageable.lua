@@ -131,4 +131,20 @@ function pageable.check(self, method, size)
   if node.selects then raise("argument", method .. ": pages contain whole records; remove select(...)") end
 end
 
+--- The metatable of pages. A field of another name would be nil without an error, as would an element.
+local page_metatable = {
+  __name = "page",
+  __len = function() raise("argument", "cannot take # of a page; use #page.records") end,
+  __index = function(page, name)
+    if type(name) ~= "string" then raise("argument", "a page has no elements; use page.records[1], or `for _, record in ipairs(page.records) do`") end
+    if name == "next" or name == "previous" then return nil end
+    local names = {}
+    for field in next, page do names[#names + 1] = field end
+    require("perilune.runtime.other_names").raise("page", "member", name, names)
+  end,
+}
+
+--- Returns a page with the given fields.
+function pageable.page(fields) return setmetatable(fields, page_metatable) end
+
 return pageable

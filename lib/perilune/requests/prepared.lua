@@ -98,7 +98,7 @@ function public:page(db, number, size)
   db = request_plans.database_for(db, "page")
   return native_records.with_access(db, "read", function()
     local count = self:fetch_count(db)
-    return {
+    return require("perilune.requests.pageable").page{
       records = self:limit(size, (number - 1) * size):fetch_all(db),
       number = number, size = size, count = count, pages = (count + size - 1) // size,
     }

@@ -95,6 +95,14 @@ local function named_column_cure(method, key)
   return ("; use %s(%q) for a column, %s(expression:as(%q)) to name an expression"):format(method, key, method, key)
 end
 
+--- Returns what to write for a value in a list of columns.
+local function column_cure(method, term)
+  if type(term) == "function" then return "; a method is called with a colon, as in Class.c.name:desc()" end
+  if type(term) == "boolean" and (method == "order" or method == "then_order") then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
+  if type(term) == "table" and getmetatable(term) == nil then return "; use distinct():pluck(\"column\") for distinct values" end
+  return ""
+end
+
 --- Raises if a list of columns has named fields, which would be ignored.
 local function check_list(method, list)
   for key in next, list do
@@ -159,7 +167,7 @@ local function terms(self, method, given)
       if marks.is_request(term) then term = expression.operand(term, method)
       else
         raise("argument", method .. ": argument " .. index .. ": expected a column (its name, or an expression), got "
-          .. errors.describe(term) .. (type(term) == "function" and "; a method is called with a colon, as in Class.c.name:desc()" or ""))
+          .. errors.describe(term) .. column_cure(method, term))
       end
     end
     list[index], shapes[index] = term, term.shape
@@ -354,8 +362,16 @@ function derivations:select(...)
 end
 
 --- Adds columns to the table's columns; results are still records. Associations annotate with their columns or aggregates.
+--- Raises for a name in front of the expression that it is meant for.
+local function check_name_follows(self, name, value)
+  if type(name) ~= "string" or not is_expression(value) or value.shape.op == "column" or not name:find("^[%a_][%w_]*$") then return end
+  if self.node.is_result or self.node.root.source:column_named(name, self.node.alias) then return end
+  raise("argument", ("annotated_with: `%s` is not a column; use annotated_with(expression:as(%q)) to name an expression"):format(name, name))
+end
+
 function derivations:annotated_with(...)
   check_receiver("annotated_with", self)
+  if select("#", ...) == 2 then check_name_follows(self, ...) end
   local result = derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
   return result
 end
@@ -392,6 +408,6 @@ arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
 arity.limit(derivations, "", {
   filter_key = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
   aliased = 1,
-}, { distinct = "use select(\"column\"):distinct()" })
+}, { distinct = "use select(\"column\"):distinct()", filter_key = "use filter_key{ 1, 2 } for several keys" })
 
 return request

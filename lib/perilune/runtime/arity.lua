@@ -116,6 +116,7 @@ local cures = {
   ["perilune.enum"] = "use perilune.enum{ \"a\", \"b\" }", ["perilune.case"] = "use perilune.case{ { condition, value }, otherwise = value }",
   ["perilune.count"] = "use Class.c.name:count() to count the values of a column", ["perilune.automation"] = "use perilune.automation{ name = ..., on = { ... }, run = f }",
   ["perilune.emit"] = "pass several values in a table", ["perilune.vector"] = "use perilune.vector{ 1, 2 }",
+  ["perilune.json.encode"] = "the text has one form; an empty list is perilune.json.array{}", ["perilune.sleep"] = "use perilune.sleep(\"10ms\") for other units",
 }
 
 --- The functions that already reject surplus arguments.

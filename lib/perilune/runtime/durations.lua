@@ -36,13 +36,22 @@ function durations.seconds(value)
   return type(value) == "string" and native_values.duration(value) or nil
 end
 
+--- Words for durations in other schedulers -> the unit, and the shorthand of schedules.
+local units_of_words = {
+  hourly = { "h", "hourly" }, hour = { "h", "hourly" }, daily = { "d", "daily" }, day = { "d", "daily" }, weekly = { "w", "weekly" }, week = { "w", "weekly" },
+}
+
 --- Returns a duration in seconds; raises for other values, and for more than a hundred years or less than the minimum.
 -- @tparam ?number least 0 by default
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)
   if not seconds then
-    errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "10 sec" or "1h30m", got %s%s'):format(
-      place, errors.describe(value), type(value) == "function" and "; the function comes last: " .. place .. "(duration, f)" or ""))
+    local cure = type(value) == "function" and "; the function comes last: " .. place .. "(duration, f)" or ""
+    if type(value) == "string" then
+      local unit = units_of_words[value:lower():match("^%a+") or ""]
+      if unit then cure = ("; use \"1%s\", or perilune.schedule(\"@%s\", f) for fixed times"):format(unit[1], unit[2]) end
+    end
+    errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "10 sec" or "1h30m", got %s%s'):format(place, errors.describe(value), cure))
   end
   if not durations.is_valid(seconds) then
     errors.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, errors.describe(value)))

@@ -33,6 +33,9 @@ local continued = { class = { "request" }, association = { "request" } }
 -- Classes and requests ----------------------------------------------------------------------------------------------------------
 
 sections.request = {
+  ["without filter_not where_neither unless none_of"] = "use filter(~condition), as in filter(~Class.c.name:eq(\"x\")), or filter(Class.c.name:ne(\"x\"))",
+  ["observe_count observe_value observe_first observe_one"] = "use observe(function(records) ... end), or db:observe(function(db) return request:fetch_count(db) end, callback)",
+  ["update"] = "use update_all{ column = value }",
   ["nulls_last nulls_first"] = "use order(Class.c.column:nulls_last()), or :desc():nulls_last()",
   ["dicts as_dicts mappings as_hashes"] = "use fetch_all() of select(\"column\", ...), whose rows have the columns as fields",
   ["in_groups_of in_slices"] = "use in_batches(size)",
@@ -115,10 +118,12 @@ sections.request = {
   ["bulk_create create_all bulk_insert insert_many insert_multiple add_all batch_insert create_many bulk_save bulk_save_objects save_all insert_each "
     .. "import_all insert_rows bulk_add multi_insert insert_batch"] = "use Class:insert_all{ { column = value }, ... }",
   ["bulk_upsert upsert_many insert_or_update_all upsert_rows merge_all"] = "use Class:upsert_all({ { column = value }, ... }, { target = \"column\" })",
-  ["bulk_update update_many modify update_each change_all set update_rows increment_all update_where set_all bulk_change change"] =
+  ["bulk_update update_many modify update_each change_all update_rows increment_all update_where set_all bulk_change change"] =
     "use update_all{ column = value }; values may be expressions, update_all{ total = Class.c.total + 1 }",
-  ["destroy_all delete_by delete_many remove_all bulk_delete clear truncate delete_where wipe erase_all delete_rows drop_all purge"] =
+  ["destroy_all delete_by delete_many remove_all bulk_delete truncate delete_where wipe erase_all delete_rows drop_all purge"] =
     "use delete_all(), as in filter{ column = value }:delete_all()",
+  ["set"] = "use update_all{ column = value }; record:association():replace{ other, ... } for links",
+  ["clear"] = "use delete_all(), as in filter{ column = value }:delete_all(); record:association():replace{} removes links and keeps the rows",
   ["increment_counter update_counters increment inc decrement dec add_to"] = "use update_all{ column = Class.c.column + 1 }",
   ["to_sql sql_text as_sql query_string toString to_string statement_text str debug_sql compile print_sql"] = "use sql(), or print(request)",
   ["analyze query_plan explain_query_plan plan"] = "use explain()",
@@ -639,15 +644,24 @@ sections.automation = {
   ["enabled is_active active"] = "use automation:is_enabled()",
 }
 sections.jobs = {
+  ["enqueue_in enqueue_at schedule perform_in perform_at push_in later delay in_ at"] = "use jobs:enqueue(payload, { delay = \"1h\" }), or { at = date }",
+  ["pop take reserve next shift claim dequeue receive fetch_next"] = "use jobs:handle(function(payload) ... end), which takes one job after the other",
   ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
   ["work process worker consume on subscribe register run handler each define"] = "use jobs:handle(function(payload) ... end)",
   ["delete remove discard"] = "use jobs:cancel(id)", ["size length count pending depth stats"] = "use jobs:counts()",
   ["get fetch job"] = "use jobs:find(id)", ["all jobs where filter"] = "use jobs:list(options)", ["stop"] = "use jobs:pause()", ["start unpause"] = "use jobs:resume()",
-  ["clear purge clean vacuum"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
+  ["clear purge clean vacuum delete_all empty"] = "use jobs:prune(options)", ["requeue restart"] = "use jobs:retry(id)",
 }
 sections.handler = {
   ["stop close remove kill quit shutdown dispose pause"] = "use handler:cancel()", ["wait join drain"] = "use handler:wait_until_idle()",
   ["running is_running size count"] = "use handler:running_count()",
+}
+sections.page = {
+  ["items rows data results list entries elements content objects fetch_all all"] = "use page.records", ["total total_count row_count total_entries total_rows fetch_count"] = "use page.count",
+  ["total_pages page_count num_pages last_page"] = "use page.pages", ["page current_page index page_number current"] = "use page.number",
+  ["per_page limit page_size"] = "use page.size", ["has_next has_more next_page is_last has_next_page"] = "use page.number < page.pages; page.next of page_after is nil on the last page",
+  ["has_previous previous_page prev_page is_first has_prev prev"] = "use page.number > 1; page.previous of page_after is nil on the first page",
+  ["next_cursor cursor end_cursor after"] = "use page.next", ["previous_cursor start_cursor before prev_cursor"] = "use page.previous",
 }
 sections.migrator = {
   ["add migration add_migration register_migration create new define"] = "use migrator:register(name, function(db) ... end)",
@@ -882,10 +896,10 @@ sections.scenario_global = {
 sections.scenario_t = {
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
-  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",
-  ["mock stub fake spy stubs"] = "use t.effects.module:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
+  ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["many make_many create_list build_list list"] = "use t.make.table:many(3, { column = value })", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",
+  ["mock stub fake spy stubs patch replace monkeypatch override intercept"] = "use t.effects.module:stub(name, value)", ["log print comment message info"] = "use t.note(...)",
   ["cleanup teardown after finally on_end"] = "use t.defer(f)", ["before setup before_each"] = "use before_each(function(t) ... end) at the top of the file",
-  ["wait sleep wait_for settle"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
+  ["wait sleep wait_for settle eventually wait_until until_ await drain flush"] = "use t.wait_until_idle(), or t.clock:advance(duration)", ["rollback"] = "each scenario has its own database, which needs no rollback",
   ["throws fails expect_error run_failing try pcall"] = "use expect_error(function() ... end, message), or t.run_protected(path)", ["pending"] = "use t.skip(reason)",
   ["describe context it test"] = "use scenario(name, body) and group(name, body) at the top of the file", ["snapshot"] = "use expect(value):snapshot(name)",
   ["fail error_ flunk abort"] = "use error(message), or check(false, message)",

@@ -4,6 +4,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
+local marks = require "perilune.runtime.marks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local declared_types = require "perilune.schema.declared_types"
 local table_reference = require "perilune.schema.table_reference"
@@ -118,6 +119,7 @@ function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
   if type(value) == "string" then check_is_no_sql(place, value) end
+  if marks.is_expression(value) then checks.fail(place, ("expected a value, got an expression; use :default_sql(%q)"):format(marks.inline_sql(value))) end
   if self.declared and declared_types.date_form(self.declared) == "day" and perilune.date.is(value) then value = value:format("YMD") end
   local literal = sql_text.literal(value, place)
   return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))

@@ -22,7 +22,11 @@ local function check_used_columns(definition)
   table.sort(names)
   for _, use in ipairs(definition.own_columns_used) do
     for _, name in ipairs(use.names) do
-      if not definition.column_names[sql_names.fold(name)] then errors.raise_unknown("column", name, names) end
+      if not definition.column_names[sql_names.fold(name)] then
+        local _, err = pcall(errors.raise_unknown, "column", name, names)
+        if err.suggestion then error(err, 0) end
+        errors.raise(err.kind, ("%s: no column `%s`; define it with t:column(%q, type)"):format(use.place, name, name), { name = name })
+      end
     end
   end
 end

@@ -116,7 +116,10 @@ end
 function public:create_trigger(name, options)
   local place = "db:create_trigger"
   sql_text.name(name, place .. ": argument 1")
-  if options == nil then checks.fail(place .. ": argument 2", "expected a table of options, got nothing") end
+  if type(options) ~= "table" then
+    checks.fail(place .. ": argument 2", "expected a table of options, got " .. (options == nil and "nothing" or errors.describe(options))
+      .. "; use { on = \"table\", after = \"insert\", run = \"UPDATE ...\" }, or db:execute(\"CREATE TRIGGER ...\")")
+  end
   options = checks.options(place, options, option_kinds)
   if not options.on then checks.fail(place, "missing option `on`, the table or view") end
   local time, event = read_event(options, place)

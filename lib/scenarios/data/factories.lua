@@ -75,7 +75,8 @@ local function with_columns(what, shape, overrides)
       values[name] = value
     else
       if not native_records.class_of(value) then
-        state.mistake("%s: `%s`: expected a record of `%s`, got %s", what, name, key.table, errors.describe(value))
+        state.mistake("%s: `%s`: expected a record of `%s`, got %s%s", what, name, key.table, errors.describe(value),
+          type(value) == "table" and ("; use t.make.%s{ ... } for its row"):format(key.table) or "")
       end
       for position, column in ipairs(key.columns) do
         if overrides[column] ~= nil then state.mistake("%s: `%s` and `%s` are the same column; give one of them", what, name, column) end
@@ -166,8 +167,8 @@ end
 local function check_overrides(what, overrides)
   if overrides == nil then return {} end
   if type(overrides) ~= "table" or #overrides > 0 then
-    state.mistake("%s: expected a table of columns, got %s", what,
-      type(overrides) == "table" and "a list" or errors.describe(overrides))
+    state.mistake("%s: expected a table of columns, got %s%s", what, type(overrides) == "table" and "a list" or errors.describe(overrides),
+      math.type(overrides) == "integer" and ("; use %s:many(%d)"):format(what, overrides) or "")
   end
   return overrides
 end
