@@ -645,7 +645,7 @@ function draft:validation_errors(db) end
 ---same order with their own hooks.
 ---@class perilune.record_hooks
 ---@access inside a transaction or a savepoint of the write
----@raises hook: an around hook does not call its function exactly once, or hooks that write records are nested more than 16 deep
+---@raises hook: an around hook does not call its function exactly once, hooks that write records are nested more than 16 deep, or a `will_` hook returns false
 local hooks = {}
 
 ---Is called before a record is inserted.

@@ -8,7 +8,7 @@
 
 ---A condition for `filter` and `having`: a table of columns and values, an expression, or SQL text. In a table, a list matches
 ---any of its values, and `perilune.null` matches NULL. Columns of dates are compared with dates and with texts of dates: columns declared
----`DATE` by days, others by instants.
+---`DATE` by days, others by instants. SQL text compares texts, so it refuses a date for a column declared `DATE`.
 ---@alias perilune.condition table<string, any>|perilune.expression|string
 
 ---@class perilune.request
@@ -404,6 +404,7 @@ function request:tuples(db) end
 ---```
 ---@param db? perilune.database
 ---@return any
+---@raises argument: the request selects no column or several columns
 function request:fetch_value(db) end
 
 ---Returns the values of the selected column as a list.

@@ -22,7 +22,8 @@
 ---@module events.loop
 function perilune.after(delay, f, ...) end
 
----Calls a function repeatedly. Calls that become due during a running call are combined into one, which follows it.
+---Calls a function repeatedly. Calls that become due during a running call are combined into one, which follows it. The results of the
+---function are ignored: only `timer:cancel()` ends the calls.
 ---```lua
 ---local count = 0
 ---local timer
