@@ -1295,7 +1295,7 @@ test("arguments that other schedulers, migrators and observers take lead to the 
 perilune.schedule("9:00", print)  --! perilune.schedule("0 9 * * *", f)
 perilune.schedule("daily at 9:30", print)  --! perilune.schedule("30 9 * * *", f)
 perilune.schedule("every 5 minutes", print)  --! perilune.every
-perilune.schedule("0 0 9 * * *", print)  --! no field for seconds
+perilune.schedule("0 0 9 * * *", print)  --! schedules have no seconds
 perilune.at("09:00", print)  --! perilune.schedule("0 9 * * *", f)
 perilune.every("hourly", print)  --! "1h"
 perilune.every("day", print)  --! perilune.schedule("@daily", f)

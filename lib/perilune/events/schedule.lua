@@ -84,7 +84,7 @@ local function parse(place, text)
   if #words ~= 5 then
     local hour, minute = text:match("^%D*(%d%d?):(%d%d)%D*$")
     local cure = hour and #words < 5 and ("; use perilune.schedule(\"%d %d * * *\", f) for each day at this time"):format(minute, hour)
-      or #words == 6 and "; there is no field for seconds, use perilune.every(duration, f)"
+      or #words == 6 and "; schedules have no seconds, use perilune.every(duration, f)"
       or text:lower():find("^%s*every%s") and "; use perilune.every(\"5 minutes\", f) for a duration"
       or pcall(perilune.date, text) and "; use perilune.at(date, f) for one moment"
       or text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
