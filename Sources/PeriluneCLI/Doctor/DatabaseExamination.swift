@@ -224,7 +224,7 @@ struct DatabaseExamination {
             Finding(
                 verdict: .ok,
                 text:
-                    "each commit waits for the disk (synchronous full); with `synchronous = \"normal\"` in \(Settings.fileName), small transactions are about "
+                    "each commit waits for the disk (synchronous full); with `database.synchronous = \"normal\"` in \(Settings.fileName), small transactions are about "
                     + "40 times as fast, but a power cut can undo the last ones; a killed process never does")
         case .normal:
             Finding(
@@ -235,7 +235,7 @@ struct DatabaseExamination {
         case .off:
             Finding(
                 verdict: .warning, text: "nothing waits for the disk (synchronous off): a power cut can destroy the file",
-                cure: "set `synchronous = \"normal\"` in \(Settings.fileName)")
+                cure: "set `database.synchronous = \"normal\"` in \(Settings.fileName)")
         }
     }
 

@@ -33,7 +33,7 @@ enum ProcessResources {
     private static func freeDescriptors(upTo count: Int) -> Int {
         var descriptors: [CInt] = []
         while descriptors.count < count {
-            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            let descriptor = open("/", O_RDONLY | O_CLOEXEC)
             guard descriptor >= 0 else { break }
             descriptors.append(descriptor)
         }
