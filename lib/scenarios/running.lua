@@ -1,6 +1,7 @@
 --- Runs a scenario and reports its outcome.
 
 local perilune = require "perilune"
+local automation_output = require "perilune.events.automation_output"
 local native_loop = require "perilune.native.loop"
 local state = require "scenarios.base.state"
 local context = require "scenarios.context.context"
@@ -20,9 +21,10 @@ end
 local function restore_globals(current)
   for name in next, state.words do
     local value = current.globals[name]
-    if not rawequal(rawget(globals, name), value) then
+    local changed = rawget(globals, name)
+    if not rawequal(changed, value) then
       rawset(globals, name, value)
-      current.changed_globals[name] = true
+      current.changed_globals[name] = not automation_output.is_own(changed) or nil
     end
   end
 end

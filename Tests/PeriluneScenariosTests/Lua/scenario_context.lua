@@ -98,6 +98,10 @@ test("global variables that a scenario sets are reported", function()
   equal(run("local x = 1").notes, {})
 end)
 
+test("a scenario that defines an automation has changed no globals", function()
+  equal(run("perilune.automation{ name = 'a', on = { event = 'e' }, run = function() end }").notes, {})
+end)
+
 test("changes to Lua's globals are reported and end with the scenario", function()
   seen = {}
   local result = run("t.defer(function() table.insert(seen, #tostring(t)) end)\ntable, string, print, expect, _G = nil\nlocal x = nil + 1")

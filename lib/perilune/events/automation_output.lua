@@ -25,4 +25,7 @@ function automation_output.watch()
   _G.print = wrapped
 end
 
+--- Whether a function is the replaced `print`.
+function automation_output.is_own(f) return f ~= nil and f == wrapped end
+
 return automation_output
