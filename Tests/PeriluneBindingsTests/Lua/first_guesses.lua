@@ -982,7 +982,7 @@ ada:invoices():order("total"):fetch_one().total  --> 500
 ada:invoices{ status = "paid" }  --! record:invoices
 ada:invoices("paid")  --! record:invoices
 ada:get_invoices()  --! invoices
-ada:add_invoice{ number = "Z" }  --! record:invoice
+ada:add_invoice{ number = "Z" }  --! record:association():insert
 ada:set_name("x")  --! record.name = value
 ada:get_name()  --! record.name
 ada:is_vip()  --! record.vip
@@ -1315,4 +1315,22 @@ perilune.json.encode({}, { indent = 2 })  --! one form
 db:create_trigger("t", "AFTER INSERT ON line BEGIN SELECT 1; END")  --! CREATE TRIGGER
 db:create_table("note", function(t) t:column("at", "datetime"):default(perilune.sql("CURRENT_TIMESTAMP")) end)  --! default_sql
 db:create_table("note", function(t) t:foreign_key("customer_id", "customer") end)  --! t:column("customer_id", type)]==])
+end)
+
+test("what users of other libraries write after a first look leads to the form here", function()
+  guesses([==[%s]==], [==[
+Customer:find(1, { include = Customer.invoices })  --! including_all
+Customer:select("distinct country"):fetch_count()  --! select("country"):distinct()
+Customer:select("COUNT(DISTINCT country)"):fetch_value()  --> 3
+Customer:filter(Customer.invoices:count() > 1)  --! `expression:gt(1)`
+Invoice:filter(Invoice.customer:eq(ada))  --! filter{ customer = record }
+ada:invoices():remove(invoice)  --! other:delete()
+ada:fetch_invoices()  --! record:invoices():fetch_one()
+ada:add_invoice{ number = "B1" }  --! record:association():insert
+Customer:find_or_insert("Ada")  --! find_or_insert{ column = value }
+perilune.jobs("mail"):enqueue({ to = "x" }, { after = "1h" })  --! delay = "1h"
+perilune.jobs("mail"):enqueue({ to = "x" }, { attempts = 3 })  --! perilune.jobs(name, { attempts = 5 })
+#perilune.jobs("mail")  --! is not a list
+#perilune.after(1, print)  --! is not a list
+perilune.all{}  --! task:wait()]==])
 end)

@@ -324,6 +324,9 @@ local function raise_not_fetched(self, use, advice)
     :format(name, owner, use, include, name, name, advice and "; in place of `" .. use .. "` " .. advice or ""))
 end
 
+--- The methods of columns with which associations are compared elsewhere.
+local comparisons = { eq = true, ne = true, is = true, is_not = true, is_in = true, is_not_in = true, is_null = true, is_not_null = true }
+
 --- Raises for a name of another library, and for an association of the associated class. The association may come from its class or from a
 -- record, so that the message names both forms.
 local function raise_other_name(self, source, name)
@@ -334,7 +337,9 @@ local function raise_other_name(self, source, name)
       name, own, name, own))
   end
   local advice = require("perilune.runtime.other_names").find("association", name)
-  if not advice and source.class and pcall(source.column, source, name) then
+  if not advice and comparisons[name] then
+    advice = ("use filter{ %s = record }, a list of records, or perilune.null"):format(own)
+  elseif not advice and source.class and pcall(source.column, source, name) then
     advice = ("use filter{ [\"%s.%s\"] = value }, or joining_required(Class.%s) with conditions on the columns of the other class"):format(own, name, own)
   end
   if advice then raise_not_fetched(self, name, advice) end

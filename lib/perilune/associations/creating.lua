@@ -26,7 +26,7 @@ local public = {}
 local function check_fields(method, position, fields)
   if fields == nil then return {} end
   if type(fields) == "table" and getmetatable(fields) == nil then return fields end
-  raise("argument", ("%s: argument %d: expected a table of columns, got %s"):format(method, position, errors.describe(fields)))
+  raise("argument", ("%s: argument %d: expected a table of columns, got %s; use %s{ column = value }"):format(method, position, errors.describe(fields), method))
 end
 
 --- Returns the class of a request's records.

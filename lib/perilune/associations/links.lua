@@ -30,7 +30,8 @@ local function pivot_of(self, method, db)
     or first.node.root.kind == "belongs_to"
   then
     local cure = not link and (method == "remove" and "; use Class:delete_one(key) to delete a row" or method == "add" and "; use Class:insert{...} for a row"
-      or method == "replace" and "; use Class:upsert{...} for a row") or method == "add" and "; use record:association():insert{...} for a new row" or ""
+      or method == "replace" and "; use Class:upsert{...} for a row") or method == "add" and "; use record:association():insert{...} for a new row"
+      or method == "remove" and "; use other:delete(), or set the column that refers to the record to perilune.null" or ""
     raise("argument", method .. ": expected the request of an association with `through`, as in playlist:tracks():" .. method
       .. "(track)" .. cure)
   end

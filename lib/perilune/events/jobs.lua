@@ -116,7 +116,7 @@ local no_options = { priority = 0, on_key = "ignore" }
 
 local function read_enqueue(place, options)
   if options == nil then return no_options end
-  options = checks.options(place, options, enqueue_options)
+  options = checks.options(place, options, enqueue_options, "job_option")
   local priority = math.tointeger(options.priority or 0)
   if not priority then checks.fail(place, "option `priority`: expected an integer, got " .. errors.describe(options.priority)) end
   local on_key = options.on_key or "ignore"

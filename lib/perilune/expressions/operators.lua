@@ -264,7 +264,9 @@ local function define_comparison_error(event, symbols, method, mirrored)
     local is_mirrored = not is_expression(left)
     local column, other = left, right
     if is_mirrored then column, other = right, left end
-    local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or "(" .. tostring(column) .. ")"
+    -- The SQL of some expressions depends on the request that they are used in.
+    local is_shown, text = pcall(tostring, column)
+    local name = column.shape.op == "column" and "Class.c." .. tostring(column.shape.detail) or is_shown and "(" .. text .. ")" or "expression"
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
     raise("argument", symbols .. " of Lua return true or false, which is not a condition; use `" .. name .. ":"
       .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")

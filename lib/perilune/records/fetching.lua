@@ -413,8 +413,9 @@ function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count > 1 and native_records.is_database((select(-1, ...))) then arity.refuse_database("find") end
   if count ~= 1 or key == nil then
-    local names = record_class.description(class, db).key
-    local cure = #names > 1 and "find{ " .. table.concat(names, " = ..., ") .. " = ... } for a key"
+    local names, other = record_class.description(class, db).key, count > 1 and select(-1, ...) or nil
+    local cure = count == 2 and type(other) == "table" and getmetatable(other) == nil and other[1] == nil
+      and "a request for options, as in Class:including_all(Class.association):find(key)" or #names > 1 and "find{ " .. table.concat(names, " = ..., ") .. " = ... } for a key"
       or "find{ 1, 2 } for several keys, filter{ column = value }:find() for other columns"
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments; use " .. cure or errors.describe(key)))
   end

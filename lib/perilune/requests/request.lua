@@ -126,6 +126,8 @@ end
 --- Returns the term of a string: a column, or SQL text, which may end with a name.
 local function term_of_text(self, text, method)
   local sql, name
+  local distinct = text:match("^%s*[dD][iI][sS][tT][iI][nN][cC][tT]%s+(.-)%s*$")
+  if distinct then raise("argument", ("%s: DISTINCT is not part of a column; use select(%q):distinct()"):format(method, distinct)) end
   if naming_methods[method] then sql, name = split_name(text) end
   if not sql then return request.term(self, text, method) end
   return request.term(self, sql, method):as(name)

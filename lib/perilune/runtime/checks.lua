@@ -218,12 +218,17 @@ function checks.raise_unknown_method(methods, name, section, what, is_column)
   require("perilune.runtime.other_names").raise(section, what or "method", name, sorted_keys(methods), is_column)
 end
 
+--- Returns the metamethod that refuses the length of an object, which would be 0.
+local function length_of(what)
+  return function() errors.raise("argument", "cannot take # of `" .. what .. "`, which is not a list") end
+end
+
 --- Returns the metatable of objects with exactly these methods; any other name is an error.
 -- @tparam string receiver the name of an object in messages about its methods
 -- @tparam string section the section of names from other libraries (other_names.lua)
 function checks.class(name, receiver, methods, section)
   return {
-    __name = name, __receiver = receiver,
+    __name = name, __receiver = receiver, __len = length_of(name),
     __index = function(_, key)
       local method = methods[key]
       if method then return method end
@@ -251,6 +256,7 @@ function checks.seal(class, fields, section)
       end
     end
   end
+  class.__len = class.__len or length_of(what)
   class.__index = function(_, key)
     if methods[key] or known[key] then return methods[key] end
     checks.raise_unknown_method(methods, tostring(key), section)

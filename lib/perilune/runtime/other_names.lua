@@ -279,8 +279,10 @@ local patterns = {
     { "^increment_(.+)$", "use record:update_changes{ %s = record.%s + 1 }" },
     { "^create_(.+)$", "use record:%s():insert{ column = value } for the association", true },
     { "^build_(.+)$", "use record:%s():build{ column = value } for the association", true },
-    { "^add_(.+)$", "use record:%s():add(other) for the association, or :insert{ column = value }", true },
-    { "^remove_(.+)$", "use record:%s():remove(other) for the association", true },
+    { "^add_(.+)$", "use record:association():add(other) to link a record, or record:association():insert{ column = value }", true },
+    { "^remove_(.+)$", "use record:association():remove(other) to remove a link, or other:delete()", true },
+    { "^fetch_(.+)$", "use record:%s():fetch_one() for an association with one record, :fetch_all() for a list", true },
+    { "^load_(.+)$", "use record:%s():fetch_one() for an association with one record, :fetch_all() for a list", true },
     { "^before_(.+)$", hooks, true }, { "^after_(.+)$", hooks, true },
     { "^(history)$", "the class has no history; use perilune.history(Class):install(db) to keep one", true },
   },
@@ -718,7 +720,8 @@ sections.perilune = {
   ["raw literal text raw_sql unsafe expr expression literal_sql fragment q sql_text"] = "use perilune.sql(text, ...)",
   ["func functions call function_"] = "use perilune.fn.name(...)",
   ["param bind placeholder bindparam arg"] = "use perilune.parameter(name)",
-  ["and_ or_ not_ and or not all any"] = connectives,
+  ["and_ or_ not_ and or not any"] = connectives,
+  ["all"] = connectives .. "; perilune.spawn(f) starts tasks, and task:wait() waits for each",
   ["asc desc"] = "use Class.c.column:asc() and Class.c.column:desc()",
   ["sum avg average max min total"] = "use Class.c.column:sum(), :average(), :min() or :max() in a selection, or Class:sum(\"column\") for the value",
   ["when if_ iif switch case_when"] = "use perilune.case{ { condition, value }, otherwise = value }",
@@ -733,7 +736,7 @@ sections.perilune = {
   ["clear_timeout clear_interval cancel"] = "keep the result of perilune.after or perilune.every, and call timer:cancel()",
   ["cron crontab schedule_at daily schedule_cron"] = "use perilune.schedule(\"0 9 * * mon-fri\", f)",
   ["wait pause delay_for usleep sleep_for"] = "use perilune.sleep(duration)",
-  ["go async task thread coroutine fork start run_async parallel launch detach"] = "use perilune.spawn(f, ...)", ["await join gather"] = "use task:wait() on the result of perilune.spawn",
+  ["go async task thread coroutine fork start run_async parallel launch detach"] = "use perilune.spawn(f, ...)", ["await join gather wait_all race"] = "use task:wait() on the result of perilune.spawn",
   ["signal_handler on_interrupt trap"] = "use perilune.on_signal(name, f)", ["error_handler catch set_error_handler"] = "use perilune.on_error(f)",
   ["time timestamp utcnow current_time clock unix_time"] = "use perilune.now(), perilune.now().unix for seconds", ["today current_date"] = "use perilune.now():start_of(\"day\")",
   ["datetime local_date parse_date to_date from_iso date_from datetime_from new_date make_date"] = "use perilune.date(\"2026-03-01\")",
@@ -817,6 +820,10 @@ sections.association_option = {
 sections.table_option = {
   ["virtual using module fts fts5"] = "use db:create_fts5(name, { columns = { ... } })", ["columns fields"] = "use db:create_table(name, function(t) t:column(\"title\", \"text\") end)",
 }
+sections.job_option = {
+  ["after in_ wait run_in delay_for countdown in"] = "use the option delay = \"1h\"", ["run_at time when eta scheduled_at"] = "use the option `at`, a date",
+  ["unique unique_key dedupe deduplicate id job_id dedup_key"] = "use the option `key`", ["attempts retries retry max_attempts"] = "perilune.jobs(name, { attempts = 5 }) sets how often each job is tried",
+}
 sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
 sections.migrator_option = { ["migrations"] = "use migrator:register(name, function(db) ... end)" }
 sections.automation_option = {
@@ -840,7 +847,7 @@ sections.scenario_option = {
   ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
-for _, name in ipairs{ "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario" } do continued[name .. "_option"] = { "option" } end
+for _, name in ipairs{ "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 
