@@ -1317,7 +1317,7 @@ db:create_table("note", function(t) t:column("at", "datetime"):default(perilune.
 db:create_table("note", function(t) t:foreign_key("customer_id", "customer") end)  --! t:column("customer_id", type)]==])
 end)
 
-test("what users of other libraries write after a first look leads to the form here", function()
+test("guesses after a first look at the documents lead to the form here", function()
   guesses([==[%s]==], [==[
 Customer:find(1, { include = Customer.invoices })  --! including_all
 Customer:select("distinct country"):fetch_count()  --! select("country"):distinct()

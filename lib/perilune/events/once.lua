@@ -33,7 +33,10 @@ end
 -- @treturn boolean whether the block was called now
 function public.once(...)
   local db, key, block = database_argument.take("perilune.once", 2, ...)
-  if type(key) ~= "string" or key == "" then checks.fail("perilune.once", "expected a key as a string, got " .. errors.describe(key) .. (type(key) == "function" and "; use perilune.once(\"key\", f)" or "")) end
+  if type(key) ~= "string" or key == "" then
+    checks.fail("perilune.once", "expected a key as a string, got " .. errors.describe(key)
+      .. (type(key) == "function" and "; use perilune.once(\"key\", f)" or ""))
+  end
   if #key > longest_key then checks.fail("perilune.once", ("expected a key of at most %d bytes, got %d"):format(longest_key, #key)) end
   checks.block("perilune.once", block)
   db = checks.database("perilune.once", db)
