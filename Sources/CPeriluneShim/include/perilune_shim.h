@@ -222,7 +222,7 @@ const char *plua_tolstring(lua_State *L, int index, size_t *length);
 /* Returns whether the state is deterministic. [-0, +0, -] */
 static inline bool plua_is_deterministic(lua_State *L) { return plua_context_of(L)->is_deterministic; }
 
-/* Returns the number of an object, in the order of creation; 0 for other values, and in other states than deterministic ones.
+/* Returns the number of an object, in the order of creation; 0 unless the value is an object and the state is deterministic.
 ** [-0, +0, -] */
 uint64_t plua_object_number(lua_State *L, int index);
 
