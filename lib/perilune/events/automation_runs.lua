@@ -24,8 +24,8 @@ local definition = own .. [[
     started_at TEXT NOT NULL,
     duration_ms REAL,
     attempts INTEGER NOT NULL,
-    outcome TEXT NOT NULL CHECK (outcome IN (
-      'queued', 'running', 'waiting', 'succeeded', 'failed', 'skipped', 'cancelled', 'interrupted', 'diverged')),
+    outcome TEXT NOT NULL CHECK (outcome = 'queued' OR outcome = 'running' OR outcome = 'waiting' OR outcome = 'succeeded'
+      OR outcome = 'failed' OR outcome = 'skipped' OR outcome = 'cancelled' OR outcome = 'interrupted' OR outcome = 'diverged'),
     reason TEXT,
     error TEXT,
     traceback TEXT,
@@ -39,13 +39,15 @@ local definition = own .. [[
     code TEXT
   )]]
 
+--- Without `IN`, for which SQLite creates a temporary table with each written row.
+local is_live = "(outcome = 'queued' OR outcome = 'running' OR outcome = 'waiting')"
+runs.is_live = is_live
+
 local indexes = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)",
   own .. [[CREATE INDEX IF NOT EXISTS perilune_automation_run_live ON perilune_automation_run(automation, wakes_at, id)
-    WHERE outcome IN ('queued', 'running', 'waiting')]],
+    WHERE ]] .. is_live,
 }
-
-local is_live = "outcome IN ('queued', 'running', 'waiting')"
 
 --- Copies the runs from a table created by an earlier version. No table is renamed, because views may refer to it.
 local function migrate(handle)
@@ -59,7 +61,7 @@ end
 --- Creates the table unless it exists. It may have been dropped or rolled back.
 function runs.prepare(db)
   local sql = db:fetch_value(own .. "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = 'perilune_automation_run'")
-  if sql and sql:find("waits_for", 1, true) then return end
+  if sql and sql:find("waits_for", 1, true) and not sql:find(" IN (", 1, true) then return end
   db:write(function(handle)
     if sql then migrate(handle) else handle:execute(definition) end
     for _, index in ipairs(indexes) do handle:execute(index) end

@@ -23,7 +23,7 @@ end
 --- Returns the active run that started first, and a problem with the active runs.
 local function look_at_active(db, name, stuck)
   local active = db:fetch_all("/* perilune */ " .. [[
-    SELECT * FROM perilune_automation_run WHERE automation = ? AND outcome IN ('queued', 'running', 'waiting') ORDER BY id]], name)
+    SELECT * FROM perilune_automation_run WHERE automation = ? AND ]] .. runs.is_live .. " ORDER BY id", name)
   local first, problem
   for _, run in ipairs(active) do
     if run.owner and owners.is_alive(run.owner) == false then
@@ -84,7 +84,7 @@ local function describe_queue(db, name)
   local is_handled = queue ~= nil and queue.owner ~= nil and owners.is_alive(queue.owner) ~= false
   local function last(state)
     return db:fetch_value(
-      "/* perilune */ SELECT max(ended_at) FROM perilune_job WHERE queue = ? AND state IN ('done', 'dead', 'cancelled') AND state = ?", name, state)
+      "/* perilune */ SELECT max(ended_at) FROM perilune_job WHERE queue = ? AND state = ? AND ended_at IS NOT NULL", name, state)
   end
   return {
     name = ('jobs "%s"'):format(name), active = counts.running, last_success = last("done"), last_failure = last("dead"),

@@ -13,12 +13,14 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
+-- Conditions on each written row contain no `IN` with more than two values, for which SQLite creates a temporary table each time.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_job (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     queue TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('ready', 'delayed', 'blocked', 'running', 'done', 'dead', 'cancelled')),
+    state TEXT NOT NULL CHECK (state = 'ready' OR state = 'running' OR state = 'done' OR state = 'delayed' OR state = 'blocked'
+      OR state = 'dead' OR state = 'cancelled'),
     priority INTEGER NOT NULL DEFAULT 0,
     job_key TEXT,
     order_key TEXT,
@@ -43,14 +45,15 @@ local definitions = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_job_ready ON perilune_job(queue, priority DESC, id) WHERE state = 'ready'",
   own .. "CREATE INDEX IF NOT EXISTS perilune_job_delayed ON perilune_job(queue, run_at) WHERE state = 'delayed'",
   own .. "CREATE INDEX IF NOT EXISTS perilune_job_running ON perilune_job(queue, owner) WHERE state = 'running'",
-  own .. "CREATE INDEX IF NOT EXISTS perilune_job_finished ON perilune_job(queue, ended_at) WHERE state IN ('done', 'dead', 'cancelled')",
+  own .. "CREATE INDEX IF NOT EXISTS perilune_job_finished ON perilune_job(queue, ended_at) WHERE ended_at IS NOT NULL",
   own .. [[CREATE UNIQUE INDEX IF NOT EXISTS perilune_job_key ON perilune_job(queue, job_key)
-    WHERE job_key IS NOT NULL AND state IN ('ready', 'delayed', 'blocked', 'running')]],
+    WHERE job_key IS NOT NULL AND ended_at IS NULL]],
   own .. [[CREATE INDEX IF NOT EXISTS perilune_job_order ON perilune_job(queue, order_key, id)
-    WHERE order_key IS NOT NULL AND state IN ('ready', 'delayed', 'blocked', 'running')]],
+    WHERE order_key IS NOT NULL AND ended_at IS NULL]],
 }
 
-local live = "state IN ('ready', 'delayed', 'blocked', 'running')"
+--- A job that is ready, delayed, blocked or running.
+local live = "ended_at IS NULL"
 
 --- Creates the tables unless they exist.
 function job_table.prepare(db)
@@ -278,7 +281,7 @@ function job_table.prune(handle, queue, states, before, most)
   for _, state in ipairs(states) do
     count = count + handle:execute(own .. [[
       DELETE FROM perilune_job WHERE id IN (
-        SELECT id FROM perilune_job WHERE queue = ? AND state IN ('done', 'dead', 'cancelled') AND state = ? AND ended_at < ? LIMIT ?)]],
+        SELECT id FROM perilune_job WHERE queue = ? AND state = ? AND ended_at < ? LIMIT ?)]],
       queue, state, tostring(before), most).changed_rows
   end
   return count

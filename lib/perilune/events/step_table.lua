@@ -11,6 +11,7 @@ local own = "/* perilune */ "
 --- The name of this state as an owner.
 local me = owners.current()
 
+-- Without `IN`, for which SQLite creates a temporary table with each written row.
 local definitions = {
   own .. [[
   CREATE TABLE IF NOT EXISTS perilune_step (
@@ -18,8 +19,8 @@ local definitions = {
     branch TEXT NOT NULL,
     position INTEGER NOT NULL,
     name TEXT NOT NULL,
-    kind TEXT NOT NULL CHECK (kind IN ('step', 'call', 'sleep', 'wait', 'undo')),
-    state TEXT NOT NULL CHECK (state IN ('intended', 'waiting', 'done', 'failed')),
+    kind TEXT NOT NULL CHECK (kind = 'step' OR kind = 'call' OR kind = 'sleep' OR kind = 'wait' OR kind = 'undo'),
+    state TEXT NOT NULL CHECK (state = 'done' OR state = 'intended' OR state = 'waiting' OR state = 'failed'),
     value TEXT,
     error TEXT,
     error_kind TEXT,
