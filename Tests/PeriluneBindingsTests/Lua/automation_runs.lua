@@ -186,12 +186,12 @@ test("interruptions do not count as failed attempts", function()
 end)
 
 test("a run that repeatedly ends its process is not started forever", function()
-  leave_run("a", "running", { attempts = 11, interruptions = 10 })
+  leave_run("a", "running", { attempts = 21, interruptions = 20 })
   local calls = 0
   local automation = perilune.automation{ name = "a", on = { event = "e" }, interrupted = "rerun", run = function() calls = calls + 1 end }
   perilune.sleep(0.1)
   equal({ calls, automation:runs()[1].outcome }, { 0, "interrupted" })
-  matches(automation:runs()[1].reason, "it has been interrupted 11 times")
+  matches(automation:runs()[1].reason, "it has been interrupted 21 times")
   remove_all()
 end)
 

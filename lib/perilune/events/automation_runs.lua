@@ -195,7 +195,7 @@ function runs.orphans(db, automation)
 end
 
 --- A run that was interrupted more often, with no step completed in between, is not continued.
-runs.most_interruptions = 10
+runs.most_interruptions = 20
 
 function runs.interruption_reason(count) return ("its process ended; it has been interrupted %d times"):format(count) end
 

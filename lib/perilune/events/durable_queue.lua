@@ -17,6 +17,9 @@ local durable_queue = {}
 --- Seconds between two checks for work of other processes.
 local poll = 1.0
 
+--- Seconds until a run continues that keeps ending its process, at most.
+local longest_pause = 60
+
 local code_changes = { "continue", "restart", "stop" }
 
 --- Checks the options of a durable automation.
@@ -137,10 +140,10 @@ function durable_queue.look(self)
   if self.durable_state then wake.later(self.db) end
 end
 
---- Returns the time at which an interrupted run continues. A run that keeps ending its process leaves the other runs longer and longer
--- times to work in between.
+--- Returns the time at which an interrupted run continues. A run that keeps ending its process leaves the other runs more and more time
+-- to work in between.
 local function time_to_continue(interruptions)
-  return durable_values.clock() + (interruptions < 3 and 0 or 2.0 ^ (interruptions - 3))
+  return durable_values.clock() + (interruptions < 3 and 0 or math.min(2.0 ^ (interruptions - 3), longest_pause))
 end
 
 --- Releases the runs whose process has ended.
