@@ -18,7 +18,7 @@ struct ConnectionSettings: Equatable, Sendable {
     var usesLog = false
     var journal = DatabaseSource.Journal()
     /// The maximum time to wait for locks, in seconds; `nil` to fail immediately.
-    var busyTimeout: Double? = 5
+    var busyTimeout: Double? = Database.BusyMode.standardSeconds
 
     /// Creates the default settings of databases opened by hosts.
     init() {}

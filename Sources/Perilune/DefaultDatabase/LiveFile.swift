@@ -96,7 +96,7 @@ struct LiveFile {
         defer { sqlite3_close(source) }
         guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
         psql_keep_log(source)
-        sqlite3_busy_timeout(source, 5000)
+        sqlite3_busy_timeout(source, CInt(Database.BusyMode.standardSeconds * 1000))
         // Copy all pages from the same state.
         let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)
         guard begun == SQLITE_OK else { throw Self.error(begun, source) }

@@ -62,7 +62,7 @@ extension PreviewPlan {
         }
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .standard
         configuration.prepareDatabase { db in
             UnicodeCollation.install(on: db)
             DoubleQuotedStrings.install(on: db)

@@ -48,7 +48,7 @@ struct DatabaseOptions {
                 try read(name, value, in: state)
             } catch let error as LuaError where error.code == .conversion {
                 throw BindingError("argument", "\(function): option \(name): \(error.message)")
-            } catch let error as BindingError where error.luaKind == "unknown_option" || error.luaMessage.hasPrefix("option ") {
+            } catch let error as BindingError {
                 throw BindingError(error.luaKind, "\(function): \(error.luaMessage)", fields: error.luaFields)
             }
         }
@@ -185,7 +185,8 @@ extension Configuration {
         let isOpening = Atomic(true)
         var configuration = self
         configuration.busyMode = .callback { attempts in
-            isOpening.load(ordering: .relaxed) && psql_wait_while_busy(CInt(clamping: attempts), 5, plua_is_run_cancelled)
+            isOpening.load(ordering: .relaxed)
+                && psql_wait_while_busy(CInt(clamping: attempts), Database.BusyMode.standardSeconds, plua_is_run_cancelled)
         }
         defer { isOpening.store(false, ordering: .relaxed) }
         return try open(configuration)
@@ -193,6 +194,10 @@ extension Configuration {
 }
 
 extension Database.BusyMode {
+    /// How long connections wait for locks of others unless an option sets another time.
+    package static let standardSeconds = 5.0
+    package static var standard: Database.BusyMode { .timeout(standardSeconds) }
+
     /// Returns a busy mode that waits for locks of others. SQLite's own timeout could exceed the limits of a script.
     package static func waiting(seconds: Double) -> Database.BusyMode {
         .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds, plua_is_run_cancelled) }

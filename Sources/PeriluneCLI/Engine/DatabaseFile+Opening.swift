@@ -60,7 +60,7 @@ extension DatabaseFile {
         if !makesFile { try requireExisting(path, option: option) }
         var configuration = Configuration()
         configuration.readonly = isReadonly
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .standard
         configuration.prepareDatabase { db in prepare(db) }
         FileJournal.standard.install(in: &configuration, for: path)
         SQLiteExtensions(extensions).install(in: &configuration)

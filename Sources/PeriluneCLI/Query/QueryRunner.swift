@@ -102,7 +102,7 @@ struct QueryRunner {
         if let database, DatabaseFile.isCluster(database) { return try DatabaseFile.open(database, isReadonly: false) }
         var configuration = Configuration()
         configuration.readonly = !isWriting
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .standard
         // Otherwise GRDB crashes the process after statements such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
         configuration.prepareDatabase { db in DatabaseFile.prepare(db) }
