@@ -152,15 +152,34 @@ local function check_compared(place, before, value, stores_days)
   end
 end
 
+--- Raises for a comparison with the word NULL, outside of strings.
+local function check_null(method, text)
+  local operator = text:gsub("'[^']*'", "''"):match("([<>=!]+)%s*[nN][uU][lL][lL]%f[^%w_]")
+  if not equalities[operator] then return end
+  raise("argument", ("%s: in SQL, nothing equals NULL; use `%s` in place of `%s NULL`"):format(method,
+    equalities[operator] == "is_null" and "IS NULL" or "IS NOT NULL", operator))
+end
+
+--- Returns whether a value is an object, as NULL and dates are.
+local function has_object(values)
+  for index = 1, values.n do
+    local value = values[index]
+    if type(value) == "userdata" then return true end
+    if type(value) == "table" and getmetatable(value) == nil then
+      for _, named in next, value do
+        if type(named) == "userdata" then return true end
+      end
+    end
+  end
+  return false
+end
+
 --- Raises for values in SQL text that are compared in a way that is never meant.
 -- @tparam function stores_days returns whether a name is a column of days
 function mistakes.compared_values(method, text, values, stores_days)
-  local operator = text:gsub("'[^']*'", "''"):match("([<>=!]+)%s*[nN][uU][lL][lL]%f[^%w_]")
-  if equalities[operator] then
-    raise("argument", ("%s: in SQL, nothing equals NULL; use `%s` in place of `%s NULL`"):format(method,
-      equalities[operator] == "is_null" and "IS NULL" or "IS NOT NULL", operator))
-  end
-  local places = values.n > 0 and native_sql.placeholders(text) or {}
+  if text:find("NULL", 1, true) or text:find("null", 1, true) then check_null(method, text) end
+  if not has_object(values) then return end
+  local places = native_sql.placeholders(text) or {}
   for index = 1, #places, 2 do
     local written = text:sub(places[index] + 1, places[index + 1])
     local from = type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
