@@ -466,6 +466,10 @@ function verbs.delete_one(class, ...)
       end
     end
   end
+  if type(key) == "table" and #record_class.description(info.class, db).key == 0 then
+    fetching.check_unique("delete_one", info.class, db, key)
+    return info.class:unscoped():filter(key):delete_all(db).changed_rows > 0
+  end
   local found = fetching.fetch_by_key("delete_one", info.class, db, key)
   if found == nil then return false end
   if has_overrides(info) and record_class.method(info, "delete") then return found:delete(db) ~= false end
