@@ -78,10 +78,10 @@ class Writer:
 
 
 def wait_until_done(path, service):
-    """Waits until no run and no job is left that could go on."""
-    started = time.monotonic()
+    """Waits until no run and no job is left that could go on. A storm of kills leaves many: it may take long, but not stand still."""
+    last, changed_at = None, time.monotonic()
     with contextlib.closing(sqlite3.connect(path, timeout=patience)) as connection:
-        while time.monotonic() - started < patience:
+        while time.monotonic() - changed_at < patience:
             if service.process.poll() is not None:
                 raise Failure(f"the service ended with status {service.process.returncode}")
             left = connection.execute("""
@@ -91,8 +91,11 @@ def wait_until_done(path, service):
                   + (SELECT count(*) FROM audit WHERE 'audit ' || id NOT IN (SELECT what FROM effect))""").fetchone()[0]
             if left == 0:
                 return
+            done = left, *connection.execute("SELECT (SELECT count(*) FROM perilune_step), (SELECT count(*) FROM effect)").fetchone()
+            if done != last:
+                last, changed_at = done, time.monotonic()
             time.sleep(0.05)
-    raise Failure(f"{left} things are left to be done after {patience} s")
+    raise Failure(f"{left} things are left to be done, and nothing has happened for {patience} s")
 
 
 def check(path, folder, writer):
