@@ -5,8 +5,8 @@ internal import PeriluneIsolation
 //
 //     perilune-isolation-probe FOLDER ATTEMPT
 //
-// Started as a worker process, it behaves like a process that a script has taken over: it sends the bytes of its database file,
-// whatever they are.
+// Started as a worker process, it behaves like a process that a script has taken over: it sends any bytes,
+// which it reads from its database file.
 
 let arguments = CommandLine.arguments
 if WorkerEntry.isConnected, arguments.count == 2 { sendBytesOfDatabase() }

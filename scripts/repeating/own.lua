@@ -1,4 +1,4 @@
--- Scripts that show whatever could differ between two processes, by name.
+-- Scripts that print values that could differ between two processes, by name.
 
 return {
   ["pairs of strings"] = [[

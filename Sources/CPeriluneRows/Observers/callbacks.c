@@ -247,7 +247,7 @@ static int call_in_autocommit(lua_State *L, pdb_state *rows, bool *has_left_tran
     return plua_pcall(L, 0, 0);
 }
 
-/* Runs in an access. All are called, whichever of them fail. */
+/* Runs in an access. An error of one callback does not keep the others from being called. */
 static int run_deferred(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_deferred_callbacks *callbacks = rows->deferred_callbacks;

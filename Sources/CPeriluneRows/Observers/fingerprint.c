@@ -1,6 +1,6 @@
 /*
-** Fingerprints of values: equal for deeply equal values, whatever the order of their tables, and different for others except once
-** in 2^64 cases. An observation uses them to detect a new value without keeping the old one.
+** Fingerprints of values. Deeply equal values have equal fingerprints, regardless of the order of keys in their tables; other
+** values have different ones except once in 2^64 cases. An observation uses them to detect a new value without keeping the old one.
 */
 #include "CPeriluneRows/Observers/observers.h"
 

@@ -47,8 +47,8 @@ static int take_all_rows(lua_State *L) {
     return 0;
 }
 
-/* The same with the collector paused; it is started again whatever happens. A state with a memory limit goes without: it
-** must be able to collect. */
+/* The same with the collector paused; it is also started again after an error. It is not paused in a state with a memory limit,
+** which must be able to collect. */
 static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     bool is_running = lua_gc(L, LUA_GCISRUNNING) && loop->rows.call->rows->context->limit == 0;
     lua_pushcfunction(L, take_all_rows);

@@ -121,7 +121,7 @@ typedef struct {
 } pdb_row_loop;
 
 /*
-** The form of fetched rows: tables, values, or whatever a target above makes of them. `source` is the stack index of the value
+** The form of fetched rows: tables, values, or records of the target above. `source` is the stack index of the value
 ** pushed by `push_source`, which stays as long as the statement runs. Rows that go through GRDB are pushed with Swift frames on
 ** the stack: `push` raises nothing, and errors there become the pending error.
 */

@@ -2,8 +2,8 @@
 ** Keeps longjmp away from Swift.
 **
 ** Lua raises errors by longjmp, which must never cross a Swift frame. This target owns every call that can raise:
-** Swift functions are called through a trampoline that raises only after Swift has returned, and whatever Swift asks
-** of Lua that could raise runs here, under a protected call.
+** Swift functions are called through a trampoline that raises only after Swift has returned, and calls
+** of Lua by Swift that could raise run here, under a protected call.
 **
 ** Stack effects follow Lua's manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m), any error of
 ** the code that it calls (e), or on purpose (v). n depends on the call.
@@ -330,8 +330,8 @@ typedef struct {
 /* Writes a value as messages describe it, `the integer 5`, without a NUL, and returns the length. Long strings are cut. */
 size_t plua_describe_plain(char *target, const plua_plain *value);
 
-/* Pushes and returns the description of a value for messages, whatever was expected instead: `the string "x"`, or of objects the metafield
-** `__described`, or `__name` with an article. [-0, +1, m] */
+/* Pushes and returns the description of a value for messages: `the string "x"`, or for objects the metafield `__described`, or
+** `__name` with an article. [-0, +1, m] */
 const char *plua_describe(lua_State *L, int index);
 
 /* For libraries written in Lua. (value) returns its description. [-n, +1, v] */

@@ -96,7 +96,7 @@ public struct AutomationRun: Sendable {
     }
 }
 
-/// The state of an automation or of a queue of jobs, as recorded in the tables of a database, whichever process runs it.
+/// The state of an automation or of a queue of jobs, as recorded in the tables of a database by any process.
 public struct AutomationStatus: Sendable {
     /// The status as the library reports it.
     package let row: Row

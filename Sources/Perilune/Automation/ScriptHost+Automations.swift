@@ -104,7 +104,7 @@ extension ScriptHost {
         }
     }
 
-    /// Returns the state of all automations recorded in the default database, whichever process runs them.
+    /// Returns the state of all automations recorded in the default database by any process.
     ///
     /// - Parameter limit: The duration after which an active run is a problem.
     /// - Throws: `LuaError` if the tables cannot be read.

@@ -89,7 +89,7 @@ extension ScriptHost.Configuration {
         return try await DatabaseMaker(source: source, environment: .resolve(in: container)).make()
     }
 
-    /// Opens the default database itself, whatever the context is.
+    /// Opens the default database itself in every context.
     ///
     /// - Parameter environment: The environment whose clock the database gets.
     func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {

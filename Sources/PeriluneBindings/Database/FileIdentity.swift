@@ -4,7 +4,7 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A file or folder, whatever path leads to it. It changes when another file replaces it.
+/// The identity of a file or folder, equal for all of its paths. It changes when another file replaces it.
 package struct FileIdentity: Hashable, Sendable {
     private let device: dev_t
     private let number: ino_t

@@ -97,7 +97,7 @@ struct PoolReaders: Sendable {
 }
 
 /// The state of a dispatch queue, which shows whether a thread owns it. There is no public function for this: a thread that enters
-/// a queue has to wait, whatever happens in the meantime.
+/// a queue has to wait until the queue is free.
 ///
 /// Read from the field `dq_state` of libdispatch, whose lower half is the number of the owning thread.
 ///

@@ -202,7 +202,7 @@ package final class ClusterDatabase: @unchecked Sendable {
     /// - Throws: ``ClusterFailure``.
     package func begin(_ kind: TransactionKind) throws { try session.begin(isReadonly ? .deferred : kind) }
 
-    /// Rolls back whatever is open in the cluster after an access has ended.
+    /// Rolls back a transaction that is still open in the cluster after an access.
     package func endAccess() { session.rollBack() }
 
     /// Runs a closure and throws an SQLite error of a node as a local SQLite error.

@@ -95,7 +95,7 @@ import Testing
         }
         """#
 
-    @Test(arguments: databases) func `no transaction stays open, whatever happens while an access ends`(_ open: String)
+    @Test(arguments: databases) func `no transaction stays open after a disturbed end of an access`(_ open: String)
         async throws
     {
         try await script(

@@ -123,7 +123,7 @@ test("a later join can make the columns of an association ambiguous", function()
   equal(ids(joined:joining_required(E.reports:joining_required(E.boss:aliased("other")))), { 2, 3 })
 end)
 
-test("conditions on an association refer to its own rows, whatever else is joined", function()
+test("conditions on an association refer to its own rows if its table is joined twice", function()
   local Author, Book = library()
   Book.writer = Book:belongs_to(Author)
   local older = Book.author:filter(Book.c.year:lt(1950))

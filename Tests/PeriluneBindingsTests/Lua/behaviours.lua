@@ -405,7 +405,7 @@ test("misuse is refused", function()
   matches(fails("unknown_column", function() Book:belongs_to(Author, { counter_cache = "book_cuont" }) end), "book_count")
 end)
 
-test("an upsert sets the time of the last change, whatever the record contains", function()
+test("an upsert sets the time of the last change, even if the record contains one", function()
   db:execute "CREATE TABLE stamped (id INTEGER PRIMARY KEY, t TEXT, created_at DATETIME, updated_at DATETIME)"
   local Stamped, former = perilune.record("stamped", { timestamps = true }), "2020-01-01 00:00:00.000"
   local function check(write)
@@ -453,7 +453,7 @@ test("keys of a class with a scope work like in any class", function()
   equal({ Soft:delete_all(), Soft:fetch_count(), fails("record_not_found", Soft.find, Soft, 1).key }, { 2, 0, 1 })
 end)
 
-test("exists agrees with fetch_one within the class's scope, however often it is called", function()
+test("exists agrees with fetch_one within the class's scope in repeated calls", function()
   local Soft, Recent = perilune.record("book", { soft_delete = true }), perilune.record("book")
   function Recent.requests:default() return self:filter{ title = "new" } end
   Soft:insert_all{ { id = 1, title = "old" }, { id = 2, title = "new" } }

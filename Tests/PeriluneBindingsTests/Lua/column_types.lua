@@ -327,7 +327,7 @@ test("another type for a boolean column accepts the stored values", function()
   equal(Flag:find(4).is_on, "perhaps")
 end)
 
-test("the error of a conversion is reported, whatever was raised", function()
+test("an error value of any type in a conversion is reported", function()
   db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)"
   local function message_for(raised)
     local type_of_a = { from_database = function() error(raised, 0) end, to_database = function(value) return value end }

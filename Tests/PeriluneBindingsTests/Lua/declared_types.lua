@@ -1,6 +1,6 @@
 --- The declared type of a column has the same meaning for records, rows, requests, observers and writing.
 
-test("a column of type BOOLEAN or BOOL contains booleans, whatever follows in parentheses", function()
+test("a column of type BOOLEAN or BOOL contains booleans, also with parentheses after the type", function()
   db:execute "CREATE TABLE author (id INTEGER PRIMARY KEY, q BOOLEAN(1), r bool ( 1 ), s Boolean NOT NULL DEFAULT 0)"
   local Author = perilune.record "author"
   local author = Author{ q = true, r = false, s = true }
@@ -48,14 +48,14 @@ test("a column whose type only starts with BOOLEAN contains numbers", function()
   equal(Typed:find(1).a, true)
 end)
 
-test("a column with a blob type stores strings as bytes, whatever else its name contains", function()
+test("a column whose type contains BLOB stores strings as bytes", function()
   db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, a LONGBLOB, b BLOB(16), c BLOBTEXT)"
   local File = perilune.record "file"
   File{ a = "x", b = "y", c = "z" }:insert()
   equal({ db:fetch_one("SELECT typeof(a), typeof(b), typeof(c) FROM file"):unpack() }, { "blob", "blob", "text" })
 end)
 
-test("a column of type DATE contains dates, whatever follows in parentheses", function()
+test("a column of type DATE contains dates, also with parentheses after the type", function()
   db:execute "CREATE TABLE event (id INTEGER PRIMARY KEY, at DATETIME(6), day date)"
   local Event = perilune.record "event"
   Event{ at = perilune.date "2026-03-01 10:30", day = "2026-03-01" }:insert()
@@ -102,7 +102,7 @@ test("statements are classified by SQLite's tokens", function()
   end
 end)
 
-test("savepoints in SQL are tracked by their names, however they are quoted", function()
+test("savepoints in SQL are tracked by their names in all forms of quotes", function()
   db:execute "CREATE TABLE t (a)"
   local told = {}
   local observer = db:observe_transactions{ on_change = function(change) told[#told + 1] = change.new.a end }

@@ -22,7 +22,7 @@ test("operators and methods become SQL with inline values", function()
   equal(sql(perilune.sql("a > ? AND b = ?", 1, name:lower())), [[(a > 1 AND b = LOWER("name"))]])
 end)
 
-test("names are quoted, whatever they contain", function()
+test("names with quotes and spaces are quoted", function()
   equal(sql(perilune.column('a "b'):is_null()), '"a ""b" IS NULL')
 end)
 

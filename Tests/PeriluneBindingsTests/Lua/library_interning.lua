@@ -44,7 +44,7 @@ test("derived values are released together with the other operand", function()
   equal(next(origin.by_other["and"]), nil)
 end)
 
-test("expressions of equal form share a shape, whatever their values", function()
+test("expressions that differ only in values share a shape", function()
   local id = perilune.column("id")
   local shape_of = function(expression) return rawget(expression, "shape") end
   assert(shape_of(id:eq(1) & id:gt(2)) == shape_of(id:eq(3) & id:gt(4)))

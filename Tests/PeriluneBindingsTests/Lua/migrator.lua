@@ -705,7 +705,7 @@ test("an error in did_apply ends the run", function()
   equal(m:applied(db), { "a", "b" })
 end)
 
-test("files are closed after migrations, whatever happened", function()
+test("files are closed after migrations with open cursors and errors", function()
   for _, open in ipairs{ perilune.queue, perilune.pool } do
     local path = temporary_path("released.sqlite")
     local file = open(path)

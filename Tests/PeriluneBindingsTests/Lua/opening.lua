@@ -94,7 +94,7 @@ test("a dropped and collected queue releases its file while the script runs", fu
   equal(open_files(path), 0)
 end)
 
-test("a dropped and collected pool releases its files while the script runs, however it was used", function()
+test("a dropped and collected pool releases its files while the script runs, after each kind of use", function()
   local uses = {
     unused = function() end,
     written = function(pool) pool:execute "INSERT INTO t VALUES (2, 3)" end,

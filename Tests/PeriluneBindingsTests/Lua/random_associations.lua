@@ -59,7 +59,7 @@ local function add_fields(t)
 end
 
 --- Creates the tables t1, t2, ...: each has four keys, a number, a text and columns that refer to other tables or to itself. Keeps
--- the stored values of their rows. Classes may convert each column except the id, whatever the referenced column.
+-- the stored values of their rows. Classes may convert each column except the id, independently of the column to which it refers.
 local function make_schema()
   local tables = {}
   for number = 1, 4 do
@@ -327,7 +327,7 @@ local function derived(t, association, options)
     end
   end
   if options.can_nest and chance(50) then
-    -- Columns of the table of an aliased association refer to the outer row, whatever else is joined.
+    -- Columns of the table of an aliased association refer to the outer row, even if the table is also joined.
     local around = is_aliased and association.to ~= t and t or nil
     made, rows_of, included, nested_way = with_nested(association, made, rows_of, around, 3)
   end

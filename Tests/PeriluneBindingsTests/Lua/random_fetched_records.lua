@@ -1,4 +1,4 @@
---- A record that was just fetched has no changes, whatever its row contains, and writing another column does not affect the rest.
+--- A record that was just fetched from a random row has no changes, and writing one column does not affect the others.
 
 local random, pick = random_numbers(20261127)
 
@@ -59,7 +59,7 @@ for name in pairs(verbs) do verb_names[#verb_names + 1] = name end
 table.sort(verb_names)
 
 --- Whether a verb keeps the spelling of stored values. A draft does not know its row. Columns of type boolean store true as 1,
--- whatever the number was. Columns of bytes store even texts as bytes, and types convert bytes to text.
+-- even if the row contained another number. Columns of bytes store even texts as bytes, and types convert bytes to text.
 local function keeps_spelling(verb, place, of)
   if verb:find("draft", 1, true) then return false end
   if verb:find("update_changes", 1, true) then return true end

@@ -1,5 +1,5 @@
---- Random tables: every way to read a column, and every write that returns it, gives the value that the row was filled with, whatever
--- its type, the order and the names of the columns, and the names that other tables use.
+--- Random tables: every way to read a column, and every write that returns it, gives the value that the row was filled with.
+-- The types, the order and the names of columns are random, and tables share names.
 
 local random, pick = random_numbers(20261129)
 

@@ -50,7 +50,7 @@ test("numbers are Julian days or Unix seconds", function()
   equal(events[4].at, nil)
 end)
 
-test("an invalid date is an error with the row, however it is read", function()
+test("each way to read an invalid date raises an error with the row", function()
   for _, text in ipairs{ "noon", "2026-02-30", "2026-13-01", "2026-00-10", "2026-01-00", "2026-03-01 24:00", "2026-03-01 12:60",
     "2026-03-01 12:00:60", "2026-03-01 12:00:00.", "2026-03-01x", "", "2026-3-1", "12:30", "2026-03-01 12",
     "2026-03-01 12:30:5" } do

@@ -52,7 +52,7 @@ test("rows can be fetched in pages", function()
   fails("argument", function() Author:page(1, 0) end)
 end)
 
-test("batches visit all rows by key, whatever happens to them", function()
+test("batches visit all rows by key, even if each row is deleted", function()
   local sizes, seen = {}, 0
   for batch in Author:filter{ country = "US" }:in_batches(5) do
     sizes[#sizes + 1] = #batch

@@ -393,7 +393,7 @@ test("an error in on_change is raised by the statement, and undoes it outside a 
   equal(taken(), "insert author 1, will_commit, did_commit")
 end)
 
-test("changes that a failed statement has undone are not reported, however the transaction ends", function()
+test("changes that a failed statement has undone are not reported after a commit or a rollback", function()
   db:execute[[
     CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
     CREATE TABLE log (text TEXT);

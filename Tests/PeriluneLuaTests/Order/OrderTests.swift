@@ -14,7 +14,7 @@ import Testing
     private static let oracle = """
         local ranks = { number = 1, string = 2, boolean = 3 }
 
-        -- Bytes, whatever the locale.
+        -- By bytes, in every locale.
         local function bytes_less(a, b)
           for i = 1, math.min(#a, #b) do
             local x, y = a:byte(i), b:byte(i)

@@ -34,7 +34,7 @@ struct DatePatternTests {
         }
     }
 
-    @Test func `an unknown substitution is an error, whatever its byte`() throws {
+    @Test func `a substitution of any other byte is an error`() throws {
         let known = Set("defFgGHIjJklmMpPRsSTuUVwWY%".utf8)
         for byte in UInt8.min...UInt8.max where !known.contains(byte) {
             let error = #expect(throws: DateError.self) { try date.bytes(pattern: [0x25, byte]) }

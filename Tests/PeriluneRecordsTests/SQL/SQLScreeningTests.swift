@@ -49,7 +49,7 @@ import Testing
             ("VACUUM main INTO 'x.db'", .files),
             ("VACUUM 'into'", .other), ("VACUUM /* into */", .other), ("EXPLAIN VACUUM INTO 'x'", .files),
         ] as [(String, SQLScreening.Kind)])
-    func `statements that reach beyond the database are detected, however they are spelled`(
+    func `statements that reach beyond the database are detected in every spelling`(
         _ sql: String, _ kind: SQLScreening.Kind
     ) {
         #expect(screen(sql).kind == kind)

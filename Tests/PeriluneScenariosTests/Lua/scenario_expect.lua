@@ -70,7 +70,7 @@ test("near accepts a tolerance", function()
   equal(found.details[3], "they differ by 2, at most 1 was expected")
 end)
 
-test("near is exact for whole numbers, however far they are apart", function()
+test("near is exact for distant whole numbers", function()
   local function apart(left, right, tolerance)
     return failure(("expect(%s):near(%s, %s)"):format(left, right, tolerance)).details[3]
   end

@@ -64,7 +64,7 @@ import Testing
         #expect(!one.contains("failures"))
     }
 
-    @Test func `results are in file order, whichever worker finishes first`() async throws {
+    @Test func `results are in file order, not in the order in which workers finish`() async throws {
         let project = try ScenarioProject(
             """
             scenario("slow", function(t) local n = 0 for i = 1, 3000000 do n = n + i end check(n > 0) end)

@@ -43,7 +43,7 @@ import Testing
         #expect(!ChangesetStructure.isSound(Data(bytes)))
     }
 
-    @Test func `SQLite reads valid changesets to the end, whichever byte was changed`() {
+    @Test func `SQLite reads all changesets with a changed byte that are found valid`() {
         var count = 0
         for index in Self.sound.indices {
             for byte in UInt8.min...UInt8.max {

@@ -296,7 +296,7 @@ import Testing
             end)
             """,
         ])
-    func `a host without references is released, whatever its scripts do or wait for`(_ place: ScriptPlace, _ source: String)
+    func `a host without references is released even if scripts run or wait`(_ place: ScriptPlace, _ source: String)
         async throws
     {
         try await DependencyContainer.inProcess(.live) {

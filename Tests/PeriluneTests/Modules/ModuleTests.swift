@@ -494,7 +494,7 @@ struct ModuleTests {
                 """)
     }
 
-    @Test func `annotations of a module are valid Lua, whatever the names`() async throws {
+    @Test func `annotations of a module with odd names are valid Lua`() async throws {
         let host = try await ScriptHost()
         try await host.register(module: "odd") { odd in
             odd.function("and", parameters: ["end", "a b", "1st", "..."]) { (_: Int, _: Int, _: Int, _: Int) -> Int in 1 }

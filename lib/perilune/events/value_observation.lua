@@ -304,7 +304,7 @@ function public:observe(fetch, callback, options)
   return observe("db:observe", self, fetch, callback, options)
 end
 
---- Observes parts of a database, whatever their content: the callback is called for each transaction that may have changed them.
+--- Observes parts of a database without fetching their content: the callback is called for each transaction that may have changed them.
 -- @param regions a table name; `{ table = "book", columns = { "title" } }`; a request, without its prefetched rows; or a list of
 --   these
 -- @tparam ?function callback receives no arguments

@@ -243,7 +243,7 @@ function column_types.converter(wanted, place)
     function(value) return wanted:to_database(value) end)
 end
 
---- Returns a converter for a column declared for bytes, which stores text as bytes, whatever type has produced it.
+--- Returns a converter for a column declared for bytes, which stores text of any type as bytes.
 local function of_bytes(converter)
   local write = converter.write
   return {
@@ -295,8 +295,8 @@ local function has_word(declared, words)
   return false
 end
 
---- Returns the declared content of a column: "integers", "floats", "numbers" or "texts"; nil for any content. Types with other
--- names, such as UUID, are numeric for SQLite, whatever their authors had in mind.
+--- Returns the declared content of a column: "integers", "floats", "numbers" or "texts"; nil for any content. SQLite
+-- treats types with other names as numeric, even UUID.
 -- @tparam table column its `type`, `affinity` and `content`
 function column_types.held_by(column)
   if column.content then return nil end

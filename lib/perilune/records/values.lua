@@ -143,7 +143,7 @@ function record_values.field(record, column)
 end
 
 --- Returns the stored value of a record's field: the value in its row, if the record has read it and the field has the same
--- meaning. Thus the key of a record finds its row in whatever form it was written.
+-- meaning. Thus the key of a record finds its row in any form in which it was stored.
 function record_values.stored(details, record, column)
   local value = record_values.field(record, column)
   if value == nil or not details.converters[column] then return value end

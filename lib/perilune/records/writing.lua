@@ -187,7 +187,7 @@ function through.save(info, target, db, options)
   return writing.call("insert", info, target, db, options)
 end
 
---- Runs an upsert as an insert or an update, whichever it will be, with the statement of the upsert.
+--- Runs an upsert by the class's `update` if the row exists, otherwise by its `insert`, with the statement of the upsert.
 function through.upsert(info, target, db, options)
   db = db or native_records.default_database()
   local carried_options = { as = "upsert" }

@@ -6,7 +6,7 @@ local native_values = require "perilune.native.values"
 
 local sql_text = {}
 
---- Quotes a name, so that it can name a table, column, index, ... whatever it contains.
+--- Quotes a name of any characters for use as the name of a table, column, index, ...
 -- @tparam string name
 -- @tparam ?string place the prefix of messages: "db:create_table: argument 1"
 function sql_text.name(name, place)

@@ -553,7 +553,7 @@ function db:serialize() end
 function perilune.deserialize(bytes, options) end
 
 ---Opens the blob or text in one column of one row, to read or write it in pieces. It remains open until it is closed or the block ends, and
----uses little memory, whatever its length. Writing it does not run triggers and checks.
+---uses little memory even if the value is long. Writing it does not run triggers and checks.
 ---```lua
 ---db:write(function(db)
 ---  db:execute("CREATE TABLE file (id INTEGER PRIMARY KEY, content BLOB)")

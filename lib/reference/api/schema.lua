@@ -189,9 +189,9 @@ function db:create_trigger(name, options) end
 ---@module schema.trigger_creation
 function db:drop_trigger(name, options) end
 
----Creates a table for full-text search with FTS5. A synchronized table follows the rows of another table by triggers, whichever program
----writes them. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or was created by
----`db:create_index`.
+---Creates a table for full-text search with FTS5. A synchronized table follows the rows of another table by triggers, also
+---for writes of other programs. It also follows rows that REPLACE deletes, if the unique key involved existed before the full-text table, or
+---was created by `db:create_index`.
 ---```lua
 ---db:create_fts5("book_text", {
 ---  synchronize_with = "book",
