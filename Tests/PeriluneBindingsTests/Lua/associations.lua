@@ -196,7 +196,7 @@ test("parents with equal keys share prefetched rows, and keys of every type work
   equal(#books[2].author.books, 2)
 end)
 
-test("an association of a record can be called as a request, also if it was fetched with the record", function()
+test("a fetched association of a record can be called as a request", function()
   db:execute[[
     CREATE TABLE place (id INTEGER PRIMARY KEY, name TEXT);
     CREATE TABLE house (id INTEGER PRIMARY KEY, place_id INTEGER REFERENCES place);

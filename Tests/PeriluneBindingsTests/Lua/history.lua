@@ -335,7 +335,7 @@ test("rows that another program writes are recorded", function()
   equal(Note:find(mine, 1):history(mine)[1].operation, "insert")
 end)
 
-test("a row with a changed key is another row, also if the statement uses another name of the key", function()
+test("a row with a changed key is another row for all names of the key", function()
   local function events()
     return table.concat(db:fetch_values("SELECT history_operation || history_key FROM (SELECT history_operation, key AS history_key FROM p_history ORDER BY history_version)"), " ")
   end

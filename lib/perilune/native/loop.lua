@@ -1,6 +1,6 @@
 ---@meta perilune.native.loop
 --- The event loop of scripts. Implemented in Swift (LoopBinding.swift). A *source*, identified by a number, makes the loop call
--- functions. A *scope*, identified by a number, groups sources that end together, such as those of an automation.
+-- functions. A *scope*, identified by a number, groups the sources that end together, for example with an automation.
 
 ---@class perilune.native.loop
 local native = {}
