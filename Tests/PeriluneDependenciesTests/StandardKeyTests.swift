@@ -3,7 +3,7 @@ import PeriluneDependencies
 import Testing
 
 @Suite struct StandardKeyTests {
-    @Test func `in tests, the clock stands still, UUIDs count, and random numbers repeat`() async throws {
+    @Test func `in tests, the clock is frozen, UUIDs count, and random numbers repeat`() async throws {
         func numbers() async throws -> [UInt64] {
             try await DependencyContainer.withTestScope {
                 let date = try await DependencyContainer.date

@@ -11,7 +11,7 @@ import Testing
     ) async throws -> [SQLTrace.Event] {
         let recorder = Recorder()
         let trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
-        // SQLite measures time with the clock of the database, which stands still in tests.
+        // SQLite measures time with the clock of the database, which is frozen in tests.
         let host = try await DependencyContainer.with {
             $0.date = .system
             $0.random = .system

@@ -4,7 +4,7 @@
 static const char rows_key; /* a registry key; keeps the state from being collected */
 static const char state_metatable_key;
 
-/* The metatable key of userdata whose first word is a Swift object that the collector passes on. */
+/* The metatable key of userdata whose first word is a Swift object. Collecting the userdata releases the object. */
 const char pdb_guard_key;
 
 /* The memory stays until all finalizers have run. */

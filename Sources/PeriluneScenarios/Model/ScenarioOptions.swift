@@ -38,7 +38,7 @@ public struct ScenarioOptions: Sendable {
     public var seed = RunSeed.random()
     /// The number of times that all scenarios run.
     public var rounds = 1
-    /// Whether the rounds of a scenario are compared: with one seed, each must go the same way.
+    /// Whether the rounds of a scenario are compared. With the same seed, they must execute the same lines.
     var comparesRounds: Bool { rounds > 1 }
     /// The number of times that each scenario runs, each time with another seed.
     public var stress = 1

@@ -400,7 +400,7 @@ test("records that refer to a row with a day in full get the text of its key", f
   end
 end)
 
-test("a key of days deletes and changes its row", function()
+test("rows are found, changed and deleted by a DATE primary key", function()
   db:execute "CREATE TABLE k (day DATE PRIMARY KEY, n INTEGER); INSERT INTO k VALUES ('2026-03-31 10:00:00.000', 1), ('2026-04-01', 2)"
   local K = perilune.record "k"
   equal(K:exists(date "2026-03-31"), true)

@@ -123,7 +123,7 @@ function operations.lookup(T, kind, model)
   end
 end
 
---- Writes a fetched record. Rows that are equal in all columns cannot be told apart, which does not matter here.
+--- Writes a fetched record. Rows that are equal in all columns cannot be distinguished, which does not matter here.
 function operations.record(T, kind, model)
   if #model == 0 then return end
   local row = pick(model)

@@ -33,7 +33,7 @@ import Testing
     @Test(arguments: [
         (["--context", "test"], [:]), ([], ["PERILUNE_CONTEXT": "test"]), (["--context=test"], ["PERILUNE_CONTEXT": "live"]),
     ])
-    func `in the test context, the clock stands still and the named database is not touched`(
+    func `in the test context, the clock is frozen and the named database is not touched`(
         _ options: [String], _ environment: [String: String]
     ) throws {
         let folder = try makeFolder()

@@ -168,7 +168,7 @@ import Testing
         #expect(run.summary.count(.passed) == 2, "\(run.summary.failures.map(\.failures))")
     }
 
-    @Test func `the clock stands still, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
+    @Test func `the clock is frozen, can be moved, and can advance with each reading, in Lua and in SQL`() async throws {
         let run = try await run(
             """
             scenario("clock", function(t)

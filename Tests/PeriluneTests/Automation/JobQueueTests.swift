@@ -41,7 +41,7 @@ import Testing
     // MARK: - Handlers in Swift
 
     @Test func `a Swift handler runs jobs and reports their outcomes`() async throws {
-        // A test's clock stands still, so the pause before a second attempt would never end.
+        // A test's clock is frozen, so the pause before a second attempt would never end.
         try await DependencyContainer.with {
             $0.date = .system
         } operation: {

@@ -389,7 +389,7 @@ import Testing
     }
 
     /// Two hosts write while ten observations in other hosts watch. `PERILUNE_SOAK` sets a longer duration in seconds.
-    @Test func `every observation finally has the last state`() async throws {
+    @Test func `every observation receives the last state`() async throws {
         let seconds = ProcessInfo.processInfo.environment["PERILUNE_SOAK"].flatMap(Double.init) ?? 2
         let pool = try makePool()
         let observers = [try await makeHost(over: pool), try await makeHost(over: pool)]
