@@ -166,7 +166,8 @@ local function details_of(value)
   return details
 end
 
---- Appends a place to the places that have called it, unless it is one of them. They are kept separately because the traceback of a coroutine does not contain its caller.
+--- Appends a place to the places that have called it, unless it is one of them. They are kept separately because
+-- the traceback of a coroutine does not contain its caller.
 local function way_to(place, way)
   for _, passed in ipairs(way or {}) do
     if passed == place then return way end
