@@ -1,6 +1,6 @@
 /*
-** seccomp: the system calls that a worker may make. Calls that libraries need to compute, wait and use files are allowed. Calls that only an
-** attacker makes kill the process. All others fail with EPERM, which libraries handle.
+** seccomp: the system calls that a worker may make. Calls that libraries need to compute, wait and use files are allowed. Calls that only
+** an attacker makes kill the process. All others fail with EPERM, which libraries handle.
 */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE

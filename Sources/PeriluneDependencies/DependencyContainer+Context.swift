@@ -13,8 +13,8 @@ extension DependencyContainer {
         /// For previews: code runs for real, on private copies.
         case preview
 
-        /// The environment variable that sets the context of a process and overrides detection. Use it for programs that a test or a preview
-        /// starts.
+        /// The environment variable that sets the context of a process and overrides detection. Use it for programs that a test or a
+        /// preview starts.
         public static let environmentVariable = "PERILUNE_CONTEXT"
 
         /// The context of the process: from the environment variable, else test under a test runner, else live.

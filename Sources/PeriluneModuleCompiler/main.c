@@ -23,7 +23,8 @@ static _Noreturn void fail(const char *which, const char *what) {
     exit(1);
 }
 
-/* Writes bytes as the inside of a Swift string literal. Text keeps its characters; of other bytes each becomes the character of that number. */
+/* Writes bytes as the inside of a Swift string literal. Text keeps its characters; of other bytes each becomes the character of that
+** number. */
 static void write_literal(FILE *output, const char *bytes, size_t length, bool is_text) {
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)bytes[i];

@@ -17,8 +17,8 @@ bool piso_send(int descriptor, const void *bytes, size_t size);
 /* Sends as many bytes as fit without blocking. Returns their number, or -1 if the connection fails. */
 ssize_t piso_try_send(int descriptor, const void *bytes, size_t size);
 
-/* Waits for bytes. Returns their number, or 0 if the connection is closed or fails. `comes_soon` is whether the last wait was shorter than waking
-** a thread takes; the next wait then polls first, yielding the processor between polls. */
+/* Waits for bytes. Returns their number, or 0 if the connection is closed or fails. `comes_soon` is whether the last wait was shorter than
+** waking a thread takes; the next wait then polls first, yielding the processor between polls. */
 size_t piso_receive(int descriptor, void *bytes, size_t size, bool *comes_soon);
 
 /* Writes to standard output through stdio, after everything that the program has printed there. */
@@ -70,8 +70,8 @@ typedef struct {
 /* Writes a position of at most `size` bytes including the NUL. Must be safe in a signal handler. */
 typedef void (*piso_describe)(void *subject, char *place, size_t size);
 
-/* Installs handlers that write the last words to a descriptor when a crash signal or piso_ask_signal() ends the process. Call it once, on the
-** thread that runs scripts. Returns 0, or an errno. */
+/* Installs handlers that write the last words to a descriptor when a crash signal or piso_ask_signal() ends the process. Call it once, on
+** the thread that runs scripts. Returns 0, or an errno. */
 int piso_prepare_last_words(int descriptor, piso_describe describe, void *subject);
 
 /* The signal that asks a process for the position of its script and ends it. */
@@ -79,8 +79,8 @@ int piso_ask_signal(void);
 
 /* MARK: - Layers */
 
-/* Renounces gaining privileges for this process and its children and drops root's capabilities beyond files; forbids other processes to read
-** its memory. Each returns 0, or an errno. */
+/* Renounces gaining privileges for this process and its children and drops root's capabilities beyond files; forbids other processes to
+** read its memory. Each returns 0, or an errno. */
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 

@@ -94,7 +94,8 @@ static void bind_list_value(lua_State *L, pdb_statement *statement, int paramete
     if (expected) fail_value(L, arguments, position, expected, index);
 }
 
-/* Replaces the name on top of the stack by the argument of that name; nil for a NULL column of a row. Returns false if the table has no such argument. [-1, +1] */
+/* Replaces the name on top of the stack by the argument of that name; nil for a NULL column of a row. Returns false if the table has no
+** such argument. [-1, +1] */
 static bool push_named(lua_State *L, int table) {
     lua_pushvalue(L, -1);
     if (lua_rawget(L, table) != LUA_TNIL) {

@@ -349,8 +349,8 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
 /* Raises the error value on top, which plua_pcall has just caught. Keeps the details of its failure. [-1, +0, v] */
 int plua_raise_again(lua_State *L);
 
-/* Like lua_error. If a function of a native module would catch an error object, raises its text instead, because such functions read messages
-** by lua_tostring. [-1, +0, v] */
+/* Like lua_error. If a function of a native module would catch an error object, raises its text instead, because such functions read
+** messages by lua_tostring. [-1, +0, v] */
 int plua_throw(lua_State *L);
 
 /* Returns the paths of the libraries of native modules that scripts have loaded, as a list. A lua_CFunction. [-0, +1, m] */

@@ -32,8 +32,8 @@ extension DatabaseSource {
             case extra
         }
 
-        /// The mode of a new file; `nil`, the default, for a write-ahead log if the file system supports it. An existing file keeps its mode.
-        /// Pools always use a write-ahead log.
+        /// The mode of a new file; `nil`, the default, for a write-ahead log if the file system supports it. An existing file keeps its
+        /// mode. Pools always use a write-ahead log.
         public var mode: Mode?
         /// `nil`, the default, for `full` in a queue and `normal` in a pool.
         public var synchronous: Synchronous?

@@ -56,7 +56,8 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a source that is called
+        // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a
+        // source that is called
         // once, immediately, and a function that returns the executed SQL, the number of statements, the printed output, and the
         // traceback of an error.
         try table.setFunction("start") { [loop] arguments in

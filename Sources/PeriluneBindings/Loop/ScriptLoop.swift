@@ -129,8 +129,8 @@ package final class ScriptLoop {
 
     // MARK: - Calling
 
-    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state. If the task is made later, the closure
-    /// sets it then.
+    /// Starts due calls with a closure that runs ``call(_:)`` in a new task on the thread of the state. If the task is made later, the
+    /// closure sets it then.
     package func startDue(_ start: (LoopSource) -> Task<Void, Never>?) {
         assertThread()
         for id in queue.take() {

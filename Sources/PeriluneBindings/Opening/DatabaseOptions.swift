@@ -179,7 +179,8 @@ struct Trace {
 }
 
 extension Configuration {
-    /// Opens a database, and waits for locks at least until it is open: the last connection that closes a file with a write-ahead log locks it.
+    /// Opens a database, and waits for locks at least until it is open: the last connection that closes a file with a write-ahead log locks
+    /// it.
     func waitingToOpen<Writer>(_ open: (Configuration) throws -> Writer) rethrows -> Writer {
         guard case .immediateError = busyMode else { return try open(self) }
         let isOpening = Atomic(true)

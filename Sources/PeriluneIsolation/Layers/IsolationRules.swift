@@ -20,7 +20,8 @@ package struct IsolationRules: Sendable {
         "/sys/devices/system/cpu", "/dev/urandom", "/dev/random", "/dev/zero",
     ]
 
-    /// Takes away files and networks from the calling thread and all threads that it starts later. Call it while the process has one thread.
+    /// Takes away files and networks from the calling thread and all threads that it starts later. Call it while the process has one
+    /// thread.
     ///
     /// - Returns: The layers that are in force.
     package func enclose() -> Set<IsolationLayer> {

@@ -10,8 +10,8 @@ internal import CPeriluneShim
 package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function. Calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
-    /// Limits that override the limits of the state for runs that the current task begins; `nil` keeps the limit of the state. The memory limit
-    /// is always the state's.
+    /// Limits that override the limits of the state for runs that the current task begins; `nil` keeps the limit of the state. The memory
+    /// limit is always the state's.
     @TaskLocal package static var ownLimits: LuaLimits?
 
     let core: LuaCore

@@ -23,7 +23,8 @@ db:execute "PRAGMA automatic_index = OFF"
 
 -- Data ------------------------------------------------------------------------------------------------------------------------
 
---- Creates parents `p` with children `c`, which have children `d`, by keys of one or two columns. The column `u` numbers the rows of each table.
+--- Creates parents `p` with children `c`, which have children `d`, by keys of one or two columns. The column `u` numbers the rows of each
+-- table.
 local function make()
   db:execute "DROP TABLE IF EXISTS p; DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS d"
   local kind = pick(kinds)

@@ -4,8 +4,8 @@
 --     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
 --
 -- Options: `columns`, the target columns for the columns of the request, in order; by default the columns with the same names.
--- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts (any by default), and `update`, the change to the
--- conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
+-- `on_conflict`, a policy. `target`, the columns of the unique key that decides about conflicts (any by default), and `update`, the change
+-- to the conflicting row: "all" (take the other columns from the new row, the default), "none", or a table of columns, and of values by
 -- column; `where`, a condition for updating. `returning`: true for records, or columns for rows.
 
 local perilune = require "perilune"

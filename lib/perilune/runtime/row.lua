@@ -1,6 +1,7 @@
 --- The methods of rows.
 -- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` is the value of the first column. Names
--- are matched in any case; one that is not a column raises an error (missing_columns.lua). A column hides the method with the same name, which is then called as `perilune.row.has(row, "title")`.
+-- are matched in any case; one that is not a column raises an error (missing_columns.lua). A column hides the method with the same name,
+-- which is then called as `perilune.row.has(row, "title")`.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
