@@ -23,7 +23,7 @@ static _Noreturn void fail(const char *which, const char *what) {
     exit(1);
 }
 
-/* Writes bytes as the inside of a Swift string literal. Text keeps its characters; of other bytes each becomes the character of that
+/* Writes bytes as the inside of a Swift string literal. Text keeps its characters; each other byte becomes the character with its
 ** number. */
 static void write_literal(FILE *output, const char *bytes, size_t length, bool is_text) {
     for (size_t i = 0; i < length; i++) {

@@ -79,8 +79,8 @@ int piso_ask_signal(void);
 
 /* MARK: - Layers */
 
-/* Renounces gaining privileges for this process and its children and drops root's capabilities beyond files; forbids other processes to
-** read its memory. Each returns 0, or an errno. */
+/* Prevents this process and its children from gaining privileges, and drops root's capabilities beyond files; prevents other processes
+** from reading its memory. Each returns 0, or an errno. */
 int piso_renounce_privileges(void);
 int piso_forbid_dumps(void);
 

@@ -57,9 +57,8 @@ struct LoopBinding {
             return [.integer(Int64(source.id))]
         }
         // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a
-        // source that is called
-        // once, immediately, and a function that returns the executed SQL, the number of statements, the printed output, and the
-        // traceback of an error.
+        // source that is called once, immediately, and a function that returns the executed SQL, the number of statements, the printed
+        // output, and the traceback of an error.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let scope = arguments[4].isNil ? loop.currentScope : try arguments.get(4, as: Int.self)

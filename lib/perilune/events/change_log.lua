@@ -1,6 +1,5 @@
 --- Changes of tables that durable automations observe. SQLite triggers write the key and the operation of each change into a table, so
--- writes of any
---- program at any time count. The automation reads them in the order of the commits.
+-- writes of all programs at any time are observed. The automation reads them in the order of the commits.
 
 local crashes = require "perilune.native.crashes"
 local databases = require "perilune.native.databases"
