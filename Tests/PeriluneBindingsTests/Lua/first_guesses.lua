@@ -1332,5 +1332,8 @@ perilune.jobs("mail"):enqueue({ to = "x" }, { after = "1h" })  --! delay = "1h"
 perilune.jobs("mail"):enqueue({ to = "x" }, { attempts = 3 })  --! perilune.jobs(name, { attempts = 5 })
 #perilune.jobs("mail")  --! is not a list
 #perilune.after(1, print)  --! is not a list
+Customer:insert_all({ "name" }, { { "a" }, { "b" } })  --! insert_all{ { column = value }, ... }
+db:create_table("note", function(t) t:foreign_key("customer_id"):references("customer") end)  --! t:foreign_key({ "column" }, "table"
+perilune.once(print)  --! perilune.once("key", f)
 perilune.all{}  --! task:wait()]==])
 end)

@@ -64,7 +64,9 @@ local function raise_unknown_option(place, options, known, section)
   local unknown = {}
   for name in pairs(options) do
     if type(name) ~= "string" then
-      checks.fail(place, "expected options with names, got " .. errors.describe(name) .. (known.columns ~= nil and "; use { columns = { ... } }" or ""))
+      local cure = known.columns ~= nil and "; use { columns = { ... } }"
+        or place:find("_all$") and "; each row is a table of its columns: " .. place .. "{ { column = value }, ... }" or ""
+      checks.fail(place, "expected options with names, got " .. errors.describe(name) .. cure)
     end
     if known[name] == nil then unknown[#unknown + 1] = name end
   end

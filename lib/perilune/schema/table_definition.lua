@@ -228,6 +228,10 @@ end
 function methods:foreign_key(names, other, options)
   local definition, place = open(self, "foreign_key")
   names = checks.names(place, names)
+  if type(other) ~= "string" then
+    checks.fail(place, "argument 2: expected the name of a table, got " .. (other == nil and "nothing" or errors.describe(other))
+      .. "; use t:foreign_key({ \"column\" }, \"table\", { on_delete = \"cascade\" })")
+  end
   local kinds = { columns = "any" }
   for key, kind in pairs(table_reference.options) do kinds[key] = kind end
   options = checks.options(place, options, kinds)
