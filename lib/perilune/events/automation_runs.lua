@@ -47,6 +47,7 @@ local indexes = {
   own .. "CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)",
   own .. [[CREATE INDEX IF NOT EXISTS perilune_automation_run_live ON perilune_automation_run(automation, wakes_at, id)
     WHERE ]] .. is_live,
+  own .. "CREATE INDEX IF NOT EXISTS perilune_automation_run_owned ON perilune_automation_run(automation, id) WHERE owner IS NOT NULL",
 }
 
 --- Copies the runs from a table created by an earlier version. No table is renamed, because views may refer to it.
@@ -181,13 +182,17 @@ end
 
 -- Orphaned runs ---------------------------------------------------------------------------------------------------------------
 
+local owned = own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND owner IS NOT NULL AND " .. is_live .. " ORDER BY id"
+local live_runs = own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id"
+
 --- Returns the runs of an automation that are recorded as active although nothing runs them: their owner is dead or has released
 -- them.
-function runs.orphans(db, automation)
+-- @tparam boolean is_durable whether runs without an owner wait, any number of them, and are not orphans
+function runs.orphans(db, automation, is_durable)
   if not db:table_exists(runs.table_name) then return {} end
   runs.prepare(db)
   local list = {}
-  local live = db:fetch_all(own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id", automation)
+  local live = db:fetch_all(is_durable and owned or live_runs, automation)
   for _, row in ipairs(live) do
     if row.owner == nil or owner_leases.is_dead(db, row.owner) then list[#list + 1] = row end
   end

@@ -148,20 +148,18 @@ end
 
 --- Releases the runs whose process has ended.
 function durable_queue.recover(self)
-  for _, row in ipairs(runs.orphans(self.db, self.name)) do
-    if row.owner then
-      self.db:write(function(handle)
-        local is_ours = handle:execute([[
-          /* perilune */ UPDATE perilune_automation_run SET interruptions = interruptions + 1, outcome = 'waiting', owner = NULL, wakes_at = ?,
-            attempts = max(attempts - 1, 0) WHERE id = ? AND owner = ?]], tostring(time_to_continue(row.interruptions + 1)), row.id, row.owner).changed_rows == 1
-        if is_ours and row.interruptions >= runs.most_interruptions then
-          handle:execute([[
-            /* perilune */ UPDATE perilune_automation_run SET outcome = 'interrupted', reason = ?, wakes_at = NULL WHERE id = ?]],
-            runs.interruption_reason(row.interruptions + 1), row.id)
-          log_error(self, "a durable run keeps ending its process, and is not continued", row.id)
-        end
-      end)
-    end
+  for _, row in ipairs(runs.orphans(self.db, self.name, true)) do
+    self.db:write(function(handle)
+      local is_ours = handle:execute([[
+        /* perilune */ UPDATE perilune_automation_run SET interruptions = interruptions + 1, outcome = 'waiting', owner = NULL, wakes_at = ?,
+          attempts = max(attempts - 1, 0) WHERE id = ? AND owner = ?]], tostring(time_to_continue(row.interruptions + 1)), row.id, row.owner).changed_rows == 1
+      if is_ours and row.interruptions >= runs.most_interruptions then
+        handle:execute([[
+          /* perilune */ UPDATE perilune_automation_run SET outcome = 'interrupted', reason = ?, wakes_at = NULL WHERE id = ?]],
+          runs.interruption_reason(row.interruptions + 1), row.id)
+        log_error(self, "a durable run keeps ending its process, and is not continued", row.id)
+      end
+    end)
   end
 end
 
