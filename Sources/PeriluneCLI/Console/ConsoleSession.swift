@@ -414,7 +414,7 @@ final class ConsoleSession {
             report.help = nearestName(to: table, among: names).map { "did you mean `\($0)`?" }
             return show(error: report)
         }
-        for statement in statements { show(highlighted(statement.replacing("\t", with: "    ") + ";") + "\n") }
+        for statement in statements { show(highlighted(SchemaStatements.ended(statement.replacing("\t", with: "    "))) + "\n") }
     }
 
     private func highlighted(_ sql: String) -> String {

@@ -34,7 +34,7 @@ extension DatabaseDump {
             String.fetchAll(db, sql: "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"))
         for part in members where shadows.contains(part["name"]) {
             let (name, sql): (String, String) = (part["name"], part["sql"])
-            output.append(parts == .data ? "DELETE FROM \(name.quotedName);\n" : sql + ";\n")
+            output.append(parts == .data ? "DELETE FROM \(name.quotedName);\n" : SchemaStatements.text([sql]))
             let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?) ORDER BY cid", arguments: [name])
             var last: Int64?
             do {

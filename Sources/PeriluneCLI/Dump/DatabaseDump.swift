@@ -30,7 +30,7 @@ struct DatabaseDump {
         let withoutContents = tables.filter(Self.hasNoContents).map(\.name)
         let virtual = tables.filter { $0.kind == "virtual" }
         if parts != .data {
-            for table in tables where table.kind == "table" { output.append(table.sql + ";\n") }
+            for table in tables where table.kind == "table" { output.append(SchemaStatements.text([table.sql])) }
         }
         let triggers = parts == .data ? try triggers() : []
         for trigger in triggers { output.append("DROP TRIGGER IF EXISTS \(trigger.name.quotedName);\n") }
@@ -44,10 +44,10 @@ struct DatabaseDump {
             if table.flaw != nil {
                 if parts != .data { writeDescription(of: table, &output) }
             } else if withoutContents.contains(table.name) {
-                if parts == .schema { output.append(table.sql + ";\n") } else { try writeIndex(of: table, &output, &incomplete) }
+                if parts == .schema { output.append(SchemaStatements.text([table.sql])) } else { try writeIndex(of: table, &output, &incomplete) }
             } else {
                 // A virtual table creates its own shadow tables, and its rows are inserted through it.
-                if parts != .data { output.append(table.sql + ";\n") }
+                if parts != .data { output.append(SchemaStatements.text([table.sql])) }
                 if parts == .schema { continue }
                 if try !writeRows(of: table, &output) { incomplete.append(table.name) }
                 try writeConfiguration(of: table, &output)
@@ -58,14 +58,14 @@ struct DatabaseDump {
             // Last, so that triggers do not run and indexes are built once.
             for statement in try SchemaStatements.read(in: db, of: isPart ? tables.first?.name : nil)
             where !made.contains(statement) {
-                output.append(statement + ";\n")
+                output.append(SchemaStatements.text([statement]))
             }
             for pragma in ["application_id", "user_version"] where !isPart {
                 let number = try Int.fetchOne(db, sql: "PRAGMA \(pragma)") ?? 0
                 if number != 0 { output.append("PRAGMA \(pragma)=\(number);\n") }
             }
         }
-        for trigger in triggers { output.append(trigger.sql + ";\n") }
+        for trigger in triggers { output.append(SchemaStatements.text([trigger.sql])) }
         if parts != .schema, !isPart { try writeStatistics(&output) }
         output.append("COMMIT;\n")
         try write(output)

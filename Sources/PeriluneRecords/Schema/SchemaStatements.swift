@@ -22,5 +22,14 @@ package enum SchemaStatements {
     }
 
     /// Statements as a text, one after the other.
-    package static func text(_ statements: [String]) -> String { statements.map { $0 + ";\n" }.joined() }
+    package static func text(_ statements: [String]) -> String { statements.map { ended($0) + "\n" }.joined() }
+
+    /// Returns a statement with its semicolon, which must not become part of a comment. SQLite keeps the comment at the end of a view.
+    package static func ended(_ statement: String) -> String {
+        let text = Array(statement.utf8)
+        let last = text.withUnsafeBufferPointer { bytes in SQLScanner(bytes).reduce(SQLToken?.none) { $1 } }
+        guard let last, last.kind == .comment else { return statement + ";" }
+        guard last.isClosed else { return statement + "*/;" }
+        return statement + (text[last.range.lowerBound] == UInt8(ascii: "-") ? "\n;" : ";")
+    }
 }

@@ -129,6 +129,27 @@ import Testing
         #expect(try folder.shell("sqlite3 b.sqlite .dump").output == folder.shell("sqlite3 a.sqlite .dump").output)
     }
 
+    @Test func `definitions that end with a comment are restored`() throws {
+        let folder = try TestFolder()
+        let schema = """
+            CREATE TABLE t (a); CREATE INDEX i ON t (a) WHERE a > 1 -- most
+            ;
+            CREATE VIEW v AS SELECT a FROM t -- all
+            ;
+            CREATE VIEW w AS SELECT a FROM t /* all */;
+            CREATE VIEW x AS SELECT a FROM t /* all
+            """
+        try folder.write(schema, to: "a.sql")
+        let result = try folder.shell(
+            """
+            sqlite3 a.sqlite < a.sql && $PERILUNE dump --database a.sqlite > d.sql \
+            && $PERILUNE restore d.sql --database b.sqlite && sqlite3 c.sqlite < d.sql && $PERILUNE schema --format sql --database a.sqlite > s.sql \
+            && sqlite3 e.sqlite < s.sql
+            """)
+        #expect(result.status == 0, "\(result.errors)")
+        for name in ["b", "c", "e"] { #expect(try folder.shell("sqlite3 \(name).sqlite 'SELECT count(*) FROM sqlite_schema'").output == "5\n", "\(name)") }
+    }
+
     @Test func `an empty or incomplete dump is refused`() throws {
         let folder = try TestFolder()
         for (dump, message) in [
