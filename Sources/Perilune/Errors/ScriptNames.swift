@@ -105,7 +105,7 @@ package enum ScriptNames {
         if message == "attempt to index a function value (global 'assert')" {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }
-        if let match = message.prefixMatch(of: /module [`']([^'`]+)['`] not found/), let use = otherModules[String(match.1)] {
+        if let match = message.prefixMatch(of: /(?:require: )?module [`']([^'`]+)['`] not found/), let use = otherModules[String(match.1)] {
             return "use \(use)"
         }
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),

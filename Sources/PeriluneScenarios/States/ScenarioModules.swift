@@ -125,12 +125,26 @@ struct ScenarioModuleFolders {
     }
 
     private func notFound(_ name: String) -> BindingError {
+        if let file = nativeFile(of: name) {
+            return BindingError(
+                "module_not_found",
+                "require: module `\(name)` is native code (\(file)), which a scenario file cannot load; a script can, with t.run and grants = \"native\"")
+        }
         let message = "require: module `\(name)` not found"
         guard let nearest = nearestName(to: name, among: modules.names + files) else {
             return BindingError("module_not_found", "\(message); looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
         }
         return BindingError(
             "module_not_found", "\(message); did you mean `\(nearest)`?", fields: ["suggestion": .string(nearest)])
+    }
+
+    /// Returns the file that Lua's own `require` would load for a native module.
+    private func nativeFile(of name: String) -> String? {
+        guard let state = try? LuaState(libraries: .trusted),
+            let found = try? state.load("return package.searchpath(..., package.cpath)").call([.string(LuaString(name))]).first,
+            case .string(let file) = found
+        else { return nil }
+        return file.description
     }
 
     /// The names of the files that are modules, excluding those inside of folders.

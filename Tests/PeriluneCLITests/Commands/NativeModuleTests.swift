@@ -46,6 +46,24 @@ import Testing
                 "warning: native modules were loaded (\(NativeLibrary.path)); what they change themselves is done"))
     }
 
+    @Test func `a scenario file names the grant for a native module`() throws {
+        let load = "require 'libPeriluneTestExtension'"
+        let folder = try TestFolder([
+            "script.lua": load,
+            "a_scenarios.lua": """
+            scenario("itself", function() \(load) end)
+            scenario("granted", { grants = "native" }, function(t) t.run("script.lua") end)
+            scenario("other", function() require "lsqlite3complete" end)
+            """,
+        ])
+        let path = (GrantTable.library as NSString).deletingLastPathComponent
+        let result = try folder.shell("LUA_CPATH='\(path)/?.so' $PERILUNE test a_scenarios.lua")
+        #expect(result.output.contains("1 passed, 2 failed"), "\(result)")
+        #expect(
+            result.output.contains("is native code (\(GrantTable.library)), which a scenario file cannot load; a script can, with t.run"),
+            "\(result)")
+    }
+
     @Test func `a script without a database has no global db`() throws {
         let folder = try TestFolder(["perilune.toml": "database = \"x.sqlite\""])
         let result = try folder.perilune("run", "--no-database", "-e", "db = db or 'its own' print(db)")
