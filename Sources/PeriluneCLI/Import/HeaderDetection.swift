@@ -8,6 +8,9 @@ struct HeaderDetection {
 
     private enum Evidence { case header, row, none }
 
+    /// The kind of a value, by which a name is compared with the values below it. Digits that are no integer, such as 007, are codes.
+    private enum Kind { case number, code, boolean, date, text }
+
     /// Lowercase markers for missing values, which are ignored.
     private static let missing: Set<String> = [
         "", "na", "n/a", "#n/a", "null", "nan", "none", "nil", "-", "--", ".", "?", "\\n",
@@ -34,14 +37,26 @@ struct HeaderDetection {
 
     private static func form(_ value: [UInt8]) -> ValueForms { isMissing(value) ? [] : ValueForms(value) }
 
+    /// Returns the kind of a value; `nil` if it is missing.
+    private static func kind(_ value: [UInt8]) -> Kind? {
+        switch form(value) {
+        case []: nil
+        case .text: value.allSatisfy { $0 &- 0x30 < 10 } ? .code : .text
+        case .boolean: .boolean
+        case .date, .datetime: .date
+        default: .number
+        }
+    }
+
     private func evidence(_ column: Int) -> Evidence {
-        let name = Self.form(first[column])
-        if name.isEmpty { return .none }
-        let values = rows.filter { $0.count > column }.map { $0[column] }.filter { !Self.form($0).isEmpty }
-        let texts = values.count { Self.form($0) == .text }, count = values.count
+        guard let name = Self.kind(first[column]) else { return .none }
+        let values = rows.filter { $0.count > column }.map { $0[column] }, kinds = values.compactMap(Self.kind)
+        let texts = kinds.count { $0 == .text }, count = kinds.count
         if name == .text { return count > 0 && texts == 0 ? .header : .none }
         if count == 0 { return rows.isEmpty ? .row : .none }
         if texts * 2 > count { return .none }
+        // A number above dates is a name. Codes may look like numbers, but not the other way around.
+        if !kinds.contains(name), name != .number || !kinds.contains(.code) { return .header }
         let years = values.count(where: Self.isYear)
         return Self.isYear(first[column]) && years * 2 < count ? .header : .row
     }

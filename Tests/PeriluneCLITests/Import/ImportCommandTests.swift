@@ -232,7 +232,8 @@ import Testing
         ("\"\",\"16.5\",\"17\"\n\"1\",3,4\n", "column1 integer, 16.5 integer, 17 integer"),
         (",0,1\na,3,4\n", "column1 text, 0 integer, 1 integer"), ("0,1,2\n3,.5,9\n", "0 integer, 1 real, 2 integer"),
         ("isbn,isbn,n\na,b,c\n", "isbn text, isbn_2 text, n text"), ("a,b\n", "a empty, b empty"),
-        ("a,NA\n1,2\n", "a integer, NA integer"),
+        ("a,NA\n1,2\n", "a integer, NA integer"), ("1,NAME\nfalse,x\ntrue,y\n", "1 boolean, NAME text"),
+        ("code,1\n010,2015-07-22\n7,1999-12-31\n", "code text, 1 date"), ("01,02\n5,6\n7,8\n", "01 integer, 02 integer"),
     ])
     func `a row of names is a header, even if some are empty, repeated or numeric`(text: String, columns: String) throws {
         let folder = try TestFolder(["a.csv": text])
@@ -242,7 +243,7 @@ import Testing
 
     @Test(arguments: [
         "1,x\n2,y\n", "Ada,30\nBob,25\n", "NA,5\n1,4\n2,3\n", "2020-01-01,x\n2020-01-02,y\n", "true,a\nfalse,b\n", "1,2\n",
-        "Ada,1990\nBob,1985\n", "0,1\n2,3\n",
+        "Ada,1990\nBob,1985\n", "0,1\n2,3\n", "01234,Berlin\n02345,Bonn\n", "12345,x\n01234,y\n",
     ])
     func `a first row that resembles the others is not a header`(text: String) throws {
         let folder = try TestFolder(["a.csv": text])
