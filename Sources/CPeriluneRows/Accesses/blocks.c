@@ -28,6 +28,14 @@ static void check_spelling(lua_State *L, const block_verb *verb, const char *res
     plua_raise(L, "argument", "%s: the block returned \"%s\"; did you mean \"%s\"?", verb->name, result, words[position]);
 }
 
+/* Raises for a block that has changed rows and returns nil and a message, as functions of Lua do when they fail: it would commit. */
+static void check_failure(lua_State *L, const block_verb *verb, int first, int count) {
+    if (verb->mode == PDB_READ || verb->mode == PDB_WITHOUT_TRANSACTION) return;
+    if (count != 2 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;
+    plua_raise(L, "usage", "%s: the block has changed rows and returned nil and a message, which would commit its changes; raise the error to "
+                           "undo them: error(message)", verb->name);
+}
+
 /* Reads the first result of a block. Returns the number of results that the script gets: all except a word that ends the
 ** transaction. */
 static int take_completion(lua_State *L, pdb_access_request *request, const block_verb *verb, int first) {
@@ -61,9 +69,10 @@ static int run_block(lua_State *L) {
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
     lua_insert(L, 3);
-    int base = 1;
+    int base = 1, changes = sqlite3_total_changes(access->connection->handle);
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
     const block_verb *verb = access->request->context;
+    if (verb && sqlite3_total_changes(access->connection->handle) != changes) check_failure(L, verb, base + 1, lua_gettop(L) - base);
     return verb ? take_completion(L, access->request, verb, base + 1) : lua_gettop(L) - base;
 }
 

@@ -52,6 +52,8 @@ static int changes_index(lua_State *L) {
     const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
     if (!read_changes(L, 1, &self)) {
         lua_pushnil(L);
+    } else if (lua_isinteger(L, 2)) {
+        return plua_raise(L, "argument", "the result of a statement has no rows; use db:fetch_all(sql, ...)[%d]", (int)lua_tointeger(L, 2));
     } else if (strcmp(name, "changed_rows") == 0) {
         lua_pushinteger(L, self.changed_rows);
     } else if (strcmp(name, "inserted_rowid") == 0 && self.has_inserted) {

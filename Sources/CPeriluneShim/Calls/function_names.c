@@ -150,11 +150,16 @@ static bool read_word(lua_State *L, const char *metafield, char *word) {
     return is_read;
 }
 
-/* Returns whether the value on top of the stack is an object that messages name by a word. */
-static bool has_word(lua_State *L, bool *is_database) {
+/* Returns whether the value on top of the stack is an object that messages name by a word. Dates, NULL and blobs are arguments, unless they
+** are the first value. */
+static bool has_word(lua_State *L, bool is_first, bool *is_database) {
+    static const char *const values[] = {"date", "null", "blob"};
     char word[LONGEST_NAME + 1];
     if (!read_word(L, "__receiver", word) && !read_word(L, "__name", word)) return false;
     *is_database = strcmp(word, "db") == 0;
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        if (!is_first && strcmp(word, values[i]) == 0) return false;
+    }
     return !plua_is_error(L, -1);
 }
 
@@ -169,13 +174,13 @@ static bool push_receiver_of(lua_State *L, const lua_Debug *function) {
     if (!is_c && function->nparams == 0) return false;
     int count = is_c ? SEARCHED : function->nparams, database = 0;
     for (int i = 1; i <= (is_searched ? count : 1) && lua_getlocal(L, function, i) != NULL; i++) {
-        bool is_object = has_word(L, &is_database);
+        bool is_object = has_word(L, i == 1, &is_database);
         if (is_object && (!is_database || i == 1)) return true;
         if (is_object && database == 0) database = i;
         plua_pop(L, 1);
     }
     for (int i = 1; !is_c && is_searched && i <= SEARCHED && lua_getlocal(L, function, -i) != NULL; i++) {
-        if (has_word(L, &is_database) && !is_database) return true;
+        if (has_word(L, false, &is_database) && !is_database) return true;
         plua_pop(L, 1);
     }
     return database > 0 && lua_getlocal(L, function, database) != NULL;

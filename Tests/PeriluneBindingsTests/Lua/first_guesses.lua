@@ -1246,7 +1246,10 @@ Customer:filter("email <> null AND vip")  --! IS NOT NULL
 Customer:filter("name = 'x = NULL'"):fetch_count()  --> 0
 Customer:filter("email = ?", perilune.null)  --! "email IS ?"
 Customer:filter("email != :e", { e = perilune.null })  --! Class.c.email:is_not_null()
-Customer:filter("email IS ?", perilune.null):pluck("name")  --> {"Linus"}]==])
+Customer:filter("email IS ?", perilune.null):pluck("name")  --> {"Linus"}
+Invoice:filter("due = ?", perilune.date("2026-03-31"))  --! Invoice:filter: the date
+Customer:filter("email = ?", perilune.null)  --! Customer:filter: in SQL
+db:execute("SELECT 1")[1]  --! db:fetch_all(sql, ...)]==])
 end)
 
 test("results that would be cut off, and pages that are taken for lists, lead to their names", function()

@@ -217,3 +217,17 @@ test("2000 random nestings keep and undo the right changes", function()
     end
   end
 end)
+
+test("a block that has changed rows and returns nil and a message raises, and its changes are undone", function()
+  db:execute "CREATE TABLE failing (id INTEGER PRIMARY KEY)"
+  local function insert_and_fail() db:execute "INSERT INTO failing DEFAULT VALUES" return nil, "out of stock" end
+  for _, verb in ipairs{ "write", "in_transaction" } do matches(fails("usage", db[verb], db, insert_and_fail), "raise the error to undo them") end
+  db:write(function()
+    fails("usage", db.in_savepoint, db, insert_and_fail)
+    equal(db:fetch_value("SELECT COUNT(*) FROM failing"), 0)
+  end)
+  equal(select(2, db:write(function() return nil, "not found" end)), "not found")
+  equal(db:write(function() db:execute "INSERT INTO failing DEFAULT VALUES" return false end), false)
+  equal(db:write_without_transaction(insert_and_fail), nil)
+  equal(db:fetch_value("SELECT COUNT(*) FROM failing"), 2)
+end)
