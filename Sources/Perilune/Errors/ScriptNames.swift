@@ -47,8 +47,12 @@ package enum ScriptNames {
         "copas": "perilune.spawn and perilune.sleep",
     ]
 
-    /// Messages of SQLite about functions, with what to write instead.
-    private static let functionHelp: [String: String] = [
+    /// Messages of SQLite and Lua, with what to write instead.
+    private static let messageHelp: [String: String] = [
+        "attempt to call a table value (for iterator 'for iterator')":
+            "a list is not an iterator; use `for _, row in ipairs(list) do`, or rows() in place of fetch_all()",
+        "bad argument #1 to 'for iterator' (table expected, got function)":
+            "rows() is an iterator; use `for row in request:rows() do`, or ipairs(request:fetch_all())",
         "no such function: REGEXP":
             "define it with db:add_function(\"regexp\", function(pattern, text) ... end), or use glob or like",
         "unable to use function MATCH in the requested context":
@@ -97,11 +101,27 @@ package enum ScriptNames {
         "storage_class", "string", "to_table", "unpack", "values",
     ]
 
+    /// The methods of lists in other languages and libraries, and the methods of requests that are called on fetched lists.
+    private static let listMethods: Set = [
+        "all", "append", "average", "clear", "count", "delete_all", "each", "extend", "fetch_all", "fetch_count", "fetch_one", "filter",
+        "first", "group", "includes", "index_of", "insert", "is_empty", "join", "last", "limit", "map", "order", "pluck", "pop", "push",
+        "reduce", "remove", "rows", "select", "slice", "sort", "sum", "to_json", "update_all",
+    ]
+
+    /// Returns help for a method that is called on a plain list.
+    private static func listHelp(for message: String) -> String? {
+        guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
+            listMethods.contains(String(match.1))
+        else { return nil }
+        return "lists are plain tables without methods; use ipairs(list), #list and the library `table`, or a method of the request: "
+            + "Class:filter{ ... }"
+    }
+
     /// Returns help for a name of another library, for `assert.equal`, and for a column that hides the row method of the same name, as in
     /// `attempt to call a string value (method 'date')`.
     package static func help(for message: String) -> String? {
         if let use = otherGlobal(in: message) { return "use \(use)" }
-        if let help = functionHelp[message] { return help }
+        if let help = messageHelp[message] ?? listHelp(for: message) { return help }
         if message == "attempt to index a function value (global 'assert')" {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }

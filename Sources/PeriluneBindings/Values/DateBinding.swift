@@ -41,6 +41,17 @@ final class DateBinding {
         ),
         ("strftime to_string tostring text to_s toString pretty", "use date:format(\"%Y-%m-%d %H:%M\"), or tostring(date)"),
         ("iso iso_format isoformat to_iso toISOString iso_string", "use date:iso8601()"),
+        (
+            "weekday_name day_name month_name month_abbr day_abbr name",
+            "dates have no names in words; use a list: ({ \"Sunday\", ... })[date.weekday + 1]"
+        ),
+        ("is_same_day same_day is_today isSame", "compare the days: first:format(\"YMD\") == second:format(\"YMD\")"),
+        (
+            "last_day_of_month days_in_month month_days",
+            "use date:start_of(\"month\"):add{ months = 1, days = -1 }.day"
+        ),
+        ("start_of_month start_of_year start_of_day start_of_week", "use date:start_of(\"month\"); likewise day, week and year"),
+        ("week week_number iso_week isocalendar", "use date:format(\"%W\"), the number of the week as text"),
         ("timestamp unix_time epoch to_unix time getTime seconds_since_epoch", "use date.unix"),
         ("unix_seconds", "use math.floor(date.unix)"),
         (

@@ -1219,6 +1219,12 @@ perilune.validates("x")  --! Class:validate()
 perilune.enumerate{}  --! ipairs
 perilune.sleep_ms(1)  --! perilune.sleep
 perilune.date.from_timestamp(1)  --! from_unix
+perilune.date("2026-02-11"):weekday_name()  --! date.weekday + 1
+perilune.date("2026-02-11"):is_same_day("2026-02-11")  --! first:format("YMD")
+perilune.date("2026-02-11"):last_day_of_month()  --! start_of("month")
+perilune.date("2026-02-11"):start_of("month"):add{ months = 1, days = -1 }.day  --> 28
+perilune.date("2026-02-11"):start_of_month()  --! date:start_of("month")
+perilune.date("2026-02-11").week  --! date:format("%W")
 db:fetch_one("SELECT 1 AS one"):keys()  --! row:columns()
 db:fetch_one("SELECT 1 AS one"):as_dict()  --! row:to_table()
 db:fetch_one("SELECT 1 AS one"):int("one")  --! row:integer
