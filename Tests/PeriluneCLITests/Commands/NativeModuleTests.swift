@@ -56,11 +56,11 @@ import Testing
             scenario("other", function() require "lsqlite3complete" end)
             """,
         ])
-        let path = (GrantTable.library as NSString).deletingLastPathComponent
+        let path = (NativeLibrary.path as NSString).deletingLastPathComponent
         let result = try folder.shell("LUA_CPATH='\(path)/?.so' $PERILUNE test a_scenarios.lua")
         #expect(result.output.contains("1 passed, 2 failed"), "\(result)")
         #expect(
-            result.output.contains("is native code (\(GrantTable.library)), which a scenario file cannot load; a script can, with t.run"),
+            result.output.contains("is native code (\(NativeLibrary.path)), which a scenario file cannot load; a script can, with t.run"),
             "\(result)")
     }
 
