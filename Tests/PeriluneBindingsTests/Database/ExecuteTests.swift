@@ -69,7 +69,7 @@ import PeriluneLuaFileTools
             for k, v in pairs(db:execute("DELETE FROM t")) do seen[k] = v end
             equal(seen, { changed_rows = 0 })
             matches(tostring(select(2, pcall(function() return changes.other end))), "changed_rows")
-            equal(changes[1], nil)
+            matches(fails("argument", function() return changes[1] end), "use db:fetch_all")
             equal(changes[{}], nil)
             fails(nil, function() changes.changed_rows = 2 end)
             -- The iterator is a function like others.
