@@ -63,6 +63,7 @@ void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int
 static inline bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
     if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
     if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
+    if (type == LUA_TBOOLEAN) return column->holds == HOLDS_INTEGERS || column->holds == HOLDS_NUMBERS;
     if (type != LUA_TNUMBER) return false;
     if (column->holds == HOLDS_INTEGERS) return lua_isinteger(L, index);
     const lua_Integer largest = (lua_Integer)1 << 53;
