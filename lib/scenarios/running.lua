@@ -1,7 +1,7 @@
 --- Runs a scenario and reports its outcome.
 
 local perilune = require "perilune"
-local automation_output = require "perilune.events.automation_output"
+local output = require "perilune.events.automation_output"
 local native_loop = require "perilune.native.loop"
 local state = require "scenarios.base.state"
 local context = require "scenarios.context.context"
@@ -24,7 +24,7 @@ local function restore_globals(current)
     local changed = rawget(globals, name)
     if not rawequal(changed, value) then
       rawset(globals, name, value)
-      current.changed_globals[name] = not automation_output.is_own(changed) or nil
+      current.changed_globals[name] = not output.is_own(changed) or nil
     end
   end
 end

@@ -1253,8 +1253,8 @@ Customer:filter("name = 'x = NULL'"):fetch_count()  --> 0
 Customer:filter("email = ?", perilune.null)  --! "email IS ?"
 Customer:filter("email != :e", { e = perilune.null })  --! Class.c.email:is_not_null()
 Customer:filter("email IS ?", perilune.null):pluck("name")  --> {"Linus"}
-Invoice:filter("due = ?", perilune.date("2026-03-31"))  --! Invoice:filter: the date
-Customer:filter("email = ?", perilune.null)  --! Customer:filter: in SQL
+Invoice:filter("due = ?", perilune.date("2026-03-31"))  --! filter: the date
+Customer:filter("email = ?", perilune.null)  --! filter: in SQL
 db:execute("SELECT 1")[1]  --! db:fetch_all(sql, ...)]==])
 end)
 
