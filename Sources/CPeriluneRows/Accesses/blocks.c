@@ -28,7 +28,7 @@ static void check_spelling(lua_State *L, const block_verb *verb, const char *res
     plua_raise(L, "argument", "%s: the block returned \"%s\"; did you mean \"%s\"?", verb->name, result, words[position]);
 }
 
-/* Raises for a block that has changed rows and returns nil and a message, as functions of Lua do when they fail: it would commit. */
+/* Raises for a block that has changed rows and returns nil and a message, the form in which Lua functions fail: it would commit. */
 static void check_failure(lua_State *L, const block_verb *verb, int first, int count) {
     if (verb->mode == PDB_READ || verb->mode == PDB_WITHOUT_TRANSACTION) return;
     if (count != 2 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;

@@ -8,7 +8,7 @@ struct HeaderDetection {
 
     private enum Evidence { case header, row, none }
 
-    /// The kind of a value, by which a name is compared with the values below it. Digits that are no integer, such as 007, are codes.
+    /// The kind of a value, by which a name is compared with the values below it. Digits with a leading zero, such as 007, are codes.
     private enum Kind { case number, code, boolean, date, text }
 
     /// Lowercase markers for missing values, which are ignored.
