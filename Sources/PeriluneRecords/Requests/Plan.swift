@@ -130,11 +130,10 @@ package final class CompiledPrefetch: Sendable {
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Returns the columns of a key whose values are compared in a certain way. Numbers and other values of a column that is compared
-    /// `asNumber` need separate statements; ``child`` is the statement for numbers. Keys with numbers in `textsOnly` columns have no rows.
-    package func columns(compared comparison: Association.KeyComparison) -> [Int] {
-        let comparisons = association.keyComparisons.ofOrigin
-        return comparisons.indices.filter { comparisons[$0] == comparison }
+    /// The columns of a key whose numbers and other values need separate statements. ``child`` is the statement for numbers.
+    package var numberColumns: [Int] {
+        let areNumbers = association.comparesTextsAsNumbers
+        return areNumbers.indices.filter { areNumbers[$0] }
     }
 
     /// Returns the request for one or more keys of any values, each with its own parameters.

@@ -60,21 +60,13 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
---- Returns whether a key has a number in a column that is compared with texts only, so that it equals no other key.
-local function has_numbers(values, text_columns)
-  for _, column in ipairs(text_columns) do
-    if type(values[column]) == "number" then return true end
-  end
-  return false
-end
-
 --- Returns the distinct keys of all parents, as lists of values, and the parents by key, or by the key's number if only SQLite can
 -- decide whether keys are equal.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
     local values = parent and association_keys.values_of(prefetch.parent_readers, parent)
-    if values and not has_numbers(values, prefetch.text_columns) then
+    if values then
       local exact = association_keys.identity(values)
       if not known[exact] then
         keys[#keys + 1] = values
