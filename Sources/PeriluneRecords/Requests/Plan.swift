@@ -130,11 +130,8 @@ package final class CompiledPrefetch: Sendable {
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// The columns of a key whose numbers and other values need separate statements. ``child`` is the statement for numbers.
-    package var numberColumns: [Int] {
-        let areNumbers = association.comparesTextsAsNumbers
-        return areNumbers.indices.filter { areNumbers[$0] }
-    }
+    /// Whether numeric keys and text keys need separate statements. ``child`` is then the statement for numbers.
+    package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
 
     /// Returns the request for one or more keys of any values, each with its own parameters.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {

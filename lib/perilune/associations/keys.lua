@@ -80,30 +80,19 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
---- Returns which of the columns hold no numbers, as a text.
-local function other_columns(key, number_columns)
-  local others = ""
-  for _, column in ipairs(number_columns) do
-    if type(key[column]) ~= "number" then others = others .. column .. " " end
-  end
-  return others
-end
-
 --- Divides keys into batches, each of which is fetched by one statement.
--- @tparam table number_columns the columns whose numbers and other values are fetched by different statements
--- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`: whether one of these columns has no numbers
-function association_keys.batches(keys, most, number_columns)
-  local kinds, names, batches = {}, {}, {}
+-- @param tells_texts whether numbers and other values are fetched by different statements
+-- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`
+function association_keys.batches(keys, most, tells_texts)
+  local numbers, texts, batches = {}, {}, {}
   for position, key in ipairs(keys) do
-    local name = other_columns(key, number_columns)
-    if not kinds[name] then kinds[name], names[#names + 1] = {}, name end
-    table.insert(kinds[name], position)
+    local kind = tells_texts and type(key[1]) ~= "number" and texts or numbers
+    kind[#kind + 1] = position
   end
-  for _, name in ipairs(names) do
-    local kind = kinds[name]
+  for _, kind in ipairs{ numbers, texts } do
     for first = 1, #kind, most do
       local last = math.min(first + most - 1, #kind)
-      local batch = { keys = {}, positions = table.move(kind, first, last, 1, {}), has_texts = name ~= "" }
+      local batch = { keys = {}, positions = table.move(kind, first, last, 1, {}), has_texts = kind == texts }
       for index, position in ipairs(batch.positions) do batch.keys[index] = keys[position] end
       batches[#batches + 1] = batch
     end
