@@ -34,7 +34,10 @@ import Testing
         // Nodes do not report changes.
         ("durable_scenario.lua: a durable run repeats its calls, sleeps for days and continues", "cannot be observed"),
         ("observation_scenario.lua: an observed list changes to its next page, pauses and resumes", "cannot be observed"),
-        ("observation_scenario.lua: an observer is notified of each changed row and can reject the transaction", "cannot be observed"),
+        (
+            "observation_scenario.lua: an observer is notified of each changed row and can reject the transaction",
+            "cannot be observed"
+        ),
         (
             "observation_scenario.lua: inventory_automation.lua orders missing items once and receives them",
             "cannot be observed"

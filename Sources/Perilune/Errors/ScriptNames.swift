@@ -103,8 +103,10 @@ package enum ScriptNames {
 
     /// The methods of lists in other languages and libraries, and the methods of requests that are called on fetched lists.
     private static let listMethods: Set = [
-        "all", "append", "average", "clear", "count", "delete_all", "each", "extend", "fetch_all", "fetch_count", "fetch_one", "filter",
-        "first", "group", "includes", "index_of", "insert", "is_empty", "join", "last", "limit", "map", "order", "pluck", "pop", "push",
+        "all", "append", "average", "clear", "count", "delete_all", "each", "extend", "fetch_all", "fetch_count", "fetch_one",
+        "filter",
+        "first", "group", "includes", "index_of", "insert", "is_empty", "join", "last", "limit", "map", "order", "pluck", "pop",
+        "push",
         "reduce", "remove", "rows", "select", "slice", "sort", "sum", "to_json", "update_all",
     ]
 
@@ -113,7 +115,8 @@ package enum ScriptNames {
         guard let match = message.wholeMatch(of: /attempt to call a nil value \(method '(\w+)'\)/),
             listMethods.contains(String(match.1))
         else { return nil }
-        return "lists are plain tables without methods; use ipairs(list), #list and the library `table`, or a method of the request: "
+        return
+            "lists are plain tables without methods; use ipairs(list), #list and the library `table`, or a method of the request: "
             + "Class:filter{ ... }"
     }
 
@@ -125,7 +128,9 @@ package enum ScriptNames {
         if message == "attempt to index a function value (global 'assert')" {
             return "use assert(a == b), or expect(a):equals(b) in a scenario"
         }
-        if let match = message.prefixMatch(of: /(?:require: )?module [`']([^'`]+)['`] not found/), let use = otherModules[String(match.1)] {
+        if let match = message.prefixMatch(of: /(?:require: )?module [`']([^'`]+)['`] not found/),
+            let use = otherModules[String(match.1)]
+        {
             return "use \(use)"
         }
         guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),

@@ -44,7 +44,11 @@ struct DatabaseDump {
             if table.flaw != nil {
                 if parts != .data { writeDescription(of: table, &output) }
             } else if withoutContents.contains(table.name) {
-                if parts == .schema { output.append(SchemaStatements.text([table.sql])) } else { try writeIndex(of: table, &output, &incomplete) }
+                if parts == .schema {
+                    output.append(SchemaStatements.text([table.sql]))
+                } else {
+                    try writeIndex(of: table, &output, &incomplete)
+                }
             } else {
                 // A virtual table creates its own shadow tables, and its rows are inserted through it.
                 if parts != .data { output.append(SchemaStatements.text([table.sql])) }

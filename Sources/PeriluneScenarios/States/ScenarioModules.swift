@@ -128,7 +128,8 @@ struct ScenarioModuleFolders {
         if let file = nativeFile(of: name) {
             return BindingError(
                 "module_not_found",
-                "require: module `\(name)` is native code (\(file)), which a scenario file cannot load; a script can, with t.run and grants = \"native\"")
+                "require: module `\(name)` is native code (\(file)), which a scenario file cannot load; a script can, with t.run and grants = \"native\""
+            )
         }
         let message = "require: module `\(name)` not found"
         guard let nearest = nearestName(to: name, among: modules.names + files) else {

@@ -60,7 +60,8 @@ import Testing
         let result = try folder.shell("LUA_CPATH='\(path)/?.so' $PERILUNE test a_scenarios.lua")
         #expect(result.output.contains("1 passed, 2 failed"), "\(result)")
         #expect(
-            result.output.contains("is native code (\(NativeLibrary.path)), which a scenario file cannot load; a script can, with t.run"),
+            result.output.contains(
+                "is native code (\(NativeLibrary.path)), which a scenario file cannot load; a script can, with t.run"),
             "\(result)")
     }
 

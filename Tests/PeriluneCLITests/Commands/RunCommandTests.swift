@@ -132,7 +132,9 @@ import Testing
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'map')")?.contains("ipairs(list)") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'paint')") == nil)
         let iterated = try TestFolder().perilune("run", "-e", "for row in db:fetch_all('SELECT 1') do print(row) end")
-        #expect(iterated.errors.contains("help  a list is not an iterator; use `for _, row in ipairs(list) do`"), "\(iterated.errors)")
+        #expect(
+            iterated.errors.contains("help  a list is not an iterator; use `for _, row in ipairs(list) do`"), "\(iterated.errors)"
+        )
     }
 
     @Test func `a script with missing tables is reminded that its database is in memory`() throws {

@@ -147,7 +147,9 @@ import Testing
             && sqlite3 e.sqlite < s.sql
             """)
         #expect(result.status == 0, "\(result.errors)")
-        for name in ["b", "c", "e"] { #expect(try folder.shell("sqlite3 \(name).sqlite 'SELECT count(*) FROM sqlite_schema'").output == "5\n", "\(name)") }
+        for name in ["b", "c", "e"] {
+            #expect(try folder.shell("sqlite3 \(name).sqlite 'SELECT count(*) FROM sqlite_schema'").output == "5\n", "\(name)")
+        }
     }
 
     @Test func `an empty or incomplete dump is refused`() throws {

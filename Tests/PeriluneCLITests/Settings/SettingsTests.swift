@@ -64,8 +64,14 @@ import Testing
             ("[database]\nsynchronous = 1", "`database.synchronous`: expected a string, got a number", 2, nil),
             ("synchronous = \"full\"", "unknown setting `synchronous`", 1, "did you mean `database.synchronous`?"),
             ("[database]\nfile = \"x\"", "unknown setting `database.file`", 2, nil),
-            ("database.double_quoted_strings = 1", "`database.double_quoted_strings`: expected true or false, got a number", 1, nil),
-            ("database.double_quoted_strings = \"no\"", "`database.double_quoted_strings`: expected true or false, got no", 1, nil),
+            (
+                "database.double_quoted_strings = 1", "`database.double_quoted_strings`: expected true or false, got a number", 1,
+                nil
+            ),
+            (
+                "database.double_quoted_strings = \"no\"", "`database.double_quoted_strings`: expected true or false, got no", 1,
+                nil
+            ),
             ("database = \"x\"\ndatabase = \"y\"", "the file is not TOML: ", 2, nil),
             ("[folders\n", "the file is not TOML: ", 1, nil),
         ] as [(String, String, Int, String?)])
