@@ -31,6 +31,16 @@ import Testing
         if place == .isolated { #expect(await eventually { host.hasCrashed }) }
     }
 
+    @Test func `closing a host ends the wait for its callbacks without an error`() async throws {
+        let host = try await ScriptHost(database: .inMemory())
+        try await host.run(source: "perilune.every('1h', print)")
+        let waiting = Task.immediate { try await host.waitUntilIdle() }
+        // The host gets to this after the wait has begun.
+        #expect(await !host.isIdle)
+        await host.close()
+        try await waiting.value
+    }
+
     @Test func `a closed host releases the functions that refer to it`() async throws {
         weak var released: ScriptHost?
         do {

@@ -54,9 +54,9 @@ final class LocalBackend: ScriptBackend {
         _ = try host.state.load(LuaString(source), named: name)
     }
 
-    func begin(_ options: RunOptions?) -> RunOptions? { nil }
+    func exchangeOptions(_ options: RunOptions?) -> RunOptions? { nil }
 
-    func takeFigures() -> RunFigures? { nil }
+    var lastFigures: RunFigures? { nil }
 
     func limitTime(to time: Duration, in host: isolated ScriptHost) {
         host.state.limitTime(to: time)
@@ -103,6 +103,8 @@ struct LocalControl: ScriptControl {
         runs.cancelRuns()
         waits.cancelWaits()
     }
+
+    func cancelRuns() { runs.cancelRuns() }
 
     func cancelRunOrNext() {
         runs.cancel()

@@ -28,11 +28,11 @@ protocol ScriptBackend: AnyObject {
     /// Compiles source text without running it.
     func compile(_ source: [UInt8], named name: String, in host: isolated ScriptHost) async throws
 
-    /// Begins a run with options. Returns the options of the run that waits for it.
-    func begin(_ options: RunOptions?) -> RunOptions?
+    /// Sets the options of the current run, and forgets the figures of the last one. Returns the former options.
+    func exchangeOptions(_ options: RunOptions?) -> RunOptions?
 
     /// The figures of the last run; `nil` if the meter of the caller has counted them.
-    func takeFigures() -> RunFigures?
+    var lastFigures: RunFigures? { get }
 
     func limitTime(to time: Duration, in host: isolated ScriptHost)
 
@@ -55,6 +55,8 @@ protocol ScriptControl: Sendable {
     func attach(to host: ScriptHost)
     /// Ends the active run, and any wait for the host to become idle.
     func cancel()
+    /// Ends the active run. In another process, waits are requests like runs, and end too.
+    func cancelRuns()
     /// Ends the active run, or else the next run or wait.
     func cancelRunOrNext()
     /// Passes on a system signal. Returns whether a script observes it.

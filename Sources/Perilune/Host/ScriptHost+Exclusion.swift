@@ -38,7 +38,7 @@ extension ScriptHost {
     /// Must not be called by a function that a script of the host waits for.
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        control.cancel()
+        control.cancelRuns()
         // Uses a task that is not cancelled, so that it gets the host in any case.
         await Task {
             guard await lock.acquire() else { return }

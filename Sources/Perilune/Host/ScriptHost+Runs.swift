@@ -25,16 +25,16 @@ extension ScriptHost {
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         try checkOptions()
-        let formerOptions = backend.begin(RunOptions.current)
-        defer { _ = backend.begin(formerOptions) }
+        let formerOptions = backend.exchangeOptions(RunOptions.current)
+        defer { _ = backend.exchangeOptions(formerOptions) }
         guard let label, runReporter.isOn else { return try await perform(isInside: isInside, operation) }
         let watch = RunWatch(label.kind, label.name, tag: runTag, of: state, runReporter)
         do {
             let result = try await measured(by: watch.meter) { host in try await host.perform(isInside: isInside, operation) }
-            watch.end(nil, figures: backend.takeFigures())
+            watch.end(nil, figures: backend.lastFigures)
             return result
         } catch {
-            watch.end(error, figures: backend.takeFigures())
+            watch.end(error, figures: backend.lastFigures)
             throw error
         }
     }

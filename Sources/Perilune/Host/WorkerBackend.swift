@@ -63,7 +63,7 @@ final class WorkerBackend: ScriptBackend {
         if let value = values.first, value != .nil { throw LuaError(value) }
     }
 
-    func begin(_ options: RunOptions?) -> RunOptions? {
+    func exchangeOptions(_ options: RunOptions?) -> RunOptions? {
         defer {
             self.options = options
             figures = nil
@@ -71,7 +71,7 @@ final class WorkerBackend: ScriptBackend {
         return self.options
     }
 
-    func takeFigures() -> RunFigures? { figures ?? RunFigures() }
+    var lastFigures: RunFigures? { figures ?? RunFigures() }
 
     func limitTime(to time: Duration, in host: isolated ScriptHost) {
         timeLimit = time

@@ -504,6 +504,7 @@ extension WorkerConnection: ScriptControl {
     }
 
     func cancel() { cancel(0) }
+    func cancelRuns() { cancel(0) }
     func cancelRunOrNext() { cancel(0) }
     var processID: Int32? { process.id }
 }
