@@ -29,9 +29,10 @@ static void check_spelling(lua_State *L, const block_verb *verb, const char *res
 }
 
 /* Raises for a block that has changed rows and returns nil and a message, the form in which Lua functions fail: it would commit. */
-static void check_failure(lua_State *L, const block_verb *verb, int first, int count) {
+static void check_failure(lua_State *L, const block_verb *verb, int first, sqlite3 *db, int former_changes) {
     if (verb->mode == PDB_READ || verb->mode == PDB_WITHOUT_TRANSACTION) return;
-    if (count != 2 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;
+    if (lua_gettop(L) != first + 1 || !lua_isnil(L, first) || lua_type(L, first + 1) != LUA_TSTRING) return;
+    if (sqlite3_total_changes(db) == former_changes) return;
     plua_raise(L, "usage", "%s: the block has changed rows and returned nil and a message, which would commit its changes; raise the error to "
                            "undo them: error(message)", verb->name);
 }
@@ -69,11 +70,13 @@ static int run_block(lua_State *L) {
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
     lua_insert(L, 3);
-    int base = 1, changes = sqlite3_total_changes(access->connection->handle);
+    sqlite3 *db = access->connection->handle;
+    int base = 1, former_changes = sqlite3_total_changes(db);
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
     const block_verb *verb = access->request->context;
-    if (verb && sqlite3_total_changes(access->connection->handle) != changes) check_failure(L, verb, base + 1, lua_gettop(L) - base);
-    return verb ? take_completion(L, access->request, verb, base + 1) : lua_gettop(L) - base;
+    if (!verb) return lua_gettop(L) - base;
+    check_failure(L, verb, base + 1, db, former_changes);
+    return take_completion(L, access->request, verb, base + 1);
 }
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }

@@ -182,8 +182,8 @@ end
 
 -- Orphaned runs ---------------------------------------------------------------------------------------------------------------
 
-local owned = own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND owner IS NOT NULL AND " .. is_live .. " ORDER BY id"
 local live_runs = own .. "SELECT * FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id"
+local owned_runs = live_runs:gsub("ORDER BY", "AND owner IS NOT NULL %0")
 
 --- Returns the runs of an automation that are recorded as active although nothing runs them: their owner is dead or has released
 -- them.
@@ -192,7 +192,7 @@ function runs.orphans(db, automation, is_durable)
   if not db:table_exists(runs.table_name) then return {} end
   runs.prepare(db)
   local list = {}
-  local live = db:fetch_all(is_durable and owned or live_runs, automation)
+  local live = db:fetch_all(is_durable and owned_runs or live_runs, automation)
   for _, row in ipairs(live) do
     if row.owner == nil or owner_leases.is_dead(db, row.owner) then list[#list + 1] = row end
   end
