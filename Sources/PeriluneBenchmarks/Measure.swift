@@ -194,6 +194,6 @@ extension Measure {
         Shown(title: "a record by a request", ours: "filter_key", plain: "select_inside"),
         Shown(title: "insert a record", ours: "record_insert", plain: "insert_memory"),
         Shown(title: "insert 100,000 records, each", ours: "insert_all", plain: "insert_memory"),
-        Shown(title: "a request of 10 rows, built anew", ours: "request_built_anew", plain: ""),
+        Shown(title: "a request of 10 rows, built each time", ours: "request_built_anew", plain: ""),
     ]
 }

@@ -69,7 +69,7 @@ struct SpeedReport {
         let bottom = Self.top + Double(lines.count) * Self.rowHeight
         var parts = [
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 \(Int(Self.width)) \(Int(bottom + 62))\" font-family=\"sans-serif\" "
-                + "font-size=\"13\" role=\"img\" aria-label=\"What one row or call takes, by Perilune and others\">",
+                + "font-size=\"13\" role=\"img\" aria-label=\"The time of one row or call, by Perilune and others\">",
             "<style>@media(prefers-color-scheme:dark){rect{fill:#0d1117}text{fill:#e6edf3}path{stroke:#30363d}"
                 + "circle[fill=\"#212529\"]{fill:#e6edf3}}</style>",
             "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>",
@@ -127,7 +127,7 @@ struct SpeedReport {
         guard let begin = readme.range(of: Self.marks.begin), let end = readme.range(of: Self.marks.end) else {
             throw RunFailure.failed("README.md has no place for the table")
         }
-        let image = "![What one row or call takes](\(Self.picturePath))\n"
+        let image = "![The time of one row or call](\(Self.picturePath))\n"
         try (readme[..<begin.upperBound] + "\n" + image + "\n" + table + "\n" + readme[end.lowerBound...])
             .write(toFile: "README.md", atomically: true, encoding: .utf8)
     }

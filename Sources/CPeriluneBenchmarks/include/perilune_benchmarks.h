@@ -1,8 +1,8 @@
 /*
 ** The baseline that benchmarks compare Perilune with: the same work written by hand in C.
 **
-** A plain Lua state with the stock allocator and one module, `reference`, over SQLite's C interface. It does what a careful programmer
-** would write for these tables: no limits, no schema checks, no protection of handles beyond C's own needs.
+** A plain Lua state with the stock allocator and one module, `reference`, over SQLite's C interface. It contains the code that a careful
+** programmer would write for these tables: no limits, no schema checks, no protection of handles beyond C's own needs.
 ** scripts/benchmarks/reference.lua uses it.
 */
 #ifndef PERILUNE_BENCHMARKS_H

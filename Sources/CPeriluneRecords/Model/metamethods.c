@@ -21,7 +21,7 @@ static bool is_known(lua_State *L, int model) {
 }
 
 /* Pushes the method with the name at 2, of the class whose model is on top of the stack or of a class that it extends. Pushes nothing if
-** there is none. */
+** the classes lack it. */
 static bool push_method(lua_State *L) {
     while (lua_type(L, -1) == LUA_TUSERDATA) {
         lua_getiuservalue(L, -1, MODEL_MEMBERS);

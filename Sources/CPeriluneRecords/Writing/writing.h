@@ -131,7 +131,7 @@ prec_outcome prec_update_columns(lua_State *L, prec_record_write *work, const pr
 ** `conflict` is the stack index of a conflict clause, or 0. [-0, +n, e] */
 prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict);
 
-/* Updates the row, or inserts it if there is no key or no row; returns whether it was written. `conflict` is the stack index of the
+/* Updates the row, or inserts it if the key is missing or identifies no row; returns whether it was written. `conflict` is the stack index of the
 ** UPDATE's clause, `insert_conflict` of the INSERT's; 0 means none. [-0, +n, e] */
 bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict);
 

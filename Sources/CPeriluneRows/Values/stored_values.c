@@ -1,4 +1,4 @@
-/* Equality of values in a column, which compares what the column stores for them. */
+/* Equality of values in a column: compares the forms in which the column stores them. */
 #include <stdio.h>
 #include <string.h>
 

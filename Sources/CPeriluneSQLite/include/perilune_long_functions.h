@@ -1,5 +1,5 @@
 /*
-** Cancellable versions of SQLite's functions whose single call may take long.
+** Versions of slow SQLite functions that can be cancelled during a call.
 */
 #ifndef PERILUNE_LONG_FUNCTIONS_H
 #define PERILUNE_LONG_FUNCTIONS_H

@@ -89,7 +89,7 @@ import Testing
                     perilune.after("1h", print):cancel()
                   end
                 end
-                -- The clock counts what other tests do meanwhile, too.
+                -- The clock also counts the work of other tests.
                 local function least_time()
                   local least = math.huge
                   for _ = 1, 5 do
