@@ -28,7 +28,7 @@ protocol ScriptBackend: AnyObject {
     /// Compiles source text without running it.
     func compile(_ source: [UInt8], named name: String, in host: isolated ScriptHost) async throws
 
-    /// Sets the options of the current run, and forgets the figures of the last one. Returns the former options.
+    /// Sets the options of the current run, and forgets the figures of the last one. Returns the previous options.
     func exchangeOptions(_ options: RunOptions?) -> RunOptions?
 
     /// The figures of the last run; `nil` if the meter of the caller has counted them.

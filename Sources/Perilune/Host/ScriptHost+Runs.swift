@@ -25,8 +25,8 @@ extension ScriptHost {
         _ label: RunLabel?, isInside: Bool, _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         try checkOptions()
-        let formerOptions = backend.exchangeOptions(RunOptions.current)
-        defer { _ = backend.exchangeOptions(formerOptions) }
+        let previousOptions = backend.exchangeOptions(RunOptions.current)
+        defer { _ = backend.exchangeOptions(previousOptions) }
         guard let label, runReporter.isOn else { return try await perform(isInside: isInside, operation) }
         let watch = RunWatch(label.kind, label.name, tag: runTag, of: state, runReporter)
         do {
