@@ -75,6 +75,42 @@ func makeIsolatedHost(
         }
     }
 
+    @Test func `the settings in the article apply`() async throws {
+        try await withTemporaryFolder { folder in
+            try "orders = {}".write(toFile: "\(folder)/orders.lua", atomically: true, encoding: .utf8)
+            try await DependencyContainer.inProcess(.live) {
+                // example
+                var configuration = ScriptHost.Configuration(
+                    database: .queue("\(folder)/shop.sqlite"))
+                configuration.isolation = .process()
+                configuration.diskQuota = 1 << 30
+                // end
+                // example
+                configuration.isolation = .process(require: [.landlock, .seccomp])
+                // end
+                // example
+                configuration.isolation = .process(grace: .seconds(1))
+                // end
+                func log(_ values: Any?...) {}
+                func serve() async throws {
+                    let host = try await ScriptHost(configuration)
+                    // example
+                    do {
+                        try await host.run(file: "\(folder)/orders.lua")
+                    } catch let error as LuaError where error.code == .crashed {
+                        log(error.message, error.fields["signal"], error.fields["host_call"])
+                    }
+                    // end
+                    #expect(try await host.run(source: "return type(orders)") == "table")
+                }
+                // example
+                ScriptWorker.runIfStarted()  // before anything else in main.swift
+                try await serve()
+                // end
+            }
+        }
+    }
+
     @Test func `structures and dates cross the process boundary in both directions`() async throws {
         let host = try await makeIsolatedHost()
         let order = Order(id: 1, total: 2.5, lines: ["tea", "ü"], paid: true, due: Date(timeIntervalSince1970: 1_000_000.25))
