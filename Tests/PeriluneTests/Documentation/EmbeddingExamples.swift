@@ -119,6 +119,31 @@ struct EmbeddingExamples {
         #expect(found == [7, 2, 3])
     }
 
+    @Test func `a function that checks its numbers`() async throws {
+        enum SumError: Error { case tooLarge }
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        // example
+        configuration.limits = LuaLimits(isCancellable: true)
+        // end
+        let host = try await ScriptHost(configuration)
+        // example
+        try await host.register(module: "sums") { sums in
+            sums.function("add", parameters: ["a", "b"]) {
+                (a: Int, b: Int) throws -> Int in
+                let (sum, overflows) = a.addingReportingOverflow(b)
+                guard !overflows else { throw SumError.tooLarge }
+                return sum
+            }
+        }
+        // end
+        let sum: Int = try await host.run(source: "return require('sums').add(1, 2)")
+        #expect(sum == 3)
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: "return require('sums').add(math.maxinteger, 1)")
+        }
+        #expect(error?.underlying is SumError)
+    }
+
     // example
     final class Letter: ScriptObject {
         static let scriptName = "letter"
