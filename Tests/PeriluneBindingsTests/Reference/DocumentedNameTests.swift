@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `each row of the comparison links to a scenario that demonstrates it`() throws {
-        let text = try #require(Reference.text(of: "Sources/Perilune/Perilune.docc/Comparison.md"))
+        let text = try #require(Reference.text(of: "Sources/Perilune/Perilune.docc/ComparisonTables.md"))
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| feature |") }
         #expect(rows.count > 50)
         for row in rows {
