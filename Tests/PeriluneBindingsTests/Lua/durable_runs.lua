@@ -522,6 +522,19 @@ test("a run that keeps ending its process continues later each time, and is give
   end
 end)
 
+test("the steps of other automations are refused", function()
+  local err
+  local automation = perilune.automation{ name = "plain", on = { event = "go" }, run = function(context)
+    equal({ context.value, context.note }, {})
+    err = fails("usage", function() context:step("x", print) end)
+  end }
+  perilune.emit("go")
+  perilune.sleep(1)
+  equal(automation:runs()[1].outcome, "succeeded")
+  matches(err, "run:step: it needs an automation with the option `durable = true`")
+  remove_all()
+end)
+
 test("schedules of durable automations record their runs with the due time", function()
   make_log()
   define{ on = { schedule = "0 * * * *", catch_up = "all" }, run = function(run) run:step("x", function() log(run.trigger.due) end) end }
@@ -553,6 +566,8 @@ test("invalid uses of steps are refused", function()
   define{ run = function(run)
     kept = run
     try("argument", function() run:step(1, print) end)
+    try("argument", function() run:step(print) end)
+    try("argument", function() run.step("x", print) end)
     try("argument", function() run:step("x") end)
     run:step("one", function()
       try("usage", function() run:step("two", function() end) end)
@@ -561,6 +576,9 @@ test("invalid uses of steps are refused", function()
     try("usage", function() run:step("one", function() end) end)
     db:write(function() try("usage", function() run:wait_for("x") end) end)
     try("unknown_option", function() run:step("y", function() end, { undone = print }) end)
+    try("unknown_method", function() run:wait("y") end)
+    try("unknown_method", function() run:slep("1h") end)
+    equal({ run.value, run.event, run.is_rerun }, { nil, nil, false })
     perilune.spawn(function() try("usage", function() run:step("z", function() end) end) end):wait()
   end }
   perilune.emit("go")
@@ -568,10 +586,12 @@ test("invalid uses of steps are refused", function()
   equal({ last_run().outcome, last_run().error }, { "succeeded", nil })
   try("usage", function() kept:step("late", function() end) end)
   local expected = {
-    "run:step: argument 1: expected a name as a string, got the integer 1", "run:step: expected a function, got nil",
+    "run:step: argument 1: expected a name as a string, got the integer 1", "run:step: argument 1: expected a name as a string, got a function",
+    'run:step: call it with a colon, got the string "x" before the arguments', "run:step: expected a function, got nil",
     "run:step: it cannot be used inside of the step `one`", "run:sleep: it cannot be used inside of the step `one`",
     "run:step: the run has used the name `one` already, as step 1; in a loop, add a number to the name",
-    "run:wait_for: it cannot be used inside of a database block", "did you mean `undo`?",
+    "run:wait_for: it cannot be used inside of a database block", "did you mean `undo`?", "no method `wait`; use run:wait_for(name)",
+    "no method `slep`; did you mean `sleep`?",
     "run:step: it can be used only in the function of a durable run, while that runs",
     "kept:step: it can be used only in the function of a durable run, while that runs",
   }

@@ -11,7 +11,13 @@ local other_names = library("perilune.runtime.other_names")
 
 --- Returns an object of each kind, by the section of its names.
 local function objects()
+  local run
+  local automation = perilune.automation{ name = "names", durable = true, on = { event = "names" }, run = function(context) run = context end }
+  perilune.emit("names")
+  while not run do perilune.sleep(0.01) end
+  automation:remove()
   local found = {
+    durable_run = run,
     class = Author, request = Author:all(), record = Author:find(1), column = Author.c.name, database = db, json = perilune.json, perilune = perilune,
     migrator = perilune.migrator(), statement = db:prepare("SELECT 1"), observer = db:observe_transactions{ on_change = function() end }, log = perilune.log, timer = perilune.after(0, function() end), task = perilune.spawn(function() end),
     observation = Author:observe(function() end),

@@ -373,6 +373,13 @@ local function make_run(self, trigger, context)
   }
 end
 
+local Context = { __index = function(_, name) return durable_runs.refuse(name) end }
+
+--- Makes the context that the functions of an automation receive.
+local function make_context(self, trigger, is_rerun)
+  return setmetatable({ automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = is_rerun }, Context)
+end
+
 local function add_run(run)
   local self = run.automation
   self.running[run] = true
@@ -384,7 +391,7 @@ end
 -- @tparam ?table values the observed values, packed, if a change triggered the run
 -- @tparam ?function on_end receives the details of the run once it has ended
 local function start(self, trigger, values, on_end)
-  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
+  local context = make_context(self, trigger)
   if values then take_values(context, values) end
   local run = make_run(self, trigger, context)
   run.on_end, run.id = on_end, recorded[trigger]
@@ -434,7 +441,7 @@ local function recover(self)
   for _, row in ipairs(runs.orphans(self.db, self.name)) do
     if runs.take(self.db, row) then
       local trigger = trigger_of(row)
-      local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = true }
+      local context = make_context(self, trigger, true)
       local run = make_run(self, trigger, context)
       run.fetch_values = self.fetch_values
       run.id, run.attempts = row.id, row.attempts
@@ -513,7 +520,7 @@ local on_trigger = {
 --- Starts or continues a claimed durable run.
 local function start_claimed(self, row, on_end)
   local trigger = trigger_of(row)
-  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data, is_rerun = row.interruptions > 0 or row.attempts > 1 }
+  local context = make_context(self, trigger, row.interruptions > 0 or row.attempts > 1)
   local run = make_run(self, trigger, context)
   run.id, run.attempts, run.interruptions, run.key = row.id, row.attempts - 1, row.interruptions, row.run_key
   run.is_undoing, run.code = row.reason == "undoing", row.code
@@ -851,7 +858,7 @@ end
 local function start_by_hand(self, trigger, on_end)
   if not self.durable then return start(self, trigger, nil, on_end) end
   if perilune.context ~= "preview" then return start_claimed(self, durable_queue.add_claimed(self, trigger), on_end) end
-  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
+  local context = make_context(self, trigger)
   local run = make_run(self, trigger, context)
   run.is_preview, run.on_end = true, on_end
   durable_runs.extend(context, run)

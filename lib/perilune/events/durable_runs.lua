@@ -74,6 +74,10 @@ end
 
 --- Returns the branch of the calling task.
 local function branch_of(context, method)
+  local metatable = type(context) == "table" and getmetatable(context)
+  if not metatable or metatable.__name ~= "perilune.durable_run" then
+    checks.fail("run:" .. method, "call it with a colon, got " .. errors.describe(context) .. " before the arguments")
+  end
   local execution = context.execution
   local branch = execution and execution.tasks[native_loop.current() or 0]
   if not branch then errors.raise("usage", ("run:%s: it can be used only in the function of a durable run, while that runs"):format(method)) end
@@ -91,19 +95,20 @@ local function diverge(execution, text, ...)
   error(e, 0)
 end
 
-local function check_name(branch, method, name)
-  if type(name) ~= "string" or name == "" then checks.fail("run:" .. method .. ": argument 1", "expected a name as a string, got " .. errors.describe(name)) end
-  if #name > longest_name then checks.fail("run:" .. method .. ": argument 1", ("expected at most %d bytes, got %d"):format(longest_name, #name)) end
-  local first = branch.names[name]
-  if first then
-    errors.raise("usage", ("run:%s: the run has used the name `%s` already, as step %d; in a loop, add a number to the name"):format(method, name, first))
-  end
+local function check_name(method, name)
+  local place = "run:" .. method .. ": argument 1"
+  if type(name) ~= "string" or name == "" then checks.fail(place, "expected a name as a string, got " .. errors.describe(name)) end
+  if #name > longest_name then checks.fail(place, ("expected at most %d bytes, got %d"):format(longest_name, #name)) end
 end
 
 --- Starts the next step of a branch.
 -- @treturn ?table the record of the step
 local function next_step(branch, method, kind, name)
-  check_name(branch, method, name)
+  check_name(method, name)
+  local first = branch.names[name]
+  if first then
+    errors.raise("usage", ("run:%s: the run has used the name `%s` already, as step %d; in a loop, add a number to the name"):format(method, name, first))
+  end
   local db = branch.execution.db
   if db:is_inside_transaction() then errors.raise("usage", ("run:%s: it cannot be used inside of a database block"):format(method)) end
   branch.position = branch.position + 1
@@ -216,8 +221,9 @@ end
 
 local Run = {}
 
---- Returns the function and the options, which may be given in either order.
-local function read_arguments(method, first, second, kinds)
+--- Returns the function and the options after the name, which may be given in either order.
+local function read_arguments(method, name, first, second, kinds)
+  check_name(method, name)
   if type(first) == "table" or first == nil then first, second = second, first end
   if type(first) ~= "function" then checks.fail("run:" .. method, "expected a function, got " .. errors.describe(first)) end
   return first, checks.options("run:" .. method, second, kinds)
@@ -230,7 +236,7 @@ end
 --- Runs a function once, in a transaction that also records its result.
 function Run:step(name, first, second)
   local branch, execution = branch_of(self, "step")
-  local f, options = read_arguments("step", first, second, { undo = "function" })
+  local f, options = read_arguments("step", name, first, second, { undo = "function" })
   local step = next_step(branch, "step", "step", name)
   if step then
     if step.state == "done" then add_undo(branch, name, options.undo) end
@@ -275,7 +281,7 @@ end
 -- call, and the result after it.
 function Run:call(name, first, second)
   local branch, execution = branch_of(self, "call")
-  local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
+  local f, options = read_arguments("call", name, first, second, { key = "any", retry = "any", undo = "function" })
   local retry, key = retries.read("run:call", options.retry), read_key(branch, name, options.key)
   local step = next_step(branch, "call", "call", name)
   if step and (step.state == "done" or step.state == "failed") then
@@ -483,12 +489,12 @@ end
 local Preview = {}
 
 function Preview:step(name, first, second)
-  local f = read_arguments("step", first, second, { undo = "function" })
+  local f = read_arguments("step", name, first, second, { undo = "function" })
   return decode(encode("step", name, (self.db:write(f))))
 end
 
 function Preview:call(name, first, second)
-  local f, options = read_arguments("call", first, second, { key = "any", retry = "any", undo = "function" })
+  local f, options = read_arguments("call", name, first, second, { key = "any", retry = "any", undo = "function" })
   return decode(encode("call", name, (f(tostring(options.key or name), { attempt = 1, is_repeat = false }))))
 end
 
@@ -504,17 +510,27 @@ end
 
 -- The context of the function -------------------------------------------------------------------------------------------------
 
+--- The fields of a context, which may be nil.
+local fields = {}
+for name in ("attempt automation db event id is_rerun key trigger value values"):gmatch("%S+") do fields[name] = true end
+
 --- Adds the methods of durable runs to the context of a run.
 function durable_runs.extend(context, run)
+  local methods = run.is_preview and Preview or Run
   context.id, context.key = run.id, run.key
   return setmetatable(context, {
     __name = "perilune.durable_run",
-    __index = function(self, name)
+    __index = function(_, name)
       if name == "execution" then return run.execution end
-      if run.is_preview then return Preview[name] end
-      return Run[name]
+      if methods[name] or fields[name] then return methods[name] end
+      checks.raise_unknown_method(methods, tostring(name), "durable_run")
     end,
   })
+end
+
+--- Refuses the methods of durable runs in the context of another run.
+function durable_runs.refuse(name)
+  if Run[name] then errors.raise("usage", ("run:%s: it needs an automation with the option `durable = true`"):format(name)) end
 end
 
 --- Sends a signal to the run of an automation with a key. The run receives it with `run:wait_for(name)`, even if it only waits

@@ -645,6 +645,12 @@ sections.automation = {
   ["next_run next"] = "use automation:next_time()", ["history log last_runs last_run"] = "use automation:runs(count)", ["running"] = "use automation:is_running()",
   ["enabled is_active active"] = "use automation:is_enabled()",
 }
+sections.durable_run = {
+  ["wait await wait_signal wait_for_signal receive recv signal"] = "use run:wait_for(name)", ["delay pause wait_until sleep_until after timer"] = "use run:sleep(duration)",
+  ["transaction write do_step checkpoint once memo local_activity"] = "use run:step(name, f)",
+  ["activity effect side_effect invoke perform request http fetch"] = "use run:call(name, f)", ["parallel gather join race spawn branches fork"] = "use run:all{ name = f }",
+  ["complete finish succeed return_"] = "a run ends when its function returns", ["fail abort reject"] = "use error(message, 0)",
+}
 sections.jobs = {
   ["enqueue_in enqueue_at schedule perform_in perform_at push_in later delay in_ at"] = "use jobs:enqueue(payload, { delay = \"1h\" }), or { at = date }",
   ["pop take reserve next shift claim dequeue receive fetch_next"] = "use jobs:handle(function(payload) ... end), which takes one job after the other",
