@@ -37,7 +37,7 @@
 ---@field schedule? string as for `perilune.schedule`
 ---@field zone? string the time zone of the schedule, such as `"Europe/Vienna"`; by default the time zone of the process
 ---@field jitter? perilune.duration the longest random delay after a due time of the schedule
----@field every? perilune.duration a period of at least one second, which continues when the process starts again
+---@field every? perilune.duration a period; one of a second or more continues when the process starts again
 ---@field catch_up? "skip"|"one"|"all" the treatment of due times that passed while no process ran the automation: `"skip"` records them as skipped, `"one"` runs once for all of them, and `"all"` runs for each; by default `"skip"` for schedules and `"one"` for periods
 ---@field max_late? perilune.duration later due times are skipped
 ---@field event? string the event name, as passed to `perilune.emit`
@@ -45,7 +45,7 @@
 ---The context passed to the functions of an automation.
 ---@class perilune.automation_context
 ---@field automation perilune.automation
----@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], table?: string, operation?: "insert"|"update"|"delete", due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any }
+---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], table?: string, operation?: "insert"|"update"|"delete", due?: string, missed?: integer, is_late?: boolean, name?: string, data?: any } the cause of the run; `due` is text, and `perilune.date(due)` the date
 ---@field attempt integer the number of the attempt, from 1
 ---@field is_rerun boolean? whether the process of an earlier attempt has ended
 ---@field db perilune.database

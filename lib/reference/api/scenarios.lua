@@ -454,6 +454,7 @@ function service:output() end
 
 ---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
 ---@class perilune.changes
+
 ---The executed statements, for `expect(...):at_most` and similar checks. `tostring` returns them as lines.
 ---@class perilune.queries
 
