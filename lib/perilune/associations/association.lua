@@ -278,6 +278,7 @@ for name, function_name in pairs{
     if not marks.is_expression(column) then
       raise("argument", name .. ": argument 1: expected a column of the association, got " .. errors.describe(column))
     end
+    if name ~= "min" and name ~= "max" then require("perilune.expressions.comparison_mistakes").check_aggregated(column.shape, name) end
     local operand = carrier(self)
     local shape = expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape)
     return expression.join(shape, operand, column)

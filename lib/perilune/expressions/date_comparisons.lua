@@ -5,7 +5,6 @@
 -- Values that are not dates, and other expressions, are compared without conversion.
 
 local date = require("perilune").date
-local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
 local operators = require "perilune.expressions.operators"
 local shapes = require "perilune.expressions.shapes"
@@ -22,11 +21,8 @@ local function both(left, op, right) return join(shapes.shape_with_shape(left.sh
 
 -- Operands --------------------------------------------------------------------------------------------------------------------
 
---- Words for dates in SQL and elsewhere, which no column contains.
-local sql_dates = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, date = true, datetime = true }
-
 --- Returns a function that returns an operand by the name of a text, for a date; nil for a value that is not a date.
-local function texts_of(column_type, value)
+local function texts_of(column_type, value, op)
   if marks.is_expression(value) and value.shape == shapes.slot then
     -- Such a value is already stored, unless a script has made it from a date.
     if not date.is(value[1]) then return nil end
@@ -38,9 +34,8 @@ local function texts_of(column_type, value)
   end
   if value == nil or marks.is_request(value) then return nil end
   if column_type.convert then value = column_type.convert(value) end
-  if type(value) == "string" and sql_dates[value:lower():match("^%a+_?%a*")] then
-    errors.raise("argument", ("`%s` is a column of dates, and %q is not a date; use perilune.now(), or perilune.date(text)"):format(column_type.name or "column", value))
-  end
+  local kind = type(value)
+  if kind == "string" or kind == "number" or kind == "boolean" then require("perilune.expressions.comparison_mistakes").check_date(column_type, value, op) end
   local texts = stored_dates.read(column_type.form, value)
   return texts and function(name) return operators.of_value(texts[name]) end, texts
 end
@@ -89,7 +84,7 @@ end
 function date_comparisons.compare(column, op, value)
   local type = type_of(column)
   local text, texts = nil, nil
-  if type then text, texts = texts_of(type, value) end
+  if type then text, texts = texts_of(type, value, op) end
   if not text then return nil end
   local order = orders[op]
   if order then return compare_unchanged(column, order[type.form][1], text(order[type.form][2])) end
@@ -131,7 +126,7 @@ end
 local function separate(type, list)
   local by_text, stored, others = {}, {}, {}
   for _, value in ipairs(list) do
-    local _, texts = texts_of(type, value)
+    local _, texts = texts_of(type, value, "=")
     if not texts then others[#others + 1] = value
     elseif not by_text[texts.stored] then by_text[texts.stored], stored[#stored + 1] = texts, texts.stored end
   end

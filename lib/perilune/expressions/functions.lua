@@ -100,7 +100,11 @@ for name, sql_name in pairs{
   count = "count", sum = "sum", total = "total", average = "avg", min = "min", max = "max",
   json_group_array = "json_group_array",
 } do
-  methods[name] = function(self) return call(sql_name, { self, n = 1 }, "column:" .. name) end
+  local is_numeric = sql_name == "sum" or sql_name == "total" or sql_name == "avg"
+  methods[name] = function(self)
+    if is_numeric then require("perilune.expressions.comparison_mistakes").check_aggregated(self.shape, name) end
+    return call(sql_name, { self, n = 1 }, "column:" .. name)
+  end
 end
 
 

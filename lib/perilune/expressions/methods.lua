@@ -53,6 +53,8 @@ function methods:between(low, high)
   local shape = self.shape
   local dates = date_comparisons.between(self, low, high)
   if dates then return dates end
+  operators.check_compared(self, ">=", low, "column:between")
+  operators.check_compared(self, "<=", high, "column:between")
   return list_operation("between", nil, { self, as_column(shape, low), as_column(shape, high), n = 3 }, "column:between")
 end
 
@@ -68,7 +70,22 @@ end
 
 define_pattern("like", "like")
 
+--- Adds a check of a pattern without an escape character: LIKE and GLOB have different wildcards.
+local function check_wildcards(name, others, own, cure)
+  local search = methods[name]
+  methods[name] = function(self, pattern, escape)
+    if escape == nil and type(pattern) == "string" and pattern:find(others) and not pattern:find(own) then
+      raise("argument", ("column:%s: the pattern %q has no wildcard of %s; %s"):format(name, pattern, name:upper(), cure))
+    end
+    return search(self, pattern, escape)
+  end
+end
+
+check_wildcards("like", "^%*?.*%*$", "[%%_]", "its wildcards are `%` for any text and `_` for one character; use column:glob(pattern) for `*` and `?`")
+
 function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob") end
+
+check_wildcards("glob", "%%", "[*?%[]", "its wildcards are `*` for any text and `?` for one character; use column:like(pattern) for `%` and `_`")
 function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:regexp") end
 
 --- Full-text search with a pattern in FTS5 syntax, or a pattern of perilune.full_text_pattern.

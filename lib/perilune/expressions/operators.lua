@@ -127,6 +127,8 @@ local function as_column(shape, value)
   return column_type.convert(value)
 end
 
+local function comparison_mistakes() return require "perilune.expressions.comparison_mistakes" end
+
 local function date_comparisons() return require "perilune.expressions.date_comparisons" end
 
 --- Returns whether an expression has dates that columns store as text.
@@ -147,21 +149,35 @@ local function compare_dates(left, op, right)
   return date_comparisons().compare_mirrored(left, op, right)
 end
 
+--- Raises if the comparison of an expression with a value has the same result for all rows.
+local function check_compared(left, op, value, place)
+  local kind = type(value)
+  if left.shape.compared_kind == false or kind ~= "string" and kind ~= "number" and kind ~= "boolean" then return end
+  comparison_mistakes().check(left, op, value, place)
+end
+
+--- The operators of numbers, which SQLite applies to the year of a date.
+local arithmetic = { ["+"] = true, ["-"] = true, ["*"] = true, ["/"] = true, ["//"] = true, ["%"] = true }
+
 --- Returns an operator applied to an expression and any operand. Compared values are converted to the stored form of the column on
 -- the other side.
 local function binary(left, op, right, place)
   local shape = left.shape
-  if shape.has_dates ~= false and comparisons[op] then
-    local compared = compare_dates(left, op, right)
-    if compared then return compared end
+  if shape.has_dates ~= false then
+    if comparisons[op] then
+      local compared = compare_dates(left, op, right)
+      if compared then return compared end
+    elseif arithmetic[op] and has_dates(shape) then comparison_mistakes().refuse_arithmetic(shape, op, place) end
   end
   if shape.convert then
     if comparisons[op] then right = as_column(shape, right) end
   elseif shape == slot and comparisons[op] and getmetatable(right) == mark then
     left = of_value(as_column(right.shape, left[1]))
   end
+  if type(right) == "userdata" and comparisons[op] then right = comparison_mistakes().day_of(shape, right) end
   local kind = type(right)
   if kind == "string" or kind == "number" or kind == "boolean" then
+    if shape.compared_kind ~= false and comparisons[op] then check_compared(left, op, right, place) end
     if shape.count == 0 then
       return setmetatable({ shape = shape_with_value(shape, op), right }, metatable)
     end
@@ -298,6 +314,6 @@ function metatable.__tostring(self) return marks.inline_sql(self) end
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,
   operand = operand, binary = binary, unary = unary, list_operation = list_operation, check_string = check_string,
-  as_column = as_column, grouped = grouped, typed_parameter = typed_parameter, type_of = type_of, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
+  as_column = as_column, check_compared = check_compared, grouped = grouped, typed_parameter = typed_parameter, type_of = type_of, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
   shape_with_shape = shape_with_shape,
 }

@@ -309,7 +309,9 @@ end
 
 local function check_is_key(verb, key)
   if record_class.info_of(key) then
-    raise("argument", verb .. ": expected a key, got a record; use record:refresh() to read its row again")
+    raise("argument", verb .. ": expected a key, got a record; use " .. (verb == "exists" and "record:exists()" or "record:refresh() to read its row again"))
+  elseif key == true then
+    raise("argument", verb .. ": expected a key, got true; use filter{ column = true }:" .. verb .. "()")
   end
   local is_draft = require("perilune.records.writing").is_draft(key)
   if is_draft or type(key) == "function" or type(key) == "thread" then

@@ -87,7 +87,8 @@ end
 
 record_class.add_options{ types = read_types, check_types = read_check_types }
 
-local function checks_types(info)
+--- Returns whether the columns of a class only accept values of their declared types.
+function types.checks_types(info)
   for ancestor in record_class.ancestors(info) do
     if ancestor.checks_types ~= nil then return ancestor.checks_types end
   end
@@ -106,7 +107,7 @@ record_class.on_description(function(info, description)
     column.keeps_blobs = declared ~= nil and not is_said
     local is_table = description.schema.kind == "table"
     column.is_real = is_table and declared ~= nil and declared.affinity == "real" and not converter
-    column.holds = is_table and not converter and declared ~= nil and checks_types(info) and column_types.held_by(declared) or nil
+    column.holds = is_table and not converter and declared ~= nil and types.checks_types(info) and column_types.held_by(declared) or nil
   end
   for _, column in ipairs(details.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if details.converted then

@@ -119,4 +119,17 @@ function class_properties.column_type(class, name)
     schema = schema or { name = info.table }, name = name }
 end
 
+--- Returns the declared content of a column (see `column_types.held_by`), or "booleans"; nil if the class gives the column a type, or
+-- accepts values of other types.
+function class_properties.held_by(class, name)
+  local info = record_class.info(class)
+  local types = require("perilune.records.column_details").types_of(info)
+  local schema, former = class_properties.schema(class)
+  schema = schema or former
+  if not schema or schema.kind ~= "table" or types and types[name] ~= nil or not require("perilune.records.types").checks_types(info) then return nil end
+  for _, column in ipairs(schema.columns) do
+    if column.name == name then return column.content == "boolean" and "booleans" or require("perilune.records.column_types").held_by(column) end
+  end
+end
+
 return class_properties

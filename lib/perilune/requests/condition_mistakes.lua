@@ -3,10 +3,11 @@
 local date = require("perilune").date
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
-local native_sql = require "perilune.native.sql"
 local raise = errors.raise
 
 local mistakes = {}
+
+local relative_words = { now = true, today = true, tomorrow = true, yesterday = true }
 
 --- The methods of expressions by the names and signs of operators in other libraries.
 local methods = {
@@ -123,68 +124,72 @@ function mistakes.text(method, text, values, check_column)
   end
 end
 
---- Returns what is compared with the placeholder that follows a text: a name or a call of a function, and the operator.
-local function compared_with(before)
-  before = before:gsub("%s+[bB][eE][tT][wW][eE][eE][nN]%s+[?:@$][%w_]*%s+[aA][nN][dD]%s*$", " between "):gsub("%s+[iI][nN]%s*%([?:@$%w_,%s]*$", " in ")
-  local compared, operator = before:match("([%w_]+%b())%s*([<>=!]+)%s*$")
-  if not compared then compared, operator = before:match("([%a_][%w_]*)[\"`%]]?%s*([<>=!]+)%s*$") end
-  if not compared then compared, operator = before:match("([%a_][%w_]*)[\"`%]]?%s+(%a+)%s*$") end
-  return compared, operator and operator:lower()
-end
-
 local equalities = { ["="] = "is_null", ["=="] = "is_null", ["<>"] = "is_not_null", ["!="] = "is_not_null" }
 
---- Raises for a value that SQL compares in a way that is never meant: NULL with `=`, and the full text of a date with a day.
-local function check_compared(place, before, value, stores_days)
-  local compared, operator = compared_with(before)
-  if not compared then return end
-  if rawequal(value, null) and equalities[operator] then
-    raise("argument", ("%s: in SQL, nothing equals NULL; use \"%s IS ?\", or filter(Class.c.%s:%s())"):format(place, compared, compared,
-      equalities[operator]))
-  end
-  local method = date.is(value) and method_of(operator)
-  if not method then return end
-  if compared:find("^[dD][aA][tT][eE]%(") then
-    raise("argument", ("%s: the date is passed with its time, which `%s` lacks; pass date:format(\"%%Y-%%m-%%d\")"):format(place, compared))
-  elseif stores_days(compared) then
-    raise("argument", ("%s: the date is passed with its time, which the days in `%s` lack; use filter(%s), or pass "
-      .. "date:format(\"%%Y-%%m-%%d\")"):format(place, compared, call(compared, method)))
+--- Raises for NULL as the operand of `=`.
+local function check_null(place, comparison, value)
+  local left, method = comparison.column or comparison.call or "column", equalities[comparison.op]
+  if method and (rawequal(value, null) or comparison.word == "null" or comparison.word == "nil") then
+    raise("argument", ("%s: in SQL, nothing equals NULL; use \"%s %s %s\", or filter(Class.c.%s:%s())"):format(place, left,
+      method == "is_null" and "IS" or "IS NOT", value and "?" or "NULL", comparison.column or "column", method))
   end
 end
 
---- Raises for a comparison with the word NULL, outside of strings.
-local function check_null(method, text)
-  local operator = text:gsub("'[^']*'", "''"):match("([<>=!]+)%s*[nN][uU][lL][lL]%f[^%w_]")
-  if not equalities[operator] then return end
-  raise("argument", ("%s: in SQL, nothing equals NULL; use `%s` in place of `%s NULL`"):format(method,
-    equalities[operator] == "is_null" and "IS NULL" or "IS NOT NULL", operator))
-end
-
---- Returns whether a value is an object, as NULL and dates are.
-local function has_object(values)
-  for index = 1, values.n do
-    local value = values[index]
-    if type(value) == "userdata" then return true end
-    if type(value) == "table" and getmetatable(value) == nil then
-      for _, named in next, value do
-        if type(named) == "userdata" then return true end
-      end
+--- Raises for a value that is compared with a column of dates in SQL text, where columns contain text.
+-- @tparam string form "day" or "instant" (see stored_dates.lua)
+local function check_stored_date(place, comparison, value, form)
+  local column, method = comparison.column, method_of(comparison.op)
+  if not method or comparison.op == "like" then return end
+  local cure = ("use filter(%s)"):format(call(column, method))
+  if date.is(value) then
+    if form == "day" then
+      raise("argument", ("%s: the date is passed with its time, which the days in `%s` lack; %s, or pass date:format(\"%%Y-%%m-%%d\")"):format(place,
+        column, cure))
     end
+  elseif type(value) == "number" then
+    raise("argument", ("%s: `%s` contains dates as text, which differ from all numbers, got %s; %s with perilune.date(%s)"):format(place, column,
+      comparison.text or value, cure, comparison.text and "\"2026-03-31\"" or value))
+  elseif type(value) == "string" and not require("perilune.expressions.comparison_mistakes").is_date_text(value) then
+    if value:find("%d") or relative_words[value:lower()] then
+      raise("argument", ("%s: %q is not the text of a date, which `%s` contains; %s, or text such as '2026-03-31'"):format(place, value, column, cure))
+    end
+  elseif type(value) == "string" and form == "day" and #value > 10 then
+    raise("argument", ("%s: %q has a time, which the days in `%s` lack; %s, or '%s'"):format(place, value, column, cure, value:sub(1, 10)))
+  elseif type(value) == "string" and form == "instant" and #value == 10 and equalities[comparison.op] then
+    raise("argument", ("%s: `%s` contains dates with times, which differ from %q; use \"date(%s) %s ?\""):format(place, column, value, column, comparison.op))
+  elseif comparison.function_name == "unixepoch" or comparison.function_name == "strftime" and comparison.argument == "%s" then
+    raise("argument", ("%s: `%s` contains dates as text, which differ from all numbers; compare it with datetime('now')"):format(place, column))
   end
-  return false
 end
 
---- Raises for values in SQL text that are compared in a way that is never meant.
--- @tparam function stores_days returns whether a name is a column of days
-function mistakes.compared_values(method, text, values, stores_days)
-  if text:find("NULL", 1, true) or text:find("null", 1, true) then check_null(method, text) end
-  if not has_object(values) then return end
-  local places = native_sql.placeholders(text) or {}
-  for index = 1, #places, 2 do
-    local written = text:sub(places[index] + 1, places[index + 1])
-    local from = type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or values
-    local value = from[written == "" and index // 2 + 1 or tonumber(written) or written]
-    if value ~= nil then check_compared(method, text:sub(1, places[index] - 1), value, stores_days) end
+--- Raises for a value that is compared with the result of a function in SQL text.
+local function check_result(place, comparison, value)
+  if comparison.call == "date" and date.is(value) then
+    raise("argument", ("%s: the date is passed with its time, which `%s` lacks; pass date:format(\"%%Y-%%m-%%d\")"):format(place, comparison.shown))
+  elseif (comparison.call == "strftime" or comparison.call == "date" or comparison.call == "datetime") and type(value) == "number" then
+    raise("argument", ("%s: the result of `%s` is text, which differs from all numbers; use '%s'"):format(place, comparison.call, tostring(value)))
+  elseif comparison.call == "strftime" and type(value) == "string" and value:find("^%d$") and (comparison.first == "%m" or comparison.first == "%d") then
+    raise("argument", ("%s: strftime('%s', ...) has two digits; use '0%s'"):format(place, comparison.first, value))
+  end
+end
+
+--- Raises for values in SQL text whose comparison has the same result for all rows.
+-- @tparam function type_of returns how a column stores dates, "day" or "instant", or "boolean"; nil for other names
+function mistakes.compared_values(method, text, values, type_of)
+  local named = values.n == 1 and type(values[1]) == "table" and getmetatable(values[1]) == nil and values[1] or nil
+  for _, comparison in ipairs(require("perilune.requests.text_comparisons").of(text)) do
+    local value = comparison.value
+    if comparison.parameter then value = (named or values)[comparison.parameter] end
+    check_null(method, comparison, value)
+    local type = comparison.column and type_of(comparison.column)
+    if type == "boolean" and _G.type(value) == "string" then
+      raise("argument", ("%s: `%s`: expected true or false, got the string %q; use \"%s\" or \"NOT %s\""):format(method, comparison.column, value,
+        comparison.column, comparison.column))
+    elseif type == "day" or type == "instant" then check_stored_date(method, comparison, value, type)
+    elseif comparison.call then check_result(method, comparison, value)
+    elseif comparison.op == "->" and _G.type(value) == "string" and not value:find('^[%["{]') then
+      raise("argument", ("%s: `->` returns JSON text, in which strings have quotes; use `->>`"):format(method))
+    end
   end
 end
 

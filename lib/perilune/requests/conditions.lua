@@ -215,7 +215,8 @@ local function of_text(self, method, text, values)
   mistakes.compared_values(method, text, values, function(name)
     local node = self.node
     local column = not node.is_result and node.root.source:column_named(name, node.alias)
-    return column and column.shape.type and column.shape.type.form == "day"
+    local shape = column and column.shape
+    return shape and (shape.type and shape.type.form or shape.held == "booleans" and "boolean") or nil
   end)
   return expression.sql(text, values, method)
 end

@@ -240,7 +240,7 @@ function verbs:exists(db)
 end
 
 for method, function_name in pairs{ min = "min", max = "max", sum = "sum", average = "avg", total = "total" } do
-  local op = "aggregate " .. function_name
+  local op, is_numeric = "aggregate " .. function_name, method ~= "min" and method ~= "max"
 
   request.add_final_forms{ [op] = function(node, db, _, generation)
     local built = request_building.built(node.parent, db, generation)
@@ -254,6 +254,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     if not marks.is_expression(column) then
       raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column) .. "; use " .. method .. "(\"column\")")
     end
+    if is_numeric then require("perilune.expressions.comparison_mistakes").check_aggregated(column.shape, method) end
     db = database_for(db, method)
     local aggregate = request.derive_with(self, op, column)
     local plan = plan_of(aggregate, db, "value")

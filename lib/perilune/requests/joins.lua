@@ -13,6 +13,7 @@ local subquery = require "perilune.expressions.subquery"
 local expression_building = require "perilune.expressions.swift_bridge"
 local request = require "perilune.requests.request"
 local request_building = require "perilune.requests.swift_bridge"
+local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 
 --- The functions that scripts call.
@@ -24,11 +25,24 @@ local function require_request(method, given)
   local other = request.of(given)
   if other then return other end
   local cure = type(given) == "string" and ("; use perilune.record(%q)"):format(given)
-    or require("perilune.runtime.marks").is_association(given) and "; use joining_required or joining_optional for an association" or ""
+    or marks.is_association(given) and "; use joining_required or joining_optional for an association" or ""
   raise("argument", method .. ": argument 1: expected a record class or a request, got " .. errors.describe(given) .. cure)
 end
 
 local kinds = { join = "inner", left_join = "left", right_join = "right", full_join = "full", cross_join = "cross" }
+
+--- Raises for a condition that compares no columns: a column alone, or `{ column = "name of a column" }`.
+local function check_condition(method, other, condition)
+  local cure = "; use " .. method .. "(Other, Class.c.%s:eq(Other.c.%s))"
+  if marks.is_expression(condition) and condition.shape.op == "column" and condition.shape.held ~= "booleans" then
+    raise("argument", method .. ": argument 2: expected a condition, got a column" .. cure:format(condition.shape.detail, "id"))
+  elseif type(condition) ~= "table" or getmetatable(condition) ~= nil then return end
+  for name, value in next, condition do
+    if type(value) == "string" and not other.node.is_result and other.node.root.source:column_named(value) then
+      raise("argument", ("%s: argument 2: the text %q is a value, not a column"):format(method, value) .. cure:format(name, value))
+    end
+  end
+end
 
 for method, kind in pairs(kinds) do
   local op = "table join " .. kind
@@ -53,6 +67,7 @@ for method, kind in pairs(kinds) do
     elseif type(condition) == "table" and getmetatable(condition) == nil and condition[1] ~= nil then
       raise("argument", method .. ": argument 2: expected a condition, got a list; use " .. method .. "(Other, Class.c.other_id:eq(Other.c.id))")
     end
+    if kind ~= "cross" then check_condition(method, other, condition) end
     local carrier = subquery.carrier(other)
     local parts, shapes = { carrier }, { carrier.shape }
     if condition ~= nil then

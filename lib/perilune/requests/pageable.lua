@@ -137,7 +137,7 @@ local page_metatable = {
   __len = function() raise("argument", "cannot take # of a page; use #page.records") end,
   __index = function(page, name)
     if type(name) ~= "string" then raise("argument", "a page has no elements; use page.records[1], or `for _, record in ipairs(page.records) do`") end
-    if name == "next" or name == "previous" then return nil end
+    if (name == "next" or name == "previous") and rawget(page, "number") == nil then return nil end
     local names = {}
     for field in next, page do names[#names + 1] = field end
     require("perilune.runtime.other_names").raise("page", "member", name, names)

@@ -46,6 +46,7 @@ end
 
 local function new_column(self, name, place)
   local column = expression.column(name, self.table, place, self:column_type(name))
+  column.shape.held = self.class and class_properties.held_by(self.class, name)
   -- Marks the column if the class renames columns, because its name may also be the name of a field for another column.
   if self.class and record_class.info(self.class).renames then column.shape.owner = self end
   return column

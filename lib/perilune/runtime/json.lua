@@ -113,11 +113,20 @@ local function write_object(value, path, depth)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
+--- Raises for the description of rows in place of the rows: a class, a request, an association, an expression.
+local function check_is_data(value, path, depth)
+  local is_class = require("perilune.records.class").info(value) ~= nil
+  if is_class or marks.is_request(value) then fail_at(path, depth, "JSON cannot hold %s; use fetch_all() for its rows", errors.describe(value)) end
+  if marks.is_association and marks.is_association(value) or marks.is_expression(value) then fail_at(path, depth, "JSON cannot hold %s", errors.describe(value)) end
+end
+
 local function write_table(value, path, depth)
   if depth >= deepest then fail_at(path, depth, "nested more than %d tables deep", deepest) end
   local fields = marks.fields_of_object(value)
   if fields then return write_object(fields, path, depth) end
-  local count, is_array = list_length(value, path, depth), getmetatable(value) == array_metatable
+  local metatable = getmetatable(value)
+  if metatable ~= nil and metatable ~= array_metatable and metatable ~= object_metatable then check_is_data(value, path, depth) end
+  local count, is_array = list_length(value, path, depth), metatable == array_metatable
   if count == nil and is_array then fail_at(path, depth, "an array with names") end
   if count and (count > 0 or is_array) then return write_list(value, count, path, depth) end
   return write_object(value, path, depth)

@@ -664,11 +664,17 @@ sections.handler = {
   ["stop close remove kill quit shutdown dispose pause"] = "use handler:cancel()", ["wait join drain"] = "use handler:wait_until_idle()",
   ["running is_running size count"] = "use handler:running_count()",
 }
+sections.description = {
+  ["nullable null is_nullable"] = "use `not_null`, which is true for a column without NULL", ["notnull"] = "use `not_null`", ["dflt_value default_value"] = "use `default`",
+  ["pk is_primary_key key"] = "use `primary_key`, the position in the key", ["autoincrement auto_increment"] = "db:schema_sql(\"table\") shows it",
+  ["to parent_columns target_columns"] = "use `referenced_columns`", ["from column"] = "use `columns`", ["parent referenced_table target"] = "use `table`",
+  ["is_unique"] = "use `unique`", ["sql"] = "use db:schema_sql(\"table\")",
+}
 sections.page = {
   ["items rows data results list entries elements content objects fetch_all all"] = "use page.records", ["total total_count row_count total_entries total_rows fetch_count"] = "use page.count",
   ["total_pages page_count num_pages last_page"] = "use page.pages", ["page current_page index page_number current"] = "use page.number",
-  ["per_page limit page_size"] = "use page.size", ["has_next has_more next_page is_last has_next_page"] = "use page.number < page.pages; page.next of page_after is nil on the last page",
-  ["has_previous previous_page prev_page is_first has_prev prev"] = "use page.number > 1; page.previous of page_after is nil on the first page",
+  ["per_page limit page_size"] = "use page.size", ["next has_next has_more next_page is_last has_next_page"] = "use page.number < page.pages; page.next of page_after is nil on the last page",
+  ["previous has_previous previous_page prev_page is_first has_prev prev"] = "use page.number > 1; page.previous of page_after is nil on the first page",
   ["next_cursor cursor end_cursor after"] = "use page.next", ["previous_cursor start_cursor before prev_cursor"] = "use page.previous",
 }
 sections.migrator = {

@@ -59,6 +59,11 @@ function modifiers:primary_key(options)
   if options.autoincrement and sql_names.fold(self.declared or "") ~= "integer" then
     checks.refuse(place, "only an integer key can be auto-incremented")
   end
+  local declared = sql_names.fold(self.declared or "")
+  if declared:find("int", 1, true) and declared ~= "integer" and not self.definition.without_rowid and not self.clauses.not_null then
+    checks.refuse(place, ("a key of type %s is not numbered, so it would be NULL; use the type \"integer\", or :not_null() before :primary_key() for "
+      .. "keys that scripts set"):format(self.declared))
+  end
   self.definition:set_primary_key({ self }, place)
   self.is_key = true
   local clause = "PRIMARY KEY" .. checks.on_conflict(place, options.on_conflict)
@@ -113,12 +118,64 @@ local function check_is_no_sql(place, value)
   end
 end
 
+local function is_number(text) return tonumber(text) ~= nil end
+
+--- Functions that return whether a text is a value of columns with a declared type.
+local value_kinds = {
+  { types = "int", expected = "an integer", accepts = is_number }, { types = "real floa doub", expected = "a number", accepts = is_number },
+  { types = "bool", expected = "true or false", accepts = function() return false end },
+}
+
+--- Raises for text that is not a value of the column: a number in quotes, "false", a date in another form.
+local function check_text(column, place, value)
+  local declared = sql_names.fold(column.declared or "")
+  if value:find("^'.*'$") or value:find('^".*"$') then
+    checks.fail(place, ("%q would be stored with its quotes; use :default(%q)"):format(value, value:sub(2, -2)))
+  elseif sql_names.fold(value) == "null" then
+    checks.fail(place, "\"" .. value .. "\" would be stored as text; without a default, the value is NULL")
+  end
+  for _, kind in ipairs(value_kinds) do
+    for word in kind.types:gmatch("%a+") do
+      if declared:find(word, 1, true) and not kind.accepts(value) then
+        local cure = kind.types == "bool" and ("; use :default(%s)"):format(sql_names.fold(value) == "true" and "true" or "false") or ""
+        checks.fail(place, ("expected %s for a column of type %s, got the string %q%s"):format(kind.expected, column.declared, value, cure))
+      end
+    end
+  end
+  if declared_types.date_form(declared) and not pcall(perilune.date, value) then
+    local use = sql_names.fold(value):find("now", 1, true) or sql_names.fold(value):find("today", 1, true)
+    checks.fail(place, ("%q is not a date; %s"):format(value, use and ":default_sql(\"CURRENT_TIMESTAMP\") is the time of the insert"
+      or "use text such as \"2026-03-31\", or :default_sql(\"CURRENT_TIMESTAMP\") for the time of the insert"))
+  end
+end
+
+--- Raises for a value that is the same for all rows, where one of its own is meant for each row.
+local function check_is_constant(column, place, value)
+  local form = declared_types.date_form(column.declared or "")
+  if perilune.date.is(value) and math.abs(value:seconds_since(perilune.now())) < 1 then
+    checks.fail(place, "the default is the same for all rows, so perilune.now() is the time of the definition; use :default_sql(\"CURRENT_TIMESTAMP\")")
+  elseif form and type(value) == "number" then
+    checks.fail(place, ("expected a date, got %s; use :default_sql(\"CURRENT_TIMESTAMP\") for the time of the insert"):format(errors.describe(value)))
+  elseif type(value) == "string" and (column.is_key or column.clauses.unique) then
+    checks.fail(place, "the default is the same for all rows, so only one row could have it; set the value in function Class:will_insert(), as in "
+      .. "self." .. column.name .. " = perilune.uuid()")
+  end
+end
+
 --- Sets the value of rows that are inserted without one.
 -- @param value any value that can be bound; perilune.null for NULL
 function modifiers:default(value)
   local place = check_open(self, "default")
   if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
-  if type(value) == "string" then check_is_no_sql(place, value) end
+  if type(value) == "string" then
+    check_is_no_sql(place, value)
+    check_text(self, place, value)
+  elseif type(value) == "function" then
+    checks.fail(place, "expected a value, got a function; use :default_sql(sql) for an expression of SQL, or set the value in function Class:will_insert()")
+  elseif type(value) == "table" and getmetatable(value) == nil then
+    checks.fail(place, "expected a value, got a table; use perilune.json.encode(value) for JSON")
+  end
+  check_is_constant(self, place, value)
   if marks.is_expression(value) then checks.fail(place, ("expected a value, got an expression; use :default_sql(%q)"):format(marks.inline_sql(value))) end
   if self.declared and declared_types.date_form(self.declared) == "day" and perilune.date.is(value) then value = value:format("YMD") end
   local literal = sql_text.literal(value, place)

@@ -11,6 +11,25 @@ local public = {}
 
 local introspection = {}
 
+--- Returns a list of descriptions, in which a field of another name raises an error, even if the field would be nil.
+-- @tparam string names the names of the fields, separated by spaces
+local function described(what, list, names)
+  local known = {}
+  for name in names:gmatch("%S+") do known[#known + 1], known[name] = name, true end
+  local function raise(name)
+    require("perilune.runtime.other_names").raise("description", "field", name, table.move(known, 1, #known, 1, {}))
+  end
+  local element = { __name = what, __index = function(_, name)
+    if type(name) == "string" and not known[name] then raise(name) end
+  end }
+  for _, description in ipairs(list) do setmetatable(description, element) end
+  return setmetatable(list, { __name = "list", __index = function(_, name)
+    if type(name) ~= "string" then return nil end
+    errors.raise("unknown_member", ("a list of %ss has no field `%s`; use `for _, %s in ipairs(list) do`, in which %s.name is its name"):format(what, name,
+      what:match("%a+$"), what:match("%a+$")), { name = name })
+  end })
+end
+
 local function check_name(method, what, name)
   if type(name) ~= "string" then
     errors.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
@@ -90,7 +109,7 @@ function public:columns(name)
       primary_key = column.primary_key, hidden = column.hidden, generated = column.generated,
     }
   end
-  return columns
+  return described("column", columns, "name type not_null default primary_key hidden generated")
 end
 
 --- Returns the primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key is
@@ -119,7 +138,7 @@ function public:indexes(name)
       origin = origins[info.origin],
     }
   end
-  return indexes
+  return described("index", indexes, "name columns unique partial origin")
 end
 
 --- Returns whether these columns, in any order, are the primary key or have a unique index that is not partial.
@@ -152,7 +171,7 @@ function public:foreign_keys(name)
       on_update = key.on_update, on_delete = key.on_delete,
     }
   end
-  return keys
+  return described("foreign key", keys, "table columns referenced_columns on_update on_delete")
 end
 
 --- Returns the rows that violate a foreign key: tables with table, rowid (nil if the table has none), referenced_table and key (the
