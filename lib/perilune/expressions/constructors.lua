@@ -123,7 +123,8 @@ function public.case(branches)
   local function add(value) parts.n = parts.n + 1; parts[parts.n] = value end
   for index, branch in ipairs(branches) do
     if type(branch) ~= "table" or not is_expression(branch[1]) or branch[2] == nil then
-      raise("argument", "perilune.case: branch " .. index .. ": expected { condition, value }")
+      raise("argument", "perilune.case: branch " .. index .. ": expected { condition, value }, got " .. errors.describe(branch)
+        .. (index == #branches and "; use otherwise = value for the last case" or ""))
     end
     add(branch[1])
     add(branch[2])

@@ -54,6 +54,16 @@ local function path_of_member(name)
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
 
+--- Functions whose second argument is a path: a name is that of a member, as for `json`.
+for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove" } do
+  local plain = methods[name]
+  methods[name] = function(self, path, ...)
+    if type(path) == "string" and path:sub(1, 1) ~= "$" then path = path_of_member(path) end
+    if path == nil then return plain(self) end
+    return plain(self, path, ...)
+  end
+end
+
 --- Returns the value in a JSON text at a path, `$.address.city`; of a member, `address`; or at a position, counted from 1.
 function methods:json(path)
   if math.type(path) == "integer" then

@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local native_records = require "perilune.native.records"
 local native_values = require "perilune.native.values"
 local checks = require "perilune.runtime.checks"
 local marks = require "perilune.runtime.marks"
@@ -85,7 +86,8 @@ local function check_element(value, index, place, convert)
     raise("argument", place .. ": NULL in a list never compares equal; use `column:is_in(list) | column:is_null()`")
   elseif type(value) == "table" and not convert and not marks.is_expression(value) and not expression.is_storable(value)
     or type(value) == "function" or type(value) == "thread" then
-    raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. errors.describe(value))
+    raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. errors.describe(value)
+      .. (native_records.class_of(value) and "; use its key, as in record.id, or filter{ association = records }" or ""))
   end
 end
 

@@ -308,7 +308,9 @@ local function column_of_key(verb, description)
 end
 
 local function check_is_key(verb, key)
-  if record_class.info_of(key) then
+  if type(key) == "table" and getmetatable(key) == nil and key[1] ~= nil then
+    raise("argument", verb .. ": expected a key, got a list; " .. verb .. " takes one key, and filter_key{ 1, 2 } several")
+  elseif record_class.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record; use " .. (verb == "exists" and "record:exists()" or "record:refresh() to read its row again"))
   elseif key == true then
     raise("argument", verb .. ": expected a key, got true; use filter{ column = true }:" .. verb .. "()")

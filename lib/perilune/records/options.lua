@@ -63,7 +63,7 @@ local cures = {
 
 --- Raises for names that are not options of a verb. Without a similar option, the table is taken for columns.
 local function check_are_options(verb, options, known)
-  local is_known, err = pcall(checks.option_names, verb, options, known, verb:find("_all$") and "list_option" or nil)
+  local is_known, err = pcall(checks.option_names, verb, options, known, verb:find("_all$") and "list_option" or "write_option")
   if is_known then return end
   if err.kind ~= "unknown_option" or err.suggestion or err.advice or not cures[verb] then error(err, 0) end
   errors.raise("unknown_option", ("%s: no option `%s`; %s"):format(verb, err.name, cures[verb]), { name = err.name, advice = cures[verb] })

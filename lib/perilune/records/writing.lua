@@ -107,7 +107,10 @@ local function split(verb, first, ...)
     position = position + 1
   end
   if native_records.is_database(arguments[position + 1]) then arity.refuse_database(verb) end
-  if arguments.n > position then raise("argument", ("%s: too many arguments"):format(verb)) end
+  if arguments.n > position then
+    local is_column = is_record and type(arguments[position]) == "string"
+    raise("argument", ("%s: too many arguments%s"):format(verb, is_column and ("; use record:update_changes{ %s = value }"):format(arguments[position]) or ""))
+  end
   writing.synchronize(info, target, db)
   return info, target, db, record_options.read(verb, arguments[position])
 end

@@ -46,7 +46,8 @@ local function read_options(method, options, assignments)
       column or assignments, column and value ~= "?" and ("perilune.sql(%q, ...)"):format(value) or "value"))
   end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
-    raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
+    raise("argument", method .. ": expected a table of options, got " .. errors.describe(options)
+      .. ((type(options) == "string" or marks.is_expression(options)) and "; use filter(condition):" .. method .. "(...) for some rows" or ""))
   end
   local is_known, err = pcall(checks.option_names, method, options, {
     returning = true, on_conflict = method == "update_all" or nil, forever = method == "delete_all" or nil,
@@ -132,7 +133,7 @@ local function read_assignments(self, db, assignments)
     local group = self.node.root.source:group(name)
     for _, part in ipairs(group and record_fields.parts(group, value, "update_all: `" .. name .. "`") or { { name, value } }) do add(part[1], part[2]) end
   end
-  if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
+  if #names == 0 then raise("argument", "update_all: expected at least one column to change; a field that is nil does not exist, so use perilune.null for NULL") end
   table.sort(names)
   add_behaviours(self, names, assignments)
   for index, name in ipairs(names) do

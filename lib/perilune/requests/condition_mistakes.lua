@@ -79,7 +79,10 @@ function mistakes.value(column, value, place)
     local is_sign = value[1]:find("^[<>=!~]+$") or value[1]:find(" ")
     method = (is_sign or value[1]:lower() == "like" or value[1]:lower() == "between") and method_of(value[1])
   end
-  if not method then return end
+  if not method and type(operator) == "string" and value[1] == nil then
+    raise("argument", ("%s: expected a value or a list of values, got a table with the field %q; use filter(Class.c.%s:json(%q):eq(value)) for a member "
+      .. "of JSON, filter{ [\"association.%s\"] = value } for a column of an association"):format(place, operator, column, operator, operator))
+  elseif not method then return end
   raise("argument", ("%s: expected a value or a list of values, got an operator; use filter(%s)"):format(place, call(column, method)))
 end
 

@@ -46,6 +46,9 @@ local function compare(column, value, name)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
     if is_one_value(column, value) then return column:eq(value) end
+    if column.shape.type and column.shape.type.form and value.year then
+      raise("argument", place_of(name) .. ": expected a date, got a table; use perilune.date{ year = 2026, month = 3, day = 31 }")
+    end
     require("perilune.requests.condition_mistakes").value(name, value, place_of(name))
     return require("perilune.expressions.subquery").is_in(column, value, place_of(name))
   elseif kind == "table" and marks.is_request(value) then
@@ -53,14 +56,31 @@ local function compare(column, value, name)
   elseif kind == "function" or kind == "thread" then
     raise("argument", place_of(name) .. ": expected a value, a list or a request, got " .. errors.describe(value))
   end
+  if is_expression(value) and value.shape.operands[1] == column.shape and value.shape.op ~= "column" and column.shape.held ~= "booleans"
+    and conditions.is_condition(value.shape) then
+    raise("argument", place_of(name) .. ": expected a value, got a condition; use filter(Class.c." .. name .. ":gt(value)), without braces")
+  end
   return column:eq(value)
 end
+
+local condition_operators = {}
+for _, op in ipairs{ "=", "<>", "<", "<=", ">", ">=", "is", "is not", "is null", "is not null", "in", "in json", "in days", "in request", "between", "like",
+  "glob", "regexp", "match", "date =", "date <>", "not" } do condition_operators[op] = true end
+
+--- Returns whether an expression is a condition.
+function conditions.is_condition(shape) return condition_operators[shape.op] == true end
 
 local function check_key(key, value, method)
   if type(key) == "string" then return end
   if type(key) == "number" and type(value) == "boolean" then
     raise("argument", method .. "{...}: expected columns with values, got " .. tostring(value)
       .. "; use `{ column = value }`, with one `=`, or `column:eq(value)`")
+  end
+  if type(key) == "number" and (is_expression(value) or type(value) == "table" and getmetatable(value) == nil) then
+    raise("argument", method .. "{...}: expected columns with values, got a list of conditions; use " .. method .. "(first, second) if both must hold, "
+      .. "first | second for either")
+  elseif type(key) == "number" and type(value) == "string" and value:find("[<>=?]") then
+    raise("argument", ("%s{...}: expected columns with values, got SQL in a list; use %s(%q, ...), without braces"):format(method, method, value))
   end
   if type(key) == "number" then
     raise("argument", method .. "{...}: expected columns with values, got a list; use `filter_key{...}` for primary keys, "
@@ -106,6 +126,7 @@ local function column_or_raise(self, name)
   if column.kind == "unknown_column" then
     require("perilune.requests.condition_mistakes").field(name, "filter", function(other) return source:column_named(other) ~= nil end)
   end
+  if column.kind == "unknown_column" then require("perilune.requests.joined_columns").check(self.node, name) end
   local names = source.class and column.kind == "unknown_column" and class_properties.association_names(source.class) or {}
   if #names == 0 then error(column, 0) end
   local first, rest = name:match("^([^.]+)%.(.+)$")

@@ -99,6 +99,7 @@ end
 local function column_cure(method, term)
   if type(term) == "function" then return "; a method is called with a colon, as in Class.c.name:desc()" end
   if type(term) == "boolean" and (method == "order" or method == "then_order") then return "; use order(Class.c.name:desc()), or order(\"name DESC\")" end
+  if type(term) == "number" and method == "annotated_with" then return "; use an aggregate of an association, as in Class.association:sum(\"column\")" end
   if type(term) == "table" and getmetatable(term) == nil then return "; use distinct():pluck(\"column\") for distinct values" end
   return ""
 end
@@ -220,7 +221,10 @@ function request.term(self, text, method)
   end
   if method == "select" or method == "annotated_with" then check_is_one_column(method, text) end
   if text:match("^[%a_][%w_]*$") then
-    if not self.node.is_result then self.node.root.source:check_is_column(text) end
+    if not self.node.is_result then
+      self.node.root.source:check_is_column(text)
+      if self.node.parent then require("perilune.requests.joined_columns").check(self.node, text) end
+    end
     return expression.name(text)
   end
   return expression.sql(text, { n = 0 }, method)

@@ -41,6 +41,7 @@ end
 local options_of_texts = { "target", "columns", "column", "name" }
 --- Options that `true` may stand for.
 local options_of_flags = { "if_exists", "if_not_exists", "unique" }
+local conflict_policies = { ignore = true, replace = true, abort = true, fail = true, rollback = true }
 local reference_actions = { cascade = true, restrict = true, ["set null"] = true, ["set default"] = true, ["no action"] = true, set_null = true, set_default = true }
 
 --- Returns the end of a message about a value in place of options: the option that it may stand for.
@@ -48,6 +49,7 @@ local reference_actions = { cascade = true, restrict = true, ["set null"] = true
 function checks.option_cure(value, known)
   if type(value) == "string" then
     if known.on_delete ~= nil and reference_actions[value:lower()] then return ("; use { on_delete = %q }"):format(value) end
+    if known.on_conflict ~= nil and conflict_policies[value:lower()] then return ("; use { on_conflict = %q }"):format(value:lower()) end
     for _, name in ipairs(options_of_texts) do
       if known[name] ~= nil then return ("; use { %s = %q }"):format(name, value) end
     end

@@ -315,6 +315,8 @@ local patterns = {
 -- Expressions -----------------------------------------------------------------------------------------------------------------------
 
 sections.column = {
+  ["has_key has_member json_has contains_key json_exists"] = "use column:json_type(\"name\"):is_not_null(), which is true if the member exists",
+  ["json_contains contains_json"] = "use column:json(\"name\"):eq(value) for each member",
   ["equals equal is_equal is_equal_to equal_to eql same_as eq_ equals_to"] = "use column:eq(value)",
   ["not_equal neq not_eq not_equals is_not_equal differs unequal not_equal_to distinct_from"] = "use column:ne(value)",
   ["gte greater_or_equal greater_than_or_equal at_least greater_equal greater_than_or_equal_to from since geq"] = "use column:ge(value)",
@@ -448,6 +450,7 @@ sections.database = {
   ["in_transaction_now is_in_transaction is_transaction inside_transaction transaction_state in_txn get_autocommit"] = "use db:is_inside_transaction()",
   ["escape quote escape_string literal quote_string"] = "pass values as arguments: db:execute(\"... WHERE name = ?\", name)",
   ["prepare_statement make_statement cached_statement compile stmt prepare_v2 create_statement"] = "use db:prepare(sql)",
+  ["create_or_replace_view replace_view"] = "use db:drop_view(name, { if_exists = true }), then db:create_view(name, query)",
   ["create make_table new_table create_table_if_not_exists define_table"] =
     "use db:create_table(name, { if_not_exists = true }, function(t) ... end)",
   ["drop remove_table delete_table drop_table_if_exists"] = "use db:drop_table(name, { if_exists = true })",
@@ -576,6 +579,7 @@ sections.type = {
 }
 
 sections.alteration = {
+  ["drop_default remove_default unset_default"] = "use t:change_column(name):without(\"default\")", ["add_column_after add_column_before insert_column"] = "use t:add_column(name, type), and t:order_columns{ ... } for the order",
   ["column new_column create_column add"] = "use t:add_column(name, type)", ["remove_column remove delete_column"] = "use t:drop_column(name)",
   ["rename"] = "use t:rename_column(name, new_name), or db:rename_table(name, new_name)",
   ["change modify alter alter_column modify_column set_type change_type retype"] = "use t:change_column(name, type)",
@@ -592,6 +596,8 @@ sections.alteration = {
 }
 
 sections.column_definition = {
+  ["one_of in_ is_in any_of among inclusion choices values enum"] = "use :check(\"column IN ('a', 'b')\"), or the class option types = { column = { \"a\", \"b\" } }",
+  ["lowercase ignore_case citext"] = "use :collate(\"nocase\")", ["after before first position"] = "columns have the order of their definition; t:order_columns{ ... } in db:alter_table changes it",
   ["null nullable allow_null optional null_ok is_null can_be_null"] = "columns allow NULL unless they are :not_null()",
   ["required notnull not_nullable nonnull non_null mandatory not_nil is_not_null"] = "use :not_null()",
   ["default_value defaults default_to with_default set_default"] = "use :default(value), or :default_sql(sql)",
@@ -824,17 +830,32 @@ sections.class_option = {
   ["columns schema"] = "the columns come from the table; use the option `types` for their types, `fields` for their names",
 }
 sections.association_option = {
+  ["optional required null"] = "the column of the foreign key decides whether a row may have none: t:belongs_to(\"table\"):not_null()",
+  ["order limit where filter conditions"] = "use a request: Class:has_many(Target):order(\"column\"), or :filter{ ... }",
   ["back_populates backref inverse_of related_name"] = "define the other direction as its own association: Target.parent = Target:belongs_to(Class)",
   ["dependent delete_dependent cascade_delete on_delete"] = "rows are deleted by the reference: t:belongs_to(\"table\", { on_delete = \"cascade\" })",
   ["as alias_"] = "use the option `name`", ["key"] = "use the option `columns`, the columns of the foreign key",
   ["order_by sort scope"] = "use a request: Class:has_many(Target):order(\"column\"), or :filter{ ... }",
 }
 sections.table_option = {
+  ["id"] = "a table has the columns that its function defines, and no others", ["primary_key key pk"] = "use t:primary_key{ \"a\", \"b\" }, or t:column(name, type):primary_key()",
+  ["force replace drop recreate"] = "use db:drop_table(name, { if_exists = true }) first", ["cascade"] = "dropping a table leaves no rows of its own; delete rows that refer to it first",
+  ["add add_columns drop rename change"] = "use a function, as in db:alter_table(name, function(t) t:add_column(\"title\", \"text\") end)",
   ["virtual using module fts fts5"] = "use db:create_fts5(name, { columns = { ... } })", ["columns fields"] = "use db:create_table(name, function(t) t:column(\"title\", \"text\") end)",
 }
 sections.job_option = {
   ["after in_ wait run_in delay_for countdown in"] = "use the option delay = \"1h\"", ["run_at time when eta scheduled_at"] = "use the option `at`, a date",
   ["unique unique_key dedupe deduplicate id job_id dedup_key"] = "use the option `key`", ["attempts retries retry max_attempts"] = "perilune.jobs(name, { attempts = 5 }) sets how often each job is tried",
+}
+sections.write_option = {
+  ["validate validations validates skip_validation skip_validations"] = "every write of a record validates it; update_all(...) and SQL write without validation",
+  ["columns fields only attributes"] = "use record:update_changes{ column = value }, which writes only the columns that differ",
+  ["cascade on_delete dependent"] = "declare the foreign key with t:belongs_to(\"table\", { on_delete = \"cascade\" })", ["touch"] = "use the class option timestamps = true",
+}
+sections.index_option = { ["condition filter if_ partial"] = "use the option `where`", ["concurrently"] = "an index is created at once; omit it", ["on table"] = "the first argument names the table" }
+sections.definition_of_trigger_option = { ["sql body do_ action statement statements execute"] = "use the option `run`", ["table"] = "use the option `on`", ["timing event"] = "use after = \"insert\", or before, or instead_of" }
+sections.reference_option = {
+  ["optional null nullable"] = "columns allow NULL unless they are :not_null()", ["required not_null"] = "use the method: :not_null()",
 }
 sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
 sections.migrator_option = { ["migrations"] = "use migrator:register(name, function(db) ... end)" }
@@ -859,7 +880,7 @@ sections.scenario_option = {
   ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
-for _, name in ipairs{ "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
+for _, name in ipairs{ "write", "index", "definition_of_trigger", "reference", "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 

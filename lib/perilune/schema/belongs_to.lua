@@ -34,7 +34,7 @@ for name, kind in pairs(table_reference.options) do options_of[name] = kind end
 --- Makes the columns that refer to the primary key of a table. For references to the table being defined, they are made later.
 function belonging.make(definition, name, options, place)
   sql_text.name(name, place .. ": argument 1")
-  options = checks.options(place, options, options_of)
+  options = checks.options(place, options, options_of, "reference_option")
   local self = setmetatable({
     definition = definition,
     place = place,

@@ -266,7 +266,7 @@ for name, kind in pairs(table_reference.options) do reference_options[name] = ki
 --   "set null", "set default"; `deferred`: checked at the end of the transaction
 function modifiers:references(name, options)
   local place = check_open(self, "references")
-  options = checks.options(place, options, reference_options)
+  options = checks.options(place, options, reference_options, "reference_option")
   if self.clauses.references then
     checks.refuse(place, "column `" .. self.name .. "` already refers to a table; use t:foreign_key for a second reference")
   end

@@ -32,6 +32,11 @@ local function check_column(columns, name)
     if column and (direction:lower() == "desc" or direction:lower() == "asc") then
       errors.raise("unknown_column", ("no column `%s`; use { %q, desc = %s } in the list of columns"):format(name, column, tostring(direction:lower() == "desc")), { name = name })
     end
+    if name:find(",", 1, true) then
+      errors.raise("unknown_column", ("no column `%s`; several columns are a list: { \"a\", \"b\" }"):format(name), { name = name })
+    elseif name:find("(", 1, true) then
+      errors.raise("unknown_column", ("no column `%s`; use { { sql = %q } } and the option `name` for an expression"):format(name, name), { name = name })
+    end
     errors.raise_unknown("column", name, columns.names)
   end
   return name
@@ -79,7 +84,7 @@ end
 -- @tparam table options `unique`, `where`, `if_not_exists`
 function indexes.sql(columns, name, table_name, list, options, place)
   local terms, names = read_terms(columns, list, place)
-  if not name and not names then checks.fail(place, "an index on expressions needs a name") end
+  if not name and not names then checks.fail(place, "an index on expressions needs a name; use the option { name = \"table_by_column\" }") end
   return index_text.sql({
     name = table_name, if_not_exists = options.if_not_exists, database = columns and columns.database,
   }, names, {
@@ -117,6 +122,8 @@ local function check_order(place, first, list, options)
     checks.fail(place, "the columns come before the options: " .. example(first, list.name))
   elseif type(list) == "string" and type(options) == "table" and options[1] ~= nil then
     checks.fail(place, "the table comes first, then the columns: " .. example(list, first))
+  elseif type(options) == "string" and type(list) == "table" then
+    checks.fail(place, "expected a table of options, got the string; use " .. example(first, options))
   elseif type(options) == "string" then
     checks.fail(place, ("several columns are a list: db:create_index(%q, { %q, %q })"):format(tostring(first), tostring(list), options))
   elseif type(options) == "boolean" then
@@ -134,7 +141,7 @@ function public:create_index(table_name, list, options)
   check_order(place, table_name, list, options)
   sql_text.name(table_name, place .. ": argument 1")
   local columns = columns_of(self, table_name, place)
-  options = checks.options(place, options, indexes.options)
+  options = checks.options(place, options, indexes.options, "index_option")
   create(self, table_name, indexes.sql(columns, options.name, table_name, list, options, place), options.unique, place)
 end
 

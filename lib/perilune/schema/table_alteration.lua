@@ -548,7 +548,7 @@ require("perilune.runtime.arity").limit(methods, "t:", {
 function public:alter_table(name, options, block)
   local place = "db:alter_table"
   if block == nil and type(options) == "function" then options, block = nil, options end
-  options = checks.options(place, options, { dry_run = "boolean" })
+  options = checks.options(place, options, { dry_run = "boolean" }, "table_option")
   checks.block(place .. ": argument " .. (next(options) and 3 or 2), block)
   local alteration = make(self, name, place)
   local _ <close> = setmetatable({}, { __close = function() alteration.is_open = false end })

@@ -32,7 +32,7 @@ local function check_used_columns(definition)
 end
 
 local function check_whole(definition, place)
-  if #definition.parts == 0 then checks.refuse(place, "table `" .. definition.name .. "` has no columns") end
+  if #definition.parts == 0 then checks.refuse(place, "table `" .. definition.name .. "` has no columns; define them with t:column(\"title\", \"text\")") end
   if definition.without_rowid and not definition.primary_key and not definition.has_raw_parts then
     checks.refuse(place, "a table without row ids must have a primary key")
   end

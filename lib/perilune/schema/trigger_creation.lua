@@ -120,7 +120,7 @@ function public:create_trigger(name, options)
     checks.fail(place .. ": argument 2", "expected a table of options, got " .. (options == nil and "nothing" or errors.describe(options))
       .. "; use { on = \"table\", after = \"insert\", run = \"UPDATE ...\" }, or db:execute(\"CREATE TRIGGER ...\")")
   end
-  options = checks.options(place, options, option_kinds)
+  options = checks.options(place, options, option_kinds, "definition_of_trigger_option")
   if not options.on then checks.fail(place, "missing option `on`, the table or view") end
   local time, event = read_event(options, place)
   local schema = read_table(self, options.on, time, place)

@@ -13,7 +13,8 @@ local public = {}
 local function query_sql(db, query, place)
   if marks.is_request(query) then return sql_fragment.with_values(query:sql(db)) end
   if type(query) ~= "string" then
-    checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. errors.describe(query))
+    checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. errors.describe(query)
+      .. "; use db:create_view(\"name\", \"SELECT ...\")")
   end
   return sql_fragment.text(query, place .. ": argument 2")
 end
