@@ -288,12 +288,19 @@ function job_table.prune(handle, queue, states, before, most)
 end
 
 --- Returns the number of jobs of a queue in each state.
+--- The metatable of counts: states of other job queues would be nil.
+local counts_metatable = { __name = "job counts", __index = function(counts, name)
+  local names = {}
+  for state in next, counts do names[#names + 1] = state end
+  require("perilune.runtime.other_names").raise("job_counts", "state", name, names)
+end }
+
 function job_table.counts(db, queue)
   local counts = { ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }
   for _, row in ipairs(db:fetch_all(own .. "SELECT state, count(*) AS n FROM perilune_job WHERE queue = ? GROUP BY state", queue)) do
     counts[row.state] = row.n
   end
-  return counts
+  return setmetatable(counts, counts_metatable)
 end
 
 function job_table.find(db, queue, id)

@@ -62,7 +62,7 @@ local function read_queue(name, options)
   if #name > longest_key then checks.fail("perilune.jobs: argument 1", ("expected at most %d bytes, got %d"):format(longest_key, #name)) end
   local place = ('perilune.jobs "%s"'):format(name)
   if type(options) == "function" then checks.fail(place, "a queue has no function; use perilune.jobs(name):handle(f) for its jobs") end
-  options = checks.options(place, options, queue_options)
+  options = checks.options(place, options, queue_options, "queue_option")
   if options.db ~= nil and not native_records.is_database(options.db) then
     checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
@@ -116,6 +116,9 @@ local no_options = { priority = 0, on_key = "ignore" }
 
 local function read_enqueue(place, options)
   if options == nil then return no_options end
+  if type(options) == "string" or type(options) == "number" then
+    checks.fail(place, ("expected a table of options, got %s; use { delay = %s }"):format(errors.describe(options), type(options) == "string" and ("%q"):format(options) or options))
+  end
   options = checks.options(place, options, enqueue_options, "job_option")
   local priority = math.tointeger(options.priority or 0)
   if not priority then checks.fail(place, "option `priority`: expected an integer, got " .. errors.describe(options.priority)) end
@@ -260,6 +263,7 @@ local states = { "blocked", "cancelled", "dead", "delayed", "done", "ready", "ru
 -- @tparam ?table options `state`, `limit` (20)
 function Jobs:list(options)
   local queue = self.queue
+  if type(options) == "string" then checks.fail("jobs:list", ("expected a table of options, got the string; use { state = %q }"):format(options)) end
   options = checks.options("jobs:list", options, { state = "string", limit = "number" })
   if options.state then
     local is_known = false

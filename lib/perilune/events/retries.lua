@@ -18,7 +18,7 @@ function retries.read(place, value)
   if type(value) ~= "table" then
     checks.fail(place, 'option `retry`: expected a number of times or a table such as { times = 3, wait = "2s" }, got ' .. errors.describe(value))
   end
-  local options = checks.options(place .. ": option `retry`", value, { times = "number", wait = "any", factor = "number" })
+  local options = checks.options(place .. ": option `retry`", value, { times = "number", wait = "any", factor = "number" }, "retry_option")
   local times = math.tointeger(options.times or 3)
   if not times or times < 0 then
     checks.fail(place, "option `retry.times`: expected an integer from 0, got " .. errors.describe(options.times))

@@ -76,16 +76,29 @@ local function read_field(place, text, field, word)
   return set
 end
 
+--- Returns the hour in a text such as "9 pm".
+local function hour_of(text)
+  local number, half = text:lower():match("(%d%d?)%s*([ap])m")
+  return tonumber(number) % 12 + (half == "p" and 12 or 0)
+end
+
 --- Reads a schedule: five fields, or a shorthand such as "@daily".
 local function parse(place, text)
-  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, such as "0 9 * * mon-fri", got ' .. errors.describe(text)) end
+  if type(text) ~= "string" then
+    local cure = type(text) == "number" and "; use perilune.every(seconds, f) for a period" or type(text) == "table" and text[1] and "; use one for each schedule"
+      or "; use perilune.schedule(\"0 9 * * *\", f)"
+    checks.fail(place, 'expected a schedule, such as "0 9 * * mon-fri", got ' .. errors.describe(text) .. cure)
+  end
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
     local hour, minute = text:match("^%D*(%d%d?):(%d%d)%D*$")
     local cure = hour and #words < 5 and ("; use perilune.schedule(\"%d %d * * *\", f) for each day at this time"):format(minute, hour)
       or #words == 6 and "; schedules have no seconds, use perilune.every(duration, f)"
-      or text:lower():find("^%s*every%s") and "; use perilune.every(\"5 minutes\", f) for a duration"
+      or text:lower():find("^%s*every%s") and "; use perilune.every(\"5 minutes\", f) for a duration, perilune.schedule(\"0 9 * * *\", f) for each day at nine"
+      or shorthands["@" .. text:lower():match("^%s*(.-)%s*$")] and ("; use %q"):format("@" .. text:lower():match("^%s*(.-)%s*$"))
+      or text:lower():find("^%s*(%d%d?)%s*[ap]m%s*$") and ("; use \"0 %d * * *\""):format(hour_of(text))
+      or text:find("OnCalendar", 1, true) and "; use the form of cron, as in \"0 9 * * mon-fri\", or \"@daily\""
       or pcall(perilune.date, text) and "; use perilune.at(date, f) for one moment"
       or text:find("^%s*@") and "; the shorthands are @hourly, @daily, @weekly, @monthly and @yearly" or ""
     fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d%s", #words, cure)
@@ -300,6 +313,7 @@ end
 -- @tparam ?table options `zone`: the name of a time zone; `jitter`: the maximum random delay of a call
 function public.schedule(text, f, options)
   refuse_moment(text)
+  if type(options) == "string" then checks.fail("perilune.schedule", ("expected a table of options, got the string; use { zone = %q }"):format(options)) end
   options = checks.options("perilune.schedule", options, { zone = "string", jitter = "any" })
   local parsed = schedule.read("perilune.schedule", text, options.zone)
   local jitter = options.jitter and require("perilune.runtime.durations").read("perilune.schedule: option `jitter`", options.jitter)

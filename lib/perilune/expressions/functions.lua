@@ -133,7 +133,7 @@ function methods:where(condition)
 end
 
 require("perilune.runtime.arity").limit(methods, "column:", {
-  json = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0,
+  json = 1, json_type = 1, json_array_length = 1, json_set = 2, json_insert = 2, json_replace = 2, json_remove = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0,
   group_concat = 1, where = 1,
 }, { count = "use column:count():where(condition) to count some rows" })
 

@@ -49,8 +49,15 @@ function durations.read(place, value, least)
     local cure = type(value) == "function" and "; the function comes last: " .. place .. "(duration, f)" or ""
     if type(value) == "string" then
       local unit = units_of_words[value:lower():match("^%a+") or ""]
-      if unit then cure = ("; use \"1%s\", or perilune.schedule(\"@%s\", f) for fixed times"):format(unit[1], unit[2]) end
+      local seconds_word = ({ minute = "1m", minutes = "1m", second = "1s", ["half hour"] = "30m" })[value:lower()]
+      local day = value:lower():match("^(%a%a%a)%a*day$") or value:lower():match("^(weekday)s?$")
+      if seconds_word then cure = ("; use %q"):format(seconds_word)
+      elseif day then cure = ("; use perilune.schedule(\"0 0 * * %s\", f)"):format(day == "weekday" and "mon-fri" or day)
+      elseif value:find("^[%d*/,-]+%s+[%d*/,-]+%s+%S+%s+%S+%s+%S+$") then cure = ("; use perilune.schedule(%q, f)"):format(value)
+      elseif value:find("^%d%d%d%d%-%d%d%-%d%d") then cure = ("; use perilune.at(perilune.date(%q), f) for one moment"):format(value)
+      elseif unit then cure = ("; use \"1%s\", or perilune.schedule(\"@%s\", f) for fixed times"):format(unit[1], unit[2]) end
     end
+    if require("perilune").date.is(value) then cure = "; use perilune.at(date, f) for one moment" end
     errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "10 sec" or "1h30m", got %s%s'):format(place, errors.describe(value), cure))
   end
   if not durations.is_valid(seconds) then

@@ -658,6 +658,8 @@ sections.durable_run = {
   ["complete finish succeed return_"] = "a run ends when its function returns", ["fail abort reject"] = "use error(message, 0)",
 }
 sections.jobs = {
+  ["enqueue_all bulk_enqueue push_all enqueue_many add_all"] = "use jobs:enqueue(payload) for each, in db:write(function() ... end) if all must exist or none",
+  ["failed dead failures errors"] = "use jobs:list{ state = \"dead\" }", ["retry_all retry_failed"] = "use jobs:retry(job.id) for each of jobs:list{ state = \"dead\" }",
   ["enqueue_in enqueue_at schedule perform_in perform_at push_in later delay in_ at"] = "use jobs:enqueue(payload, { delay = \"1h\" }), or { at = date }",
   ["pop take reserve next shift claim dequeue receive fetch_next"] = "use jobs:handle(function(payload) ... end), which takes one job after the other",
   ["push add put insert send submit perform_later perform_async dispatch publish create perform defer_"] = "use jobs:enqueue(payload)",
@@ -839,11 +841,23 @@ sections.association_option = {
 }
 sections.table_option = {
   ["id"] = "a table has the columns that its function defines, and no others", ["primary_key key pk"] = "use t:primary_key{ \"a\", \"b\" }, or t:column(name, type):primary_key()",
-  ["force replace drop recreate"] = "use db:drop_table(name, { if_exists = true }) first", ["cascade"] = "dropping a table leaves no rows of its own; delete rows that refer to it first",
+  ["force replace recreate"] = "use db:drop_table(name, { if_exists = true }) first", ["cascade"] = "dropping a table leaves no rows of its own; delete rows that refer to it first",
   ["add add_columns drop rename change"] = "use a function, as in db:alter_table(name, function(t) t:add_column(\"title\", \"text\") end)",
   ["virtual using module fts fts5"] = "use db:create_fts5(name, { columns = { ... } })", ["columns fields"] = "use db:create_table(name, function(t) t:column(\"title\", \"text\") end)",
 }
+sections.job_counts = {
+  ["failed failures errors error"] = "use `dead` for jobs whose attempts are used up", ["pending queued waiting enqueued"] = "use `ready`, or `delayed` for jobs with a later time",
+  ["completed succeeded success finished"] = "use `done`", ["active busy processing"] = "use `running`", ["scheduled"] = "use `delayed`", ["total size count"] = "add the counts of the states",
+}
+sections.queue_option = {
+  ["workers threads parallel max_concurrency pool_size"] = "use the option `concurrency`", ["retries retry max_retries max_attempts tries"] = "use the option `attempts`",
+  ["database"] = "use the option `db`", ["on_failure on_error failed"] = "use the option `on_dead`", ["retry_delay delay wait"] = "use backoff = { \"1s\", \"1h\" }",
+}
+sections.retry_option = {
+  ["attempts count retries max max_attempts tries limit"] = "use the option `times`", ["delay after backoff interval sleep every pause"] = "use the option `wait`", ["multiplier exponent exponential"] = "use the option `factor`",
+}
 sections.job_option = {
+  ["queue name"] = "perilune.jobs(name) is the queue: perilune.jobs(\"other\"):enqueue(payload)",
   ["after in_ wait run_in delay_for countdown in"] = "use the option delay = \"1h\"", ["run_at time when eta scheduled_at"] = "use the option `at`, a date",
   ["unique unique_key dedupe deduplicate id job_id dedup_key"] = "use the option `key`", ["attempts retries retry max_attempts"] = "perilune.jobs(name, { attempts = 5 }) sets how often each job is tried",
 }
@@ -860,12 +874,16 @@ sections.reference_option = {
 sections.list_option = { ["batch_size chunk_size batch size"] = "a list of any length is written at once; request:in_batches(size) reads in batches" }
 sections.migrator_option = { ["migrations"] = "use migrator:register(name, function(db) ... end)" }
 sections.automation_option = {
+  ["filter where"] = "use the option `when`, a function that returns whether to run", ["concurrency max_concurrency parallel"] = "use the option `mode`: \"parallel\", \"queued\", \"restart\" or \"single\"",
+  ["on_error catch rescue error"] = "use the option `on_failure`", ["catch_up misfire persistent"] = "it is an option of `on`, as in on = { every = \"1h\", catch_up = ... }",
   ["every schedule event change"] = "use the option `on`, as in on = { every = \"1h\" }, on = { schedule = \"0 9 * * mon-fri\" } or on = { change = \"table\" }",
   ["cron interval trigger triggers table tables"] = "use the option `on`, as in on = { every = \"1h\" }, on = { schedule = \"0 9 * * mon-fri\" } or on = { change = \"table\" }",
   ["then do_"] = "use the option `run`", ["retries backoff attempts max_retries max_attempts"] = "use the option `retry`",
   ["timeout"] = "the function has no time limit of its own; the host limits scripts (perilune run --timeout)", ["condition if_ only_if"] = "use the option `when`",
 }
 sections.trigger_option = {
+  ["timezone tz time_zone"] = "use the option `zone`", ["startup boot start immediately on_start"] = "use initially = true for a first run at the start",
+  ["columns column fields field kind kinds where filter if_"] = "the automation decides: when = function(change) return change.operation == \"insert\" end", ["random_delay splay randomized_delay"] = "use the option `jitter`",
   ["insert update delete table tables operation operations row record class on_insert on_update on_delete changes changed"] =
     "use change = \"table\", a class or a list of both, or db:observe_transactions{ tables = { ... }, operations = { \"insert\" }, on_change = f }",
   ["cron at daily hour"] = "use the option `schedule`, as in schedule = \"0 9 * * mon-fri\"", ["interval period minutes seconds hours"] = "use the option `every`, as in every = \"1h30m\"", ["signal emit message topic"] = "use the option `event`, as in event = \"name\"",
@@ -880,7 +898,7 @@ sections.scenario_option = {
   ["examples params parameters each parametrize with table_"] = "use the option `cases`", ["date now freeze_time time at today"] = "use the option `clock`",
   ["retries repeat_"] = "use the option `retry`", ["db db_ data fixtures"] = "use the option `template`, or `database`",
 }
-for _, name in ipairs{ "write", "index", "definition_of_trigger", "reference", "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
+for _, name in ipairs{ "queue", "retry", "write", "index", "definition_of_trigger", "reference", "class", "association", "table", "list", "migrator", "automation", "trigger", "scenario", "job" } do continued[name .. "_option"] = { "option" } end
 
 -- Scenarios -------------------------------------------------------------------------------------------------------------------------------
 
@@ -934,6 +952,10 @@ sections.scenario_global = {
 }
 
 sections.scenario_t = {
+  ["equal same ok is_true truthy is deep_equal"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
+  ["travel_to travel_back freeze_time at today set_time"] = "use t.clock:set(instant)", ["transaction"] = "use t.db:write(function(db) ... end)",
+  ["http request fetch get post"] = "use t.effects.module:stub(name, value) for functions that a script calls", ["todo"] = "use scenario.todo(name)",
+  ["subtest run_test section"] = "use t.step(name, f)", ["random rand"] = "perilune.random(m, n) follows the seed of the scenario",
   ["expect assert check assert_equal equals eq"] = "use the globals expect(value):equals(other), check(value) and expect_error(f)",
   ["execute exec run_script call script start"] = "use t.run(path, arguments)", ["fetch_all fetch_one fetch_value query"] = "use the database: t.db:fetch_all(sql, ...)",
   ["database"] = "use t.db", ["time now advance travel freeze"] = "use t.clock: t.clock:advance(duration)", ["many make_many create_list build_list list"] = "use t.make.table:many(3, { column = value })", ["insert factory create build"] = "use t.make.table{ column = value }, or t.given.table{ column = value }",

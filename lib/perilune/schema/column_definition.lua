@@ -171,9 +171,9 @@ function modifiers:default(value)
     check_is_no_sql(place, value)
     check_text(self, place, value)
   elseif type(value) == "function" then
-    checks.fail(place, "expected a value, got a function; use :default_sql(sql) for an expression of SQL, or set the value in function Class:will_insert()")
+    checks.fail(place, "expected a value that SQLite can store, got a function; use :default_sql(sql) for an expression of SQL, or set the value in function Class:will_insert()")
   elseif type(value) == "table" and getmetatable(value) == nil then
-    checks.fail(place, "expected a value, got a table; use perilune.json.encode(value) for JSON")
+    checks.fail(place, "expected a value that SQLite can store, got a table; use perilune.json.encode(value) for JSON")
   end
   check_is_constant(self, place, value)
   if marks.is_expression(value) then checks.fail(place, ("expected a value, got an expression; use :default_sql(%q)"):format(marks.inline_sql(value))) end

@@ -39,6 +39,9 @@ end
 --- Raises for a second value in place of a message, as in `check(total, 5)`. After true or false it may be any result, as in
 -- `check(pcall(f))`.
 local function check_message(source, value, message)
+  if type(value) == "function" then
+    errors.raise("argument", ("check(%s): a function is always true; call it, as in check(f()), or use expect_error(f)"):format(source))
+  end
   if message == nil or type(message) == "string" or type(value) == "boolean" then return end
   errors.raise("argument", ("check(%s, ...): argument 2: expected a message, got %s; use check(a == b) to compare two values"):format(source, errors.describe(message)))
 end
