@@ -1346,3 +1346,115 @@ db:create_table("note", function(t) t:foreign_key("customer_id"):references("cus
 perilune.once(print)  --! perilune.once("key", f)
 perilune.all{}  --! task:wait()]==])
 end)
+
+
+test("values that no row can match lead to the condition that is meant", function()
+  guesses([==[%s]==], [==[
+Customer:filter{ email = false }  --! :is_null()
+Customer:filter{ email = "!= null" }  --! Class.c.email:is_not_null()
+Customer:filter{ id = "> 1" }  --! Class.c.id:gt(1)
+Customer:filter{ id = "1..3" }  --! Class.c.id:between(1, 3)
+Customer:filter("vip = 'true'")  --! expected true or false
+Customer:filter("vip = ?", "true")  --! "NOT vip"
+Customer:find(true)  --! filter{ column = true }
+Customer:exists(ada)  --! record:exists()
+Customer:fetch_one{ 1 }  --! filter_key{ 1, 2 }
+Customer:filter{ id = { ada, 2 } }  --! record.id
+Invoice:filter{ total = ">= 500" }  --! Class.c.total:ge(500)
+Invoice:filter{ total = i.total:lt(600) }  --! without braces
+Invoice:filter{ total = "500" }:fetch_count()  --> 1
+Invoice:filter{ i.total:gt(400), i.status:eq("paid") }  --! filter(first, second)
+Invoice:filter{ "total > ?", 400 }  --! filter("total > ?", ...)
+Invoice:filter(i.total:gt("abc"))  --! expected a number
+Invoice:filter(i.total:gt("100")):fetch_count()  --> 3
+Invoice:filter(i.total:gt(true))  --! expected a number
+Invoice:filter(i.paid:eq("true"))  --! expected true or false
+Invoice:filter(i.paid:eq(0)):fetch_count()  --> 2
+Invoice:filter(i.number:like("A*"))  --! column:glob
+Invoice:filter(i.number:glob("A%"))  --! column:like
+Invoice:filter("number LIKE 'A*'")  --! GLOB
+Invoice:filter(i.number:like("A*", "!")):fetch_count()  --> 0
+Product:filter("settings -> 'theme' = 'dark'")  --! ->>
+Product:filter("settings ->> 'theme' = 'dark'"):fetch_count()  --> 1
+Product:filter{ settings = { theme = "dark" } }  --! json("theme")
+Product:update_all{ settings = p.settings:json_set("theme", "light") }.changed_rows  --> 3
+p.settings:has_key("theme")  --! json_type
+Invoice:join(Customer, { customer_id = "id" })  --! Class.c.customer_id:eq(Other.c.id)
+Invoice:join(Customer, i.customer_id)  --! Class.c.customer_id:eq(Other.c.id)
+Customer:joining_required(Customer.invoices):filter{ status = "paid" }  --! "invoices.status"
+Customer:joining_required(Customer.invoices):order("total")  --! invoice.total
+invoice:products():filter{ quantity = 1 }  --! record:lines()
+Invoice:sum("status")  --! column:cast("real"):sum()
+Invoice:average("due")  --! column:julianday():average()
+Invoice:order("id"):page(1, 2).next  --! page.number < page.pages
+Customer:update_all({ vip = true }, c.id:eq(1))  --! filter(condition)
+ada:update_changes{ name = nil }  --! perilune.null
+ada:update("name", "Bob")  --! record:update_changes{ name = value }
+ada:save{ columns = { "name" } }  --! record:update_changes
+ada:delete{ cascade = true }  --! on_delete = "cascade"
+(function() ada.name = "B" return ada:changes().name[1] end)()  --! `old` and `new`
+Customer:insert({ name = "x" }, "ignore")  --! on_conflict = "ignore"
+Customer:insert({ name = "x" }, { validate = false })  --! update_all(...)
+perilune.json.encode(Customer)  --! fetch_all()
+perilune.json.encode{ Customer:all() }  --! fetch_all()
+db:columns("customer").name  --! ipairs(list)
+db:columns("customer")[2].notnull  --! not_null
+db:columns("customer")[1].default  --> nil
+db:foreign_keys("invoice")[1].to  --! referenced_columns
+perilune.jobs("mail"):counts().failed  --! dead
+perilune.jobs("mail"):enqueue({}, "1h")  --! delay = "1h"
+perilune.every("minute", print)  --! "1m"
+perilune.every("*/5 * * * *", print)  --! perilune.schedule("*/5 * * * *", f)
+perilune.schedule("hourly", print)  --! "@hourly"
+perilune.schedule("0 9 * * *", print, "Europe/Berlin")  --! zone = "Europe/Berlin"]==])
+end)
+
+test("dates in forms that SQL does not compare lead to the form that it compares", function()
+  guesses([==[%s]==], [==[
+Invoice:filter(i.due:lt(1774915200))  --! perilune.date(1774915200)
+Invoice:filter{ due = 1774915200 }  --! perilune.date(1774915200)
+Invoice:filter(i.due:le("31.03.2026"))  --! perilune.date{
+Invoice:filter(i.due:le("2026-3-31"))  --! perilune.date{
+Invoice:filter(i.due:ge("2026-03")):fetch_count()  --> 1
+Invoice:filter(i.due:gt("-30 days"))  --! perilune.now():add{ days = -30 }
+Invoice:filter{ due = { year = 2026, month = 3, day = 31 } }  --! perilune.date{
+Invoice:filter(i.due:strftime("%Y"):eq(2026))  --! eq("2026")
+Invoice:filter(i.due:strftime("%m"):eq(3))  --! eq("03")
+Invoice:filter(i.due:strftime("%m"):eq("3"))  --! eq("03")
+Invoice:filter(i.due:strftime("%Y"):eq("2026")):fetch_count()  --> 2
+Customer:filter(c.created_at:date():eq(perilune.date("2026-01-05 18:00"))):fetch_count()  --> 1
+Invoice:filter("strftime('%Y', due) = ?", 2026)  --! '2026'
+Invoice:filter("strftime('%m', due) = '3'")  --! '03'
+Invoice:filter("due = '2026-3-31'")  --! '2026-03-31'
+Invoice:filter("due = '2026-03-31 00:00:00'")  --! '2026-03-31'
+Invoice:filter("due > 2026-03-01")  --! Class.c.due:gt(value)
+Invoice:filter("due < ?", 1774915200)  --! perilune.date(1774915200)
+Invoice:filter("total > 5 AND due IN (?, ?)", "2026-03-31", tostring(invoice.due))  --! '2026-03-31'
+Invoice:filter("due BETWEEN '2026-01-01' AND '2026-12-31'"):fetch_count()  --> 2
+Customer:filter("created_at = '2026-01-05'")  --! date(created_at) = ?
+Customer:filter("created_at < unixepoch()")  --! datetime('now')
+Customer:filter("created_at >= '2026-01-05'"):fetch_count()  --> 2
+Customer:filter("name = 'due = 5'"):fetch_count()  --> 0
+Invoice:update_all{ due = i.due + 1 }  --! Class.c.due:date("+1 day")
+Invoice:select(i.due - i.due)  --! julianday()]==])
+end)
+
+test("defaults that no insert means lead to the default that is meant", function()
+  guesses([==[db:create_table("thing", function(t) %s end) return db:schema_sql("thing")]==], [==[
+t:column("a", "text"):default("'draft'")  --! default("draft")
+t:column("a", "text"):default("NULL")  --! NULL
+t:column("a", "integer"):default("zero")  --! an integer
+t:column("a", "integer"):default("0")  --> DEFAULT '0'
+t:column("a", "boolean"):default("false")  --! default(false)
+t:column("a", "datetime"):default("now")  --! CURRENT_TIMESTAMP
+t:column("a", "datetime"):default(perilune.now())  --! CURRENT_TIMESTAMP
+t:column("a", "datetime"):default(1774915200)  --! CURRENT_TIMESTAMP
+t:column("a", "date"):default("2026-02-30")  --! not a date
+t:column("a", "date"):default(perilune.date("2026-02-28"))  --> DEFAULT '2026-02-28'
+t:column("a", "text"):default(perilune.uuid())  --! Class:will_insert()
+t:column("a", "text"):default_sql("now()")  --! CURRENT_TIMESTAMP
+t:column("a", "bigint"):primary_key()  --! "integer"
+t:column("a", "bigint"):not_null():primary_key()  --> PRIMARY KEY
+t:column("a", "text"):one_of{ "x" }  --! check
+return { "a" }  --! t:column]==])
+end)

@@ -43,9 +43,17 @@ local function map(self, ...)
   return ...
 end
 
+--- Returns the result of the function that fetches. A request is a value, which does not change with the rows.
+local function check_fetched(value, ...)
+  if require("perilune.runtime.marks").is_request(value) then
+    errors.raise("argument", "db:observe: the function returned a request; return its rows, as in request:fetch_all(), or use request:observe(callback)")
+  end
+  return value, ...
+end
+
 --- Fetches, and observes the values read, or only the explicit regions if there are any.
 local function read(self)
-  if not self.touch_regions then return native_observation.read(self.observer, self.fetch) end
+  if not self.touch_regions then return check_fetched(native_observation.read(self.observer, self.fetch)) end
   native_observation.read(self.observer, self.touch_regions)
   return self.fetch()
 end

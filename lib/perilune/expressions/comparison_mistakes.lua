@@ -9,7 +9,7 @@ local shapes = require "perilune.expressions.shapes"
 
 local comparison_mistakes = {}
 
--- What is compared ------------------------------------------------------------------------------------------------------------
+-- Kinds of values --------------------------------------------------------------------------------------------------------------
 
 local text_functions = {}
 for name in ("lower upper trim ltrim rtrim replace substr hex typeof quote strftime date time datetime"):gmatch("%a+") do
@@ -72,6 +72,8 @@ local function check_number(left, op, value, place, kind)
   end
   if type(value) ~= "string" or column_types.holds("numbers", value) then return end
   local meant = operator_in(left.shape, value)
+  local low, high = value:match("^%s*(%d+)%s*%.%.%.?%s*(%d+)%s*$")
+  if low and left.shape.op == "column" then fail(place, "%s: %q is text; use filter(Class.c.%s:between(%s, %s))", name_of(left.shape), value, left.shape.detail, low, high) end
   if meant then fail(place, "%s: a value cannot contain an operator, as in %q; use filter(%s)", name_of(left.shape), value, meant) end
   if orders[op] or kind == "number result" then
     fail(place, "%s: expected a number, got the string %q, which differs from all numbers", name_of(left.shape), value)
@@ -88,6 +90,9 @@ checks["number result"] = function(left, op, value, place)
 end
 
 function checks.texts(left, op, value, place)
+  if type(value) == "string" and value:lower():find("^%s*[!<>=~]+%s*null%s*$") then
+    fail(place, "%s: a value cannot contain an operator, as in %q; use filter(%s)", name_of(left.shape), value, operator_in(left.shape, value) or ":is_not_null()")
+  end
   if type(value) == "boolean" then
     fail(place, "%s: expected a string, got %s; use `%s` for %s", name_of(left.shape), tostring(value),
       value == false and ":is_null()" or ":is_not_null()", value == false and "a missing value" or "any value")
@@ -141,6 +146,8 @@ function comparison_mistakes.check_aggregated(shape, method)
   if type and type.form then
     errors.raise("argument", ("column:%s: `%s` is a column of dates; use column:min() or column:max(), or column:julianday():%s() for days"):format(method,
       type.name or "column", method))
+  elseif shape.op == "column" and shape.held == "texts" then
+    errors.raise("argument", ("column:%s: `%s` is a column of texts; use column:cast(\"real\"):%s() for the numbers in them"):format(method, shape.detail, method))
   end
 end
 

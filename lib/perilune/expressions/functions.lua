@@ -54,7 +54,7 @@ local function path_of_member(name)
   return '$."' .. name:gsub("[%c\\]", { ["\\"] = "\\\\", ["\n"] = "\\n", ["\t"] = "\\t", ["\r"] = "\\r", ["\b"] = "\\b", ["\f"] = "\\f" }) .. '"'
 end
 
---- Functions whose second argument is a path: a name is that of a member, as for `json`.
+--- Functions whose second argument is a path, or the name of a member, as for `json`.
 for _, name in ipairs{ "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove" } do
   local plain = methods[name]
   methods[name] = function(self, path, ...)

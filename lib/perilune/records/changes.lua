@@ -1,6 +1,7 @@
 --- Change tracking: the differences between a record and the known values of its row.
 
 local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
 local column_details = require "perilune.records.column_details"
@@ -69,6 +70,12 @@ function record_changes.has_changes(self)
   return columns == nil or #columns > 0
 end
 
+--- The metatable of a difference. A position, as in other libraries, would be nil.
+local change_metatable = { __name = "change", __index = function(_, name)
+  if name == "old" or name == "new" then return nil end
+  errors.raise("unknown_member", ("a change has no member `%s`; use `old` and `new`"):format(tostring(name)), { name = name })
+end }
+
 --- Returns the differences from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. For a record without a row,
 -- returns all its fields.
 function record_changes.changes(self)
@@ -77,7 +84,7 @@ function record_changes.changes(self)
   for _, column in ipairs(record_changes.columns(details, self) or given_columns(details, self)) do
     local new = rawget(self, column)
     if new == null then new = nil end
-    result[column] = { old = record_values.read(details, self, column, old[column]), new = new }
+    result[column] = setmetatable({ old = record_values.read(details, self, column, old[column]), new = new }, change_metatable)
   end
   return result
 end

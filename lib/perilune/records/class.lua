@@ -367,12 +367,16 @@ local other_hooks = {
 }
 
 --- Members of classes in other libraries that are tables of definitions.
-local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", rules = "validates",
+local other_definitions = { hooks = "before_save", callbacks = "before_save", validates = "validates", validations = "validates", validate = "validates", validation = "validates", rules = "validates",
   scopes = "scope", relations = "relationship", relationships = "relationship", associations = "relationship" }
+
+--- Names of methods that validate records in other libraries.
+local other_validations = { validations = true, validates = true, rules = true, validation = true }
 
 --- Raises for a table that would define something in another library, and nothing here.
 local function check_definitions(name, value)
-  if type(value) ~= "table" or getmetatable(value) ~= nil or not other_definitions[name] then return end
+  local is_definition = type(value) == "table" and getmetatable(value) == nil or type(value) == "function" and other_validations[name]
+  if not is_definition or not other_definitions[name] then return end
   local use = require("perilune.runtime.other_names").find("class", other_definitions[name])
   raise("unknown_member", ("a record class has no `%s`; %s"):format(name, use), { name = name, advice = use })
 end

@@ -190,6 +190,8 @@ function mistakes.compared_values(method, text, values, type_of)
         comparison.column, comparison.column))
     elseif type == "day" or type == "instant" then check_stored_date(method, comparison, value, type)
     elseif comparison.call then check_result(method, comparison, value)
+    elseif comparison.op == "like" and comparison.value and value:find("^%*?[^%*]+%*$") and not value:find("[%%_]") then
+      raise("argument", ("%s: the pattern %q has no wildcard of LIKE, which are `%%` for any text and `_` for one character; GLOB has `*`"):format(method, value))
     elseif comparison.op == "->" and _G.type(value) == "string" and not value:find('^[%["{]') then
       raise("argument", ("%s: `->` returns JSON text, in which strings have quotes; use `->>`"):format(method))
     end

@@ -4,7 +4,7 @@ local errors = require "perilune.native.errors"
 
 local joined_columns = {}
 
---- Returns the table of links between the rows of a request and the record that it belongs to; nil if there is none.
+--- Returns the table of links between the rows of a request and the record that it belongs to, or nil.
 local function links_of(association)
   local options = association.root.options
   local through = options and options.through

@@ -149,15 +149,15 @@ local function check_text(column, place, value)
   end
 end
 
---- Raises for a value that is the same for all rows, where one of its own is meant for each row.
+--- Raises for a value that differs from row to row: a time, a UUID. A default is the same for all rows.
 local function check_is_constant(column, place, value)
   local form = declared_types.date_form(column.declared or "")
   if perilune.date.is(value) and math.abs(value:seconds_since(perilune.now())) < 1 then
     checks.fail(place, "the default is the same for all rows, so perilune.now() is the time of the definition; use :default_sql(\"CURRENT_TIMESTAMP\")")
   elseif form and type(value) == "number" then
     checks.fail(place, ("expected a date, got %s; use :default_sql(\"CURRENT_TIMESTAMP\") for the time of the insert"):format(errors.describe(value)))
-  elseif type(value) == "string" and (column.is_key or column.clauses.unique) then
-    checks.fail(place, "the default is the same for all rows, so only one row could have it; set the value in function Class:will_insert(), as in "
+  elseif type(value) == "string" and value:find("^%x+%-%x+%-%x+%-%x+%-%x+$") then
+    checks.fail(place, "the default is the same for all rows; set the value in function Class:will_insert(), as in "
       .. "self." .. column.name .. " = perilune.uuid()")
   end
 end
@@ -192,6 +192,12 @@ end
 function modifiers:default_sql(sql)
   local place = check_open(self, "default_sql")
   sql = sql_fragment.text(sql, place)
+  local is_valid, err = pcall(self.definition.db.fetch_value, self.definition.db, "SELECT (" .. sql .. ") WHERE FALSE")
+  local missing = not is_valid and tostring(err.message):match("^no such function: ([%w_]+)")
+  if missing then
+    checks.fail(place, ("SQLite has no function `%s`; use CURRENT_TIMESTAMP or datetime('now') for the time, hex(randomblob(16)) for a random key, or "
+      .. "db:add_function before the table is created"):format(missing))
+  end
   return set(self, "default", "DEFAULT " .. (is_plain_default(sql) and sql or "(" .. sql .. ")"))
 end
 
