@@ -29,11 +29,17 @@ local function kind_of(shape)
   return shape.op == "||" and "text result" or arithmetic[shape.op] and "number result" or nil
 end
 
---- Returns the kind of values that an expression has: a result of `column_types.held_by`, "booleans", "text result" or "number result";
--- false if it is unknown.
-local function known_kind(shape)
-  if shape.compared_kind == nil then shape.compared_kind = kind_of(shape) or false end
-  return shape.compared_kind
+local texts, words = { number = true, string = true }, { string = true, boolean = true }
+
+--- The types of Lua values that are checked, by the kind of an expression: a result of `column_types.held_by`, "booleans", "text result"
+-- or "number result".
+local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts }
+
+--- Returns the types of Lua values whose comparison with an expression is checked; false for none.
+function comparison_mistakes.suspects_of(shape)
+  local kind = kind_of(shape)
+  shape.suspects = kind and suspects[kind] or false
+  return shape.suspects
 end
 
 -- Messages --------------------------------------------------------------------------------------------------------------------
@@ -123,8 +129,8 @@ end
 -- @tparam string op the SQL operator
 -- @param value a string, a number or a boolean
 function comparison_mistakes.check(left, op, value, place)
-  local kind = known_kind(left.shape)
-  if kind then checks[kind](left, op, value, place) end
+  local kind = kind_of(left.shape)
+  checks[kind](left, op, value, place, kind)
 end
 
 --- Returns the value to compare with an expression: for `date(...)`, the day of a date.
@@ -163,12 +169,12 @@ function comparison_mistakes.is_date_text(text)
   return false
 end
 
-local words = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, current_time = true }
+local relative = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, current_time = true }
 
 --- Returns whether text names a date in a way that no column contains: "today", "30 days ago".
 local function is_relative(text)
   text = text:lower()
-  return words[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
+  return relative[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
 end
 
 --- Raises for a value that no date equals. Columns may contain words, such as "soon", so that these can be found.

@@ -127,7 +127,13 @@ local function as_column(shape, value)
   return column_type.convert(value)
 end
 
-local function comparison_mistakes() return require "perilune.expressions.comparison_mistakes" end
+local mistakes
+
+--- Loads the module on first use.
+local function comparison_mistakes()
+  mistakes = mistakes or require "perilune.expressions.comparison_mistakes"
+  return mistakes
+end
 
 local function date_comparisons() return require "perilune.expressions.date_comparisons" end
 
@@ -151,9 +157,9 @@ end
 
 --- Raises if the comparison of an expression with a value has the same result for all rows.
 local function check_compared(left, op, value, place)
-  local kind = type(value)
-  if left.shape.compared_kind == false or kind ~= "string" and kind ~= "number" and kind ~= "boolean" then return end
-  comparison_mistakes().check(left, op, value, place)
+  local suspects = left.shape.suspects
+  if suspects == nil then suspects = comparison_mistakes().suspects_of(left.shape) end
+  if suspects and suspects[type(value)] then mistakes.check(left, op, value, place) end
 end
 
 --- The operators of numbers, which SQLite applies to the year of a date.
@@ -174,10 +180,13 @@ local function binary(left, op, right, place)
   elseif shape == slot and comparisons[op] and getmetatable(right) == mark then
     left = of_value(as_column(right.shape, left[1]))
   end
-  if type(right) == "userdata" and comparisons[op] then right = comparison_mistakes().day_of(shape, right) end
   local kind = type(right)
+  if kind == "userdata" and comparisons[op] then
+    right = comparison_mistakes().day_of(shape, right)
+    kind = type(right)
+  end
   if kind == "string" or kind == "number" or kind == "boolean" then
-    if shape.compared_kind ~= false and comparisons[op] then check_compared(left, op, right, place) end
+    if shape.suspects ~= false and comparisons[op] then check_compared(left, op, right, place) end
     if shape.count == 0 then
       return setmetatable({ shape = shape_with_value(shape, op), right }, metatable)
     end
