@@ -82,7 +82,8 @@ import Testing
         #expect(error?.code == .closed)
     }
 
-    @Test func `automations are served until the task is cancelled`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `automations are served until the task is cancelled`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let file = "\(folder)/automations.lua"
             try Data(
@@ -96,7 +97,7 @@ import Testing
                 perilune.spawn(function() perilune.emit("e") end)
                 """.utf8
             ).write(to: URL(filePath: file))
-            let host = try await ScriptHost(database: .inMemory())
+            let host = try await place.host()
             let reached = Tally(), cleaned = Tally()
             try await host.register(module: "m") { m in
                 m.function("reach") { reached.add() }

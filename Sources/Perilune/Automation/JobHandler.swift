@@ -143,7 +143,8 @@ extension JobQueue {
     ///   - options: See ``HandlerOptions``.
     ///   - body: Runs a job, in a separate task.
     /// - Returns: The handler, which works until it is stopped or the host is released.
-    /// - Throws: `LuaError` if an option is not valid, or the database fails.
+    /// - Throws: `LuaError` if an option is not valid, the database fails, or the scripts of the host run in another process. There, a
+    ///   script handles the jobs, and may call a registered function.
     public func handle<Payload: Decodable & Sendable>(
         _ type: Payload.Type = Payload.self, _ options: HandlerOptions = HandlerOptions(),
         _ body: @escaping @Sendable (Job<Payload>) async throws -> Void
@@ -152,6 +153,12 @@ extension JobQueue {
         let relay = OutcomeRelay(continuation)
         let name = name
         let number: Int = try await host.callJobBridge("handle") { [weak relay] host in
+            guard host.backend.usesHostState else {
+                throw LuaError(
+                    .usage,
+                    "scripts in a process of their own cannot have job handlers in Swift; let a script handle the jobs, and call a registered function there"
+                )
+            }
             let function = try host.state.makeCodedAsyncFunction("job handler") { (job: Job<Payload>) async throws in
                 try await body(job)
             }

@@ -93,13 +93,7 @@ extension ScriptHost {
         _ name: String, _ arguments: @Sendable (isolated ScriptHost) throws -> [LuaValue]
     ) async throws -> Result {
         try await exclusively { host in
-            try host.requireOwnState(for: "jobs")
-            guard case .table(let bridge) = try host.library.require("perilune.events.job_bridge") else {
-                throw LuaError(.usage, "the library has no jobs")
-            }
-            let function: LuaFunction = try bridge.get(.string(LuaString(name)))
-            let results = try await function.callAsync(arguments(host))
-            return try LuaDecoder().decode(from: results.first ?? .nil)
+            try LuaDecoder().decode(from: await host.backend.callLibrary(.jobs, name, { _ in try arguments(host) }, in: host))
         }
     }
 }

@@ -23,37 +23,11 @@ extension ScriptHost {
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
         return try await exclusively(.script(path)) { host in
-            try host.requireOwnState(for: "automations")
             let claim = isLive ? try host.claimAutomations(ofFile: path) : nil
             host.sourceTexts.add(source, named: path)
-            let former = try host.state.globals
-            // The previous version exists until the new one replaces it.
-            let restoreLimit = host.state.raiseMemoryLimit(byBytes: host.state.memoryInBytes)
-            defer { restoreLimit() }
-            try host.renewGlobals()
-            let chunk: LuaFunction
-            do {
-                chunk = try host.state.load(LuaString(source), named: path)
-            } catch {
-                try host.state.replaceGlobals(by: former)
-                throw error
-            }
-            let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
-            let scope = host.loop.makeScope()
-            let run = LuaRun(of: host.state)
-            host.loadingRun = run
-            defer { host.loadingRun = nil }
-            do {
-                let count: Int = try await LoopScope.$current.withValue(scope) {
-                    try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll], as: run)
-                }
-                host.automationClaim = claim
-                return count
-            } catch {
-                try host.state.replaceGlobals(by: former)
-                let _: Int? = try? await host.callAutomations("abandon", [.integer(Int64(scope))])
-                throw error
-            }
+            let count = try await host.backend.loadAutomations(source, named: path, isLive: isLive, poll: poll, in: host)
+            host.automationClaim = claim
+            return count
         }
     }
 
@@ -146,10 +120,8 @@ extension ScriptHost {
     /// Keeps ``waitUntilIdle()`` waiting until ``stopAutomations(within:)``, even if only events can trigger automations.
     ///
     /// - Throws: `LuaError` if the state is closed.
-    package func waitForEvents() throws {
-        try requireOwnState(for: "automations")
-        guard eventSource == nil else { return }
-        eventSource = try publishingErrors { try loop.addSource("program", .nothing) }
+    package func waitForEvents() async throws {
+        try await backend.waitForEvents(in: self)
     }
 
     /// Ends all automations, and everything that their file has started: before the program ends, for example.
@@ -170,10 +142,10 @@ extension ScriptHost {
 
     private nonisolated func endAutomations(within limit: Duration) async throws {
         // Called from another thread, because a looping script occupies the thread of the host.
-        let timer = Task { [cancellation] in
+        let timer = Task { [control] in
             while true {
                 try await Task.sleep(for: limit)
-                cancellation.cancelRuns()
+                control.cancelRuns()
             }
         }
         defer { timer.cancel() }
@@ -181,39 +153,17 @@ extension ScriptHost {
     }
 
     private func endAutomations() async throws {
-        loop.beginRun()
-        defer { loop.endRun() }
-        loadingRun?.cancel()
-        let _: Int? = try await callAutomations("stop", [])
-        if let eventSource { loop.end(eventSource) }
-        (eventSource, automationClaim) = (nil, nil)
-    }
-
-    /// Gives each version of a file its own globals.
-    private func renewGlobals() throws {
-        guard case .table(let automations) = try library.require("perilune.events.automation") else { return }
-        let base = try globalsBeforeAutomations ?? state.globals
-        globalsBeforeAutomations = base
-        let make: LuaFunction = try automations.get("make_globals")
-        guard case .table(let globals)? = try make.call([.table(base)]).first else { return }
-        try state.replaceGlobals(by: globals)
+        try await backend.endAutomations(in: self)
+        automationClaim = nil
     }
 
     /// Returns the claim on the automations of a file: the existing claim of this host if it is for the same file.
     private func claimAutomations(ofFile path: String) throws -> AutomationClaim? {
         if let automationClaim, automationClaim.isOf(file: path) { return automationClaim }
-        return try AutomationClaim(file: path, database: database)
+        return try AutomationClaim(file: path, database: database, path: backend.databasePath)
     }
 
-    private func callAutomations<Result: Decodable>(
-        _ name: String, _ arguments: [LuaValue], as run: LuaRun? = nil
-    ) async throws -> Result {
-        try requireOwnState(for: "automations")
-        guard case .table(let automations) = try library.require("perilune.events.automation") else {
-            throw LuaError(.usage, "the library has no automations")
-        }
-        let function: LuaFunction = try automations.get(.string(LuaString(name)))
-        let results = try await function.callAsync(arguments, as: run ?? LuaRun(of: state))
-        return try LuaDecoder().decode(from: results.first ?? .nil)
+    private func callAutomations<Result: Decodable>(_ name: String, _ arguments: [LuaValue]) async throws -> Result {
+        try LuaDecoder().decode(from: await backend.callLibrary(.automations, name, { _ in arguments }, in: self))
     }
 }

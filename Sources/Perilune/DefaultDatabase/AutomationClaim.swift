@@ -44,9 +44,10 @@ final class AutomationClaim: Sendable {
 
     /// Claims the automations of a file on a database.
     ///
+    /// - Parameter path: The path of the database, if it is open in another process only.
     /// - Throws: `LuaError` of kind `already_running` if another host has the claim.
-    init(file: String, database: any DatabaseWriter) throws {
-        let path = SQLEnvironment.plainPath(of: database.path)
+    init(file: String, database: any DatabaseWriter, path: String?) throws {
+        let path = path ?? SQLEnvironment.plainPath(of: database.path)
         let key = Key(place: Self.place(of: database, path), file: Self.realPath(of: file))
         try Self.table.withLock { table in
             guard !table.claimed.contains(key) else {

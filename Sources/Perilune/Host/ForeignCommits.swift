@@ -1,8 +1,10 @@
 internal import GRDB
 
-/// Notifies the observers of the program's own connections about commits of scripts in another process.
+/// Notifies the observers of a connection in this process about commits in another process.
 final class ForeignCommits: Sendable {
     private weak let writer: (any DatabaseWriter)?
+    /// The object whose commits are being passed on by the current thread.
+    @TaskLocal static var source: ObjectIdentifier?
     /// More tables in one message count as all tables.
     private static let mostTables = 1000
 
@@ -11,17 +13,35 @@ final class ForeignCommits: Sendable {
     }
 
     /// Notifies the observers of the tables that a transaction has changed.
+    ///
+    /// - Parameter tables: Their names; empty for all tables.
     func note(_ tables: [String]) {
+        let source = ObjectIdentifier(self)
         // A transaction without statements takes no lock, which could refuse the script's next write.
         writer?.asyncWriteWithoutTransaction { db in
-            try? db.inTransaction(.deferred) {
-                if tables.count <= Self.mostTables {
-                    for table in tables { try? db.notifyChanges(in: Table(table)) }
-                } else {
-                    try db.notifyChanges(in: .fullDatabase)
+            try? Self.$source.withValue(source) {
+                try db.inTransaction(.deferred) {
+                    if tables.isEmpty || tables.count > Self.mostTables {
+                        try db.notifyChanges(in: .fullDatabase)
+                    } else {
+                        for table in tables { try? db.notifyChanges(in: Table(table)) }
+                    }
+                    return .commit
                 }
-                return .commit
             }
         }
+    }
+
+    /// Reports the commits of the connection, without those that this object passes on.
+    ///
+    /// - Returns: The reporter, which works until it is released.
+    func report(_ report: @escaping ([String]) -> Void) -> CommitReporter? {
+        guard let writer else { return nil }
+        let own = ObjectIdentifier(self)
+        let reporter = CommitReporter { tables in
+            if Self.source != own { report(tables?.sorted() ?? []) }
+        }
+        writer.add(transactionObserver: reporter, extent: .observerLifetime)
+        return reporter
     }
 }

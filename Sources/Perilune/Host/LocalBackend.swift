@@ -5,6 +5,10 @@ internal import PeriluneLua
 /// Scripts that run in the state of their host.
 final class LocalBackend: ScriptBackend {
     private let local: LocalControl
+    private let automations = LocalAutomations()
+    /// The functions that a host in another process observes, by number.
+    var observations: [Int64: any ObservedFunction] = [:]
+    private var observationCount: Int64 = 0
 
     init(_ control: LocalControl) {
         local = control
@@ -62,6 +66,46 @@ final class LocalBackend: ScriptBackend {
         host.state.limitTime(to: time)
     }
 
+    // MARK: - Automations, jobs and observations
+
+    func loadAutomations(
+        _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
+    ) async throws -> Int {
+        try await automations.load(source, named: path, isLive: isLive, poll: poll, in: host)
+    }
+
+    func waitForEvents(in host: isolated ScriptHost) async throws {
+        try automations.waitForEvents(in: host)
+    }
+
+    func endAutomations(in host: isolated ScriptHost) async throws {
+        try await automations.end(in: host)
+    }
+
+    func callLibrary(
+        _ module: LibraryInterface, _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue],
+        in host: isolated ScriptHost
+    ) async throws -> LuaValue {
+        let function: LuaFunction = try host.library(module).get(.string(LuaString(function)))
+        return try await function.callAsync(makeArguments(host.state)).first ?? .nil
+    }
+
+    func observe(
+        _ function: String, removesDuplicates: Bool, in host: isolated ScriptHost
+    ) async throws -> any ObservedFunction {
+        try LocalObservation(function, removesDuplicates: removesDuplicates, in: host)
+    }
+
+    /// Begins an observation for a host in another process, and returns its number.
+    func serveObservation(of function: String, removesDuplicates: Bool, in host: isolated ScriptHost) async throws -> Int64 {
+        let observation = try await observe(function, removesDuplicates: removesDuplicates, in: host)
+        observationCount += 1
+        observations[observationCount] = observation
+        return observationCount
+    }
+
+    var databasePath: String? { nil }
+
     // MARK: - Callbacks
 
     func waitUntilIdle(in host: isolated ScriptHost) async throws {
@@ -87,7 +131,10 @@ final class LocalBackend: ScriptBackend {
 
     func takeCallbackFailure(in host: isolated ScriptHost) async -> (any Error)? { host.loop.takeFailure() }
 
-    func close(in host: isolated ScriptHost) { host.loop.endAll() }
+    func close(in host: isolated ScriptHost) {
+        observations = [:]
+        host.loop.endAll()
+    }
 }
 
 /// The control of scripts in the state of their host.

@@ -36,6 +36,33 @@ protocol ScriptBackend: AnyObject {
 
     func limitTime(to time: Duration, in host: isolated ScriptHost)
 
+    // Automations, jobs and observations
+
+    /// Runs a file that defines automations, which replace those of the previous file. Returns their number.
+    func loadAutomations(
+        _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
+    ) async throws -> Int
+
+    /// Keeps waits for callbacks waiting until the automations end.
+    func waitForEvents(in host: isolated ScriptHost) async throws
+
+    /// Ends the automations, after their active runs.
+    func endAutomations(in host: isolated ScriptHost) async throws
+
+    /// Calls a function of the library with values that can go to another process, and returns its first result.
+    func callLibrary(
+        _ module: LibraryInterface, _ function: String, _ makeArguments: (LuaState) throws -> [LuaValue],
+        in host: isolated ScriptHost
+    ) async throws -> LuaValue
+
+    /// Begins to observe the result of a script's function.
+    func observe(
+        _ function: String, removesDuplicates: Bool, in host: isolated ScriptHost
+    ) async throws -> any ObservedFunction
+
+    /// The path of the scripts' database, if it is open in another process.
+    var databasePath: String? { get }
+
     // Callbacks
 
     func waitUntilIdle(in host: isolated ScriptHost) async throws
@@ -47,6 +74,28 @@ protocol ScriptBackend: AnyObject {
 
     /// Ends everything; no call follows.
     func close(in host: isolated ScriptHost)
+}
+
+/// A module of the library whose functions Swift calls.
+enum LibraryInterface: String {
+    case automations = "perilune.events.automation"
+    case jobs = "perilune.events.job_bridge"
+}
+
+/// A script function that is observed on behalf of Swift, until the last reference is released.
+protocol ObservedFunction: AnyObject, Sendable {
+    var name: String { get }
+
+    /// Waits until there may be a new value.
+    func waitForChange() async throws
+
+    /// Returns a new value; `nil` if nothing has changed.
+    func take(in host: isolated ScriptHost) async throws -> [LuaValue]?
+
+    /// Pauses or resumes the observation, or changes its function. Returns the answer of the method of that name in Lua.
+    ///
+    /// - Parameter function: The name of the next function, for `change`.
+    func control(_ method: String, _ function: String?, in host: isolated ScriptHost) async throws -> Bool
 }
 
 /// Control of the scripts of a host from any thread.

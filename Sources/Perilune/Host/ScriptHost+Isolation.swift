@@ -44,7 +44,7 @@ extension ScriptHost {
         // Not used by scripts, whose default database is open in their process.
         try self.init(
             own, database: DatabaseQueue(), environment: environment,
-            worker: WorkerBackend(worker, timeLimit: configuration.limits.time, trace: trace, writer: database.writer))
+            worker: WorkerBackend(worker, timeLimit: configuration.limits.time, trace: trace, database: database))
     }
 
     /// The isolation layers that are active in the process of the scripts; empty if scripts run in this process.

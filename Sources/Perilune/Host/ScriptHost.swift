@@ -47,14 +47,8 @@ public actor ScriptHost {
     /// The tag of runs without a separate tag.
     let runTag: String?
     let calls: LoopCalls
-    /// Keeps the loop alive while automations wait for events.
-    var eventSource: LoopSource?
-    /// The globals of the scripts that ran before the first file of automations was loaded.
-    var globalsBeforeAutomations: LuaTable?
     /// Prevents other hosts from running the same automations.
     var automationClaim: AutomationClaim?
-    /// The run that is loading a file of automations.
-    var loadingRun: LuaRun?
     /// The loader through which the library's modules are reached.
     let library: LibraryLoader
     /// Wakes the waiting callers when nothing is running.

@@ -6,13 +6,16 @@ internal import PeriluneLua
 
 /// Scripts that run in another process: sends requests there, and answers the questions of that process.
 final class WorkerBackend: ScriptBackend {
-    private let connection: WorkerConnection
+    let connection: WorkerConnection
     /// The time limit of runs without their own.
     private var timeLimit: Duration?
+    let databasePath: String?
     /// Receives the statements of the scripts.
     private let trace: SQLTrace?
     /// Notifies the program's observers of the scripts' commits.
     private let commits: ForeignCommits?
+    /// Notifies the scripts' observers of the program's commits, once Swift uses observers.
+    private var reporter: CommitReporter?
     /// The functions of the modules that scripts have called.
     private var modules: [String: LuaTable] = [:]
     /// The beginning of the line that the scripts are printing.
@@ -24,10 +27,10 @@ final class WorkerBackend: ScriptBackend {
     /// The runs that the process has begun by itself, by their number there.
     private var ownRuns: [Int64: OwnRun] = [:]
 
-    /// - Parameter writer: The database of the scripts in this process, if it is open.
-    init(_ connection: WorkerConnection, timeLimit: Duration?, trace: SQLTrace?, writer: (any DatabaseWriter)?) {
+    init(_ connection: WorkerConnection, timeLimit: Duration?, trace: SQLTrace?, database: IsolatedDatabase) {
         (self.connection, self.timeLimit, self.trace) = (connection, timeLimit, trace)
-        commits = writer.map { ForeignCommits($0) }
+        databasePath = database.path
+        commits = database.writer.map { ForeignCommits($0) }
     }
 
     var usesHostState: Bool { false }
@@ -81,7 +84,7 @@ final class WorkerBackend: ScriptBackend {
     /// The limits of the current run that differ from the host's.
     private var ownLimits: WireValue { RunOptions.current?.limits.map { WireValue(runLimits: $0) } ?? .nil }
 
-    private func copies(of arguments: [LuaValue]) throws -> WireValue {
+    func copies(of arguments: [LuaValue]) throws -> WireValue {
         let copies = try WireValue.copies(of: arguments)
         if let type = copies.firstOpaque {
             throw LuaError(.conversion, "an argument is, or has in it, \(type), which cannot go to another process")
@@ -111,14 +114,14 @@ final class WorkerBackend: ScriptBackend {
     }
 
     func close(in host: isolated ScriptHost) {
-        modules = [:]
+        (modules, reporter) = ([:], nil)
         connection.close()
     }
 
     // MARK: - Requests
 
     /// Sends a request, and answers the scripts' questions until it ends.
-    private func request(
+    func request(
         _ message: HostMessage, _ values: [WireValue], in host: isolated ScriptHost
     ) async throws -> [WireValue] {
         let (pending, connection) = (PendingRequest(), connection)
@@ -151,7 +154,7 @@ final class WorkerBackend: ScriptBackend {
 
     private func limit(of message: HostMessage) -> Duration? {
         switch message {
-        case .run, .runCommand, .call: RunOptions.current?.limits?.time ?? timeLimit
+        case .run, .runCommand, .call, .loadAutomations: RunOptions.current?.limits?.time ?? timeLimit
         default: nil
         }
     }
@@ -159,6 +162,10 @@ final class WorkerBackend: ScriptBackend {
     /// Answers a question, in the task that waits for the script: a function may run the host again.
     func answer(_ question: WorkerQuestion, in host: isolated ScriptHost) {
         // A task costs more than such an answer.
+        if question.message == .isOwnerAlive {
+            let answer = (question.values.first?.text).flatMap { RowOwners.isAlive($0) }
+            return connection.answer(question, .success([answer.map { .boolean($0) } ?? .nil]))
+        }
         if let value = host.environment.answer(to: question.message) { return connection.answer(question, .success([value])) }
         if question.message == .callAtOnce { return connection.answer(question, Result { try callAtOnce(question, in: host) }) }
         let task = Task.immediate {
@@ -304,6 +311,12 @@ final class WorkerBackend: ScriptBackend {
 
     func noteCommit(of tables: [String]) { commits?.note(tables) }
 
+    /// Begins to notify the scripts' observers of commits in this process.
+    func reportCommits() {
+        guard reporter == nil else { return }
+        reporter = commits?.report { [connection] tables in connection.noteCommit(of: tables) }
+    }
+
     // MARK: - Runs that the process has begun by itself
 
     /// More runs at once are not reported, since they may come from an attacker.
@@ -325,8 +338,9 @@ final class WorkerBackend: ScriptBackend {
         }
     }
 
-    /// Reports the end of runs in another process that has ended.
-    func endOwnRuns(_ error: LuaError, in host: isolated ScriptHost) {
+    /// Settles the work of a process that has ended: reports the end of its runs, and releases its automations.
+    func noteEnd(_ error: LuaError, in host: isolated ScriptHost) {
+        host.automationClaim = nil
         for run in ownRuns.values.sorted(by: { $0.begin.id < $1.begin.id }) {
             host.runReporter.send(run.begin.ended(error, after: .now - run.start, RunFigures()))
         }

@@ -198,7 +198,7 @@ final class WorkerConnection: Sendable {
         switch message {
         case .result: return settle(frame.request, .success(values))
         case .failure: return settle(frame.request, .failure(LuaError(values.first ?? .nil, hostError: error(of:))))
-        case .callFunction, .callAtOnce, .findModule, .now, .uuid, .random: return ask(message, frame)
+        case .callFunction, .callAtOnce, .findModule, .now, .uuid, .random, .isOwnerAlive: return ask(message, frame)
         case .abandon: abandon(frame.request)
         case .print:
             guard let bytes = values.first?.bytes else { return false }
@@ -385,6 +385,11 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
+    /// Notifies the process of a commit that has changed some tables, or any if there are none.
+    func noteCommit(of tables: [String]) {
+        tell(Frame(.noteCommit, 0, tables.map { .text($0) }))
+    }
+
     /// Requests reports of the begin and end of runs from the process.
     func reportRuns() {
         tell(Frame(.reportRuns, 0))
@@ -470,7 +475,7 @@ final class WorkerConnection: Sendable {
         }
         for task in tasks { task.cancel() }
         for request in requests { request.add(.ended(.failure(error))) }
-        enqueue(of: 0) { backend, host in backend.endOwnRuns(error, in: host) }
+        enqueue(of: 0) { backend, host in backend.noteEnd(error, in: host) }
     }
 
     /// Returns the error of a run whose process has ended.

@@ -21,6 +21,19 @@ enum HostMessage: UInt8 {
     case reportRuns
     /// A request: a text to compile, and its name. Its result is the error of a text that does not compile.
     case compile
+    /// A request: the text of a file of automations, its name, whether triggers start them, and the interval of checks. Its result is
+    /// the number of automations.
+    case loadAutomations
+    /// Requests: automations wait for events from now on, or end.
+    case waitForEvents, endAutomations
+    /// A request: a ``LibraryInterface``, the name of a function, and its arguments.
+    case callLibrary
+    /// A request: the name of a function to observe, and whether equal values are left out. Its result is the number of the observation
+    /// in the following requests.
+    case observe
+    case awaitObservation, takeObservation, controlObservation, endObservation
+    /// Another connection has committed a transaction: the tables that it has changed; none for unknown tables.
+    case noteCommit
 }
 
 /// The messages from the script process to the host.
@@ -34,6 +47,8 @@ enum WorkerMessage: UInt8 {
     /// 0 outside of requests. For all questions except `callFunction`, a thread waits for the answer, which arrives on the
     /// connection for answers.
     case callFunction, callAtOnce, findModule, now, uuid, random
+    /// A question: whether the owner of a row exists, by its name; the process cannot see other processes.
+    case isOwnerAlive
     /// Abandons a question with a number: its answer is not needed any more.
     case abandon
     case print

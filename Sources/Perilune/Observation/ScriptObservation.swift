@@ -23,7 +23,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         var last: Value?
         var function: String
         /// The observation in the script, begun when it is first needed.
-        var observed: Task<ObservedFunction, any Error>?
+        var observed: Task<any ObservedFunction, any Error>?
         /// The task that delivers values while at least one loop runs.
         var delivery: Task<Void, Never>?
         /// The previous delivery task, which may still be running.
@@ -76,7 +76,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         try await host.control(observed.value, "change", function)
     }
 
-    private func begun() async throws -> ObservedFunction {
+    private func begun() async throws -> any ObservedFunction {
         let task = state.withLock { state in
             if let observed = state.observed { return observed }
             let task = Task { [host, removesDuplicates, function = state.function] in
@@ -125,7 +125,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
     }
 
     private func deliver() async {
-        let observed: ObservedFunction
+        let observed: any ObservedFunction
         do {
             observed = try await begun()
         } catch {
@@ -220,16 +220,9 @@ extension ScriptHost {
     ///
     /// - Parameter function: The name of the function to observe, for methods that take one.
     @discardableResult
-    fileprivate nonisolated func control(_ observed: ObservedFunction, _ method: String, _ function: String? = nil) async throws
-        -> Bool
-    {
-        try await exclusively { host in
-            let arguments: [LuaValue] = try function.map { [.function(try host.function(host.resolve($0).0, named: $0))] } ?? []
-            let call = try host.state.load(
-                "local observation, method = ... return observation[method](observation, select(3, ...))", named: "=host")
-            let results = try call.call([.table(observed.observation), .string(LuaString(method))] + arguments)
-            guard case .boolean(let value)? = results.first else { return false }
-            return value
-        }
+    fileprivate nonisolated func control(
+        _ observed: any ObservedFunction, _ method: String, _ function: String? = nil
+    ) async throws -> Bool {
+        try await exclusively { host in try await observed.control(method, function, in: host) }
     }
 }

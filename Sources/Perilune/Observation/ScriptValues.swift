@@ -58,7 +58,7 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
         let host: ScriptHost
         let function: String
         let removesDuplicates: Bool
-        private var observed: ObservedFunction?
+        private var observed: (any ObservedFunction)?
         private var isAtEnd = false
 
         init(host: ScriptHost, function: String, removesDuplicates: Bool) {
@@ -114,72 +114,28 @@ extension ScriptHost {
         ScriptResults(host: self, function: function, removesDuplicates: removesDuplicates)
     }
 
-    nonisolated func observe(_ function: String, removesDuplicates: Bool) async throws -> ObservedFunction {
+    nonisolated func observe(_ function: String, removesDuplicates: Bool) async throws -> any ObservedFunction {
         try await exclusively { host in
-            try host.requireOwnState(for: "observations by Swift")
-            let value = try host.function(host.resolve(function).0, named: function)
-            let begin = try host.state.load(
-                "local fetch, duplicates = ... return db:observe(fetch, { duplicates = duplicates })", named: "=host")
-            guard case .table(let observation)? = try begin.call([.function(value), .boolean(!removesDuplicates)]).first else {
-                throw LuaError(.usage, "values: \(function) cannot be observed")
-            }
-            return try ObservedFunction(function, observation, of: host)
+            try await host.backend.observe(function, removesDuplicates: removesDuplicates, in: host)
         }
     }
 
     /// Returns a new value or failure; `nil` if nothing has changed.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    nonisolated func takeResult<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Result<
-        Value, LuaError
-    >? {
+    nonisolated func takeResult<Value: Decodable & Sendable>(of observed: any ObservedFunction) async throws
+        -> Result<Value, LuaError>?
+    {
         do {
             return try await exclusively { host in
-                let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
-                let results = try await take.callAsync([.table(observed.observation)])
-                guard case .boolean(true)? = results.first else { return nil }
+                guard let results = try await observed.take(in: host) else { return nil }
                 // The explicit type is needed: when decoding as an optional, Lua's nil would count as a missing value.
-                let value: Value = try host.decode(Array(results.dropFirst()), of: observed.name)
+                let value: Value = try host.decode(results, of: observed.name)
                 return .success(value)
             }
         } catch {
             if error is CancellationError || Task.isCancelled { throw CancellationError() }
             return .failure(LuaError(wrapping: error))
         }
-    }
-
-    fileprivate func end(_ observation: ObservedFunction.Handle) {
-        guard case .function(let cancel)? = try? observation.table.get("cancel") else { return }
-        _ = try? cancel.call([.table(observation.table)])
-    }
-}
-
-/// A script function observed on behalf of Swift.
-final class ObservedFunction: Sendable {
-    /// The observation's table, used only on the thread of the host.
-    struct Handle: @unchecked Sendable {
-        let table: LuaTable
-    }
-
-    let name: String
-    private let handle: Handle
-    private let host: ScriptHost
-    private let wait: @Sendable () async throws -> Void
-
-    var observation: LuaTable { handle.table }
-
-    init(_ name: String, _ observation: LuaTable, of host: isolated ScriptHost) throws {
-        (self.name, self.host) = (name, host)
-        handle = Handle(table: observation)
-        wait = host.loop.waiting(at: try observation.get("place"))
-    }
-
-    deinit {
-        Task { [handle, host] in await host.end(handle) }
-    }
-
-    /// Waits until there may be a new value.
-    func waitForChange() async throws {
-        try await wait()
     }
 }

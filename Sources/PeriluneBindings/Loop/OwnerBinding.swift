@@ -31,6 +31,12 @@ enum OwnerBinding {
 package enum RowOwners {
     /// Returns whether the state with a name exists; `nil` if it belongs to another machine or process namespace.
     package static func isAlive(_ name: String) -> Bool? { OwnerToken.isAlive(name) }
+
+    /// Prepares the names of owners in a process that will not see other processes: asks `answer` about their owners.
+    package static func prepareForSandbox(asking answer: @escaping @Sendable (String) -> Bool?) {
+        OwnerToken.prepareNames()
+        OwnerToken.otherProcesses.withLock { $0 = answer }
+    }
 }
 
 /// The entry of a state in the list of live states in this process. It is removed when the state is closed.
@@ -58,6 +64,12 @@ private final class OwnerToken: Sendable {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/pid")) ?? "?",
     ].map { part in part.filter { !$0.isWhitespace } }
 
+    /// Answers questions about owners of other processes, if this process cannot see them.
+    static let otherProcesses = Mutex<(@Sendable (String) -> Bool?)?>(nil)
+
+    /// Reads the parts of names that a sandbox hides later.
+    static func prepareNames() { _ = (machine, process) }
+
     private static let process = "\(getpid()) \(startTime(of: "self") ?? "?")"
 
     private static var hostName: String {
@@ -75,6 +87,7 @@ private final class OwnerToken: Sendable {
         guard parts[3...4].joined(separator: " ") != process else {
             return Int(parts[5]).map { number in tokens.withLock { $0.live.contains(number) } } ?? false
         }
+        if let answer = otherProcesses.withLock({ $0 }) { return answer(name) }
         if let start = startTime(of: parts[3]) { return start == parts[4] }
         // Processes of other users may be invisible.
         guard let number = pid_t(parts[3]), number > 0 else { return false }

@@ -70,9 +70,9 @@ import Testing
         let folder: String
         let way: String
 
-        init(_ way: String, in folder: String) async throws {
+        init(_ way: String, _ place: ScriptPlace, in folder: String) async throws {
             (self.way, self.folder) = (way, folder)
-            var configuration = ScriptHost.Configuration(database: .inMemory())
+            var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
             configuration.signals = ["HUP"]
             configuration.callbackErrors = .handle { _ in }
             host = try await ScriptHost(configuration)
@@ -96,10 +96,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ways.keys.sorted())
-    func `a new version ends everything that the previous version started`(way: String) async throws {
+    @Test(arguments: ways.keys.sorted(), ScriptPlace.allCases)
+    func `a new version ends everything that the previous version started`(way: String, _ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
-            let program = try await Program(Self.ways[way]!, in: folder)
+            let program = try await Program(Self.ways[way]!, place, in: folder)
             try await program.load("first")
             #expect(try await program.versions() == "first")
             try await program.load("second")
@@ -108,10 +108,12 @@ import Testing
         }
     }
 
-    @Test(arguments: ways.keys.sorted())
-    func `a version that fails to load leaves the previous version running and nothing of its own`(way: String) async throws {
+    @Test(arguments: ways.keys.sorted(), ScriptPlace.allCases)
+    func `a version that fails to load leaves the previous version running and nothing of its own`(
+        way: String, _ place: ScriptPlace
+    ) async throws {
         try await withTemporaryFolder { folder in
-            let program = try await Program(Self.ways[way]!, in: folder)
+            let program = try await Program(Self.ways[way]!, place, in: folder)
             try await program.load("first")
             for (version, end) in [("second", "error('no')"), ("third", "perilune.automation{ name = 'y' }"), ("fourth", "end")] {
                 await #expect(throws: LuaError.self) { try await program.load(version, and: end) }
@@ -121,10 +123,12 @@ import Testing
         }
     }
 
-    @Test func `listing the automations in a file leaves nothing behind`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `listing the automations in a file leaves nothing behind`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             let program = try await Program(
-                "perilune.every('1s', say) perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }", in: folder)
+                "perilune.every('1s', say) perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }", place,
+                in: folder)
             try await program.load("it", isLive: false)
             #expect(await program.host.isIdle)
             #expect(try await program.versions() == "")

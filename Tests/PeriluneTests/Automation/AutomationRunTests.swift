@@ -2,15 +2,20 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
+import Synchronization
 import Testing
 
 @Suite struct AutomationRunTests {
-    @Test func `a run that could not be recorded because of a lock is recorded when the lock is released`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `a run that could not be recorded because of a lock is recorded when the lock is released`(_ place: ScriptPlace)
+        async throws
+    {
         try await withTemporaryFolder { folder in
             var configuration = GRDB.Configuration()
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: "\(folder)/x.sqlite", configuration: configuration)
-            let host = try await ScriptHost(.init(database: .existing(DatabaseQueue(path: "\(folder)/x.sqlite"))))
+            let host = try await place.host(.init(database: .existing(DatabaseQueue(path: "\(folder)/x.sqlite"))))
             try await host.register(module: "lock") { lock in
                 lock.function("take") { () throws in
                     try other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") }
@@ -36,11 +41,12 @@ import Testing
         }
     }
 
-    @Test func `an automation that cannot be triggered is reported with its name and location`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `an automation that cannot be triggered is reported with its name and location`(_ place: ScriptPlace) async throws {
         try await withTemporaryFolder { folder in
             try "\nperilune.automation{ name = 'a', on = { change = 'none' }, run = print }"
                 .write(toFile: "\(folder)/a.lua", atomically: true, encoding: .utf8)
-            let host = try await ScriptHost(database: .inMemory())
+            let host = try await place.host()
             let error = await #expect(throws: LuaError.self) { try await host.loadAutomations(file: "\(folder)/a.lua") }
             #expect(error?.message.hasPrefix("automation \"a\": no table `none`") == true)
             #expect((error?.file, error?.line) == ("\(folder)/a.lua", 2))
@@ -63,8 +69,9 @@ import Testing
         #expect(statements.hasSuffix("2'\",\"and 9 more\"]"))
     }
 
-    @Test func `the latest of many runs are kept`() async throws {
-        let host = try await ScriptHost(database: .inMemory())
+    @Test(arguments: ScriptPlace.allCases)
+    func `the latest of many runs are kept`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.run(
             source: """
                 perilune.automation{ name = "ü \u{0301} 名前", on = { event = "go" }, keep = 3, run = function() end }
@@ -106,5 +113,91 @@ import Testing
                 """)
         // Runs are as fast as at the beginning: growing lists would have made them nine times slower.
         #expect(slowdown < 4)
+    }
+
+    @Test(arguments: ScriptPlace.allCases)
+    func `automations of a file run, and Swift sees their runs`(_ place: ScriptPlace) async throws {
+        try await withTemporaryFolder { folder in
+            let file = "\(folder)/a.lua"
+            try Data(
+                """
+                perilune.automation{ name = "count", description = "Counts", on = { event = "e" }, run = function(context)
+                  print("counted", context.event and context.event.step)
+                end }
+                perilune.automation{ name = "fails", on = { schedule = "@daily" }, run = function() error("no", 0) end }
+                """.utf8
+            ).write(to: URL(filePath: file))
+            let database = DatabaseSource.queue("\(folder)/x.sqlite", inEveryContext: true)
+            let configuration = place.configuration(.init(database: database))
+            let host = try await ScriptHost(configuration)
+            #expect(try await host.loadAutomations(file: file) == 2)
+            let automations = try await host.automations()
+            #expect(automations.map(\.name) == ["count", "fails"])
+            #expect(automations.map(\.trigger) == ["event e", "schedule @daily"])
+            #expect(automations[0].description == "Counts" && automations[1].nextDue != nil)
+            let run = try await host.runAutomation("count", event: ["step": 2])
+            #expect(run.outcome == .succeeded && run.output == "counted\t2\n" && run.event == ["step": 2])
+            let error = await #expect(throws: LuaError.self) { try await host.runAutomation("fails") }
+            #expect(error?.message == "no")
+            let unknown = await #expect(throws: LuaError.self) { try await host.runAutomation("cound") }
+            #expect(unknown?.kind == "unknown_automation" && unknown?.message.contains("count") == true)
+            #expect(try await host.automationRuns().map(\.automation) == ["fails", "count"])
+            #expect(try await host.automationStatus().map(\.problem) == [nil, "the last run failed: no"])
+            // Another host cannot run them, wherever its scripts are.
+            for other in ScriptPlace.allCases {
+                let host = try await other.host(.init(database: database))
+                let error = await #expect(throws: LuaError.self) { try await host.loadAutomations(file: file) }
+                #expect(error?.kind == "already_running")
+            }
+            try await host.stopAutomations()
+            #expect(try await host.automations().isEmpty)
+            #expect(try await ScriptHost(configuration).loadAutomations(file: file) == 2)
+        }
+    }
+
+    @Test(.patience, arguments: ScriptPlace.allCases)
+    func `durable runs of a process that was killed continue in another`(_ place: ScriptPlace) async throws {
+        try await withTemporaryFolder { folder in
+            let file = "\(folder)/a.lua"
+            try Data(
+                """
+                local m = require "m"
+                perilune.automation{ name = "order", on = { event = "e" }, durable = true, run = function(context, run)
+                  run:step("first", function() m.note("first") end)
+                  m.wait()
+                  run:step("second", function() m.note("second") end)
+                end }
+                """.utf8
+            ).write(to: URL(filePath: file))
+            let notes = Mutex<[String]>([]), isBlocked = Mutex(true), waits = Tally()
+            func start() async throws -> ScriptHost {
+                let database = DatabaseSource.queue("\(folder)/x.sqlite", inEveryContext: true)
+                let host = try await ScriptHost(place.configuration(.init(database: database)))
+                try await host.register(module: "m") { m in
+                    m.function("note") { (text: String) in notes.withLock { $0.append(text) } }
+                    m.function("wait") { () async throws in
+                        waits.add()
+                        while isBlocked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+                    }
+                }
+                try await host.loadAutomations(file: file)
+                return host
+            }
+            let first = try await start()
+            let run = Task { try await first.runAutomation("order") }
+            await waits.wait()
+            if let process = first.workerProcessID { kill(process, SIGKILL) } else { await first.close() }
+            _ = await run.result
+            isBlocked.withLock { $0 = false }
+            if place == .isolated { await #expect(throws: LuaError.self) { _ = try await first.automations() } }
+            let second = try await start()
+            #expect(
+                try await eventually {
+                    try await second.run(source: "perilune.sleep('10ms')")
+                    return notes.withLock { $0 } == ["first", "second"]
+                })
+            #expect(try await eventually { try await second.automationRuns().map(\.outcome) == [.succeeded] })
+            await second.close()
+        }
     }
 }

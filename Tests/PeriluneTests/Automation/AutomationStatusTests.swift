@@ -2,20 +2,22 @@ import Perilune
 import Testing
 
 @Suite struct AutomationStatusTests {
-    private static func status(after source: String) async throws -> [AutomationStatus] {
-        let host = try await ScriptHost(database: .inMemory())
+    private static func status(after source: String, _ place: ScriptPlace) async throws -> [AutomationStatus] {
+        let host = try await place.host()
         try await host.run(source: source)
         return try await host.automationStatus(runsAreStuckAfter: .seconds(60))
     }
 
-    @Test func `an automation that has run is ready, and has no problem`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `an automation that has run is ready, and has no problem`(_ place: ScriptPlace)
+        async throws
+    {
         let states = try await Self.status(
             after: """
                 perilune.automation{ name = "a", on = { event = "e" }, run = function() end }
                 perilune.automation{ name = "b", on = { schedule = "@daily" }, run = function() end }:disable()
                 perilune.emit("e")
                 perilune.sleep(1)
-                """)
+                """, place)
         #expect(states.map(\.name) == ["a", "b"])
         #expect(states.map(\.state) == [.ready, .disabled])
         #expect(states.map(\.problem) == [nil, nil])
@@ -23,7 +25,8 @@ import Testing
         #expect(states[0].trigger == "event e")
     }
 
-    @Test func `a failure is a problem until the next success`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `a failure is a problem until the next success`(_ place: ScriptPlace) async throws
+    {
         let source = """
             perilune.automation{ name = "a", on = { event = "e" }, run = function(context)
               if context.event == "bad" then error("no\\nsecond line", 0) end
@@ -31,11 +34,13 @@ import Testing
             perilune.emit("e", "bad")
             perilune.sleep(1)
             """
-        #expect(try await Self.status(after: source).map(\.problem) == ["the last run failed: no"])
-        #expect(try await Self.status(after: source + "\nperilune.emit('e') perilune.sleep(1)").map(\.problem) == [nil])
+        #expect(try await Self.status(after: source, place).map(\.problem) == ["the last run failed: no"])
+        #expect(try await Self.status(after: source + "\nperilune.emit('e') perilune.sleep(1)", place).map(\.problem) == [nil])
     }
 
-    @Test func `an overlong run, a run without a process and a missed due time are problems`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `an overlong run, a run without a process and a missed due time are problems`(
+        _ place: ScriptPlace
+    ) async throws {
         // The clock of tests moves on while a run sleeps: short sleeps keep the runs active until the status is read.
         let states = try await Self.status(
             after: """
@@ -56,7 +61,7 @@ import Testing
                 db:execute("UPDATE perilune_automation_run SET owner = ? WHERE automation = 'dead'", owner)
                 db:execute("UPDATE perilune_schedule SET owner = ? WHERE automation = 'stopped'", owner)
                 db:execute("UPDATE perilune_schedule SET next_due_at = '1999-12-31 23:59:00.000' WHERE automation = 'late'")
-                """)
+                """, place)
         #expect(states.map(\.name) == ["dead", "late", "stopped", "stuck"])
         #expect(
             states.dropLast().map(\.problem) == [
@@ -66,7 +71,9 @@ import Testing
         #expect(states[3].runningSince == DateSource.year2000())
     }
 
-    @Test func `dead jobs, and jobs without a handler, are problems`() async throws {
+    @Test(arguments: ScriptPlace.allCases) func `dead jobs, and jobs without a handler, are problems`(_ place: ScriptPlace)
+        async throws
+    {
         let states = try await Self.status(
             after: """
                 local handler = perilune.jobs("good"):handle(function() end)
@@ -78,7 +85,7 @@ import Testing
                 perilune.sleep(1)
                 handler:cancel()
                 failing:cancel()
-                """)
+                """, place)
         #expect(states.map(\.name) == ["jobs \"bad\"", "jobs \"good\"", "jobs \"waits\""])
         #expect(states.map(\.problem) == ["1 job is dead", nil, "1 job waits, and no process handles it"])
     }

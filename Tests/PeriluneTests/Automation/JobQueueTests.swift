@@ -9,8 +9,9 @@ import Testing
 @Suite struct JobQueueTests {
     fileprivate struct Mail: Codable, Sendable { let to: String }
 
-    @Test func `jobs that Swift enqueues are handled by a script`() async throws {
-        let host = try await ScriptHost(database: .inMemory())
+    @Test(arguments: ScriptPlace.allCases)
+    func `jobs that Swift enqueues are handled by a script`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let mails = host.jobs("mail")
         let first = try await mails.enqueue(Mail(to: "ada"), .init(key: "a"))
         #expect(try await mails.enqueue(Mail(to: "bob"), .init(key: "a")) == first)
@@ -30,8 +31,9 @@ import Testing
         #expect(try await mails.cancel(99) == false)
     }
 
-    @Test func `invalid options are reported`() async throws {
-        let host = try await ScriptHost(database: .inMemory())
+    @Test(arguments: ScriptPlace.allCases)
+    func `invalid options are reported`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         let error = await #expect(throws: LuaError.self) {
             try await host.jobs("mail").enqueue(1, .init(key: "a", onKey: "replaced"))
         }
@@ -114,6 +116,12 @@ import Testing
         handling.cancel()
         _ = await handling.result
         await host.close()
+    }
+
+    @Test func `a Swift handler of an isolated host is refused, with advice`() async throws {
+        let host = try await ScriptPlace.isolated.host()
+        let error = await #expect(throws: LuaError.self) { _ = try await host.jobs("mail").handle(Mail.self) { _ in } }
+        #expect(error?.message.contains("let a script handle the jobs") == true)
     }
 
     @Test func `an invalid option of a Swift handler is reported`() async throws {

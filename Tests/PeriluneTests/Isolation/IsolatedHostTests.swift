@@ -365,9 +365,6 @@ func makeIsolatedHost(
             "scripts in a process of their own cannot have \(what); make a host without isolation"
         }
         #expect(await refusal { _ = try await host.records("Author").fetchCount() } == text("records that Swift uses"))
-        #expect(await refusal { _ = try await host.automations() } == text("automations"))
-        #expect(await refusal { try await host.runAutomation("a") } == text("automations"))
-        #expect(await refusal { try await host.waitForEvents() } == text("automations"))
         try await withTemporaryFolder { folder in
             var configuration = ScriptHost.Configuration()
             configuration.isolation = .process()

@@ -16,9 +16,10 @@ import Testing
     }
 
     private func makeHost(
-        over writer: any DatabaseWriter, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+        over writer: any DatabaseWriter, _ place: ScriptPlace = .here,
+        _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
     ) async throws -> ScriptHost {
-        var configuration = ScriptHost.Configuration(database: .existing(writer))
+        var configuration = place.configuration(ScriptHost.Configuration(database: .existing(writer)))
         configure(&configuration)
         return try await ScriptHost(configuration)
     }
@@ -66,8 +67,7 @@ import Testing
             "values[#values + 1] = count end)", with: "values[#values + 1] = count end, { poll = '5ms' })"
         )
         .replacing("() return #", with: "() perilune.sleep('10ms') return #")
-        func isolate(_ configuration: inout ScriptHost.Configuration) { configuration.isolation = .process() }
-        let host = try await makeHost(over: pool, isolate), other = try await makeHost(over: pool, isolate)
+        let host = try await makeHost(over: pool, .isolated), other = try await makeHost(over: pool, .isolated)
         try await host.run(source: looking)
         try await wait(for: "has_first", in: host)
         try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
@@ -88,15 +88,6 @@ import Testing
         try await host.run(source: "observation:cancel()")
         try await host.waitUntilIdle()
         try remove(pool)
-    }
-
-    @Test func `Swift cannot observe values of an isolated script, and the error gives the reason`() async throws {
-        let host = try await makeIsolatedHost()
-        try await host.run(source: "function count() return db:fetch_value('SELECT 1') end")
-        let error = await #expect(throws: LuaError.self) { for try await value: Int in host.values(of: "count") { _ = value } }
-        #expect(
-            error?.message == "scripts in a process of their own cannot have observations by Swift; make a host without isolation"
-        )
     }
 
     @Test func `transaction observers are notified later of transactions by Swift and other scripts`() async throws {
@@ -180,11 +171,11 @@ import Testing
         #expect(last == "many")
     }
 
-    @Test func `Swift receives the values of a function as a sequence`() async throws {
+    @Test(arguments: ScriptPlace.allCases)
+    func `Swift receives the values of a function as a sequence`(_ place: ScriptPlace) async throws {
         struct Total: Decodable, Sendable, Equatable { var count: Int, sum: Int? }
-        let queue = try DatabaseQueue()
-        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
-        let host = try await makeHost(over: queue)
+        let queue = try makePool()
+        let host = try await makeHost(over: queue, place)
         try await host.run(
             source: """
                 reports = {}
@@ -195,18 +186,19 @@ import Testing
             totals.append(total)
             if totals.count == 4 { break }
             if totals.count == 2 {
-                try await host.run(source: "db:execute('INSERT INTO item VALUES (5)')")
+                try await host.run(source: "db:execute('INSERT INTO item (amount) VALUES (5)')")
             } else {
-                try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+                try await queue.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (1)") }
             }
         }
         #expect(totals == [Total(count: 0, sum: nil), Total(count: 1, sum: 1), Total(count: 2, sum: 6), Total(count: 3, sum: 7)])
+        try remove(queue)
     }
 
-    @Test func `a sequence of results ends with its task and continues after the function's error`() async throws {
-        let queue = try DatabaseQueue()
-        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
-        let host = try await makeHost(over: queue)
+    @Test(arguments: ScriptPlace.allCases)
+    func `a sequence of results ends with its task and continues after the function's error`(_ place: ScriptPlace) async throws {
+        let queue = try makePool()
+        let host = try await makeHost(over: queue, place)
         try await host.run(
             source:
                 "function count(db) local n = db:fetch_value('SELECT COUNT(*) FROM item') if n == 1 then error('one', 0) end return n end"
@@ -218,9 +210,9 @@ import Testing
         }
         var iterator = received.makeAsyncIterator()
         #expect(await iterator.next() == 0)
-        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+        try await queue.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (1)") }
         #expect(await iterator.next() == -1)
-        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+        try await queue.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (1)") }
         #expect(await iterator.next() == 2)
         task.cancel()
         #expect(await iterator.next() == nil)
@@ -228,10 +220,12 @@ import Testing
         var missing = host.results(of: "nothing", as: Int.self).makeAsyncIterator()
         #expect(await { if case .failure? = $0 { true } else { false } }(missing.next()))
         #expect(await missing.next() == nil)
+        try remove(queue)
     }
 
-    @Test func `a sequence of values throws the function's error and has ended then`() async throws {
-        let host = try await makeHost(over: DatabaseQueue())
+    @Test(arguments: ScriptPlace.allCases)
+    func `a sequence of values throws the function's error and has ended then`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.run(source: "function fails(db) db:fetch_value('SELECT 1 FROM sqlite_master') error('no', 0) end")
         var values = host.values(of: "fails", as: Int.self).makeAsyncIterator()
         await #expect(throws: LuaError.self) { try await values.next() }
@@ -244,10 +238,9 @@ import Testing
 
     // MARK: - Shared by several loops
 
-    private func makeCountingHost() async throws -> (host: ScriptHost, queue: DatabaseQueue) {
-        let queue = try DatabaseQueue()
-        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount INTEGER)") }
-        let host = try await makeHost(over: queue)
+    private func makeCountingHost(_ place: ScriptPlace) async throws -> (host: ScriptHost, pool: DatabasePool) {
+        let pool = try makePool()
+        let host = try await makeHost(over: pool, place)
         try await host.run(
             source: """
                 fetches = 0
@@ -255,63 +248,73 @@ import Testing
                 function total(db) return db:fetch_value("SELECT TOTAL(amount) FROM item") // 1 | 0 end
                 function fails(db) if db:fetch_value("SELECT COUNT(*) FROM item") == 1 then error("one", 0) end return 7 end
                 """)
-        return (host, queue)
+        return (host, pool)
     }
 
-    private func insert(_ amount: Int, into queue: DatabaseQueue) async throws {
-        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (?)", arguments: [amount]) }
+    private func insert(_ amount: Int, into pool: DatabasePool) async throws {
+        try await pool.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (?)", arguments: [amount]) }
     }
 
-    @Test func `several loops share one observation, which fetches once for all of them and only while they exist`() async throws
-    {
-        let (host, queue) = try await makeCountingHost()
+    @Test(arguments: ScriptPlace.allCases)
+    func `several loops share one observation, which fetches once for all of them and only while they exist`(
+        _ place: ScriptPlace
+    ) async throws {
+        let (host, pool) = try await makeCountingHost(place)
         let counts = host.observation(of: "count", as: Int.self)
         var first = counts.values.makeAsyncIterator()
         #expect(try await first.next() == 0)
         var second: ScriptObservation<Int>.Values.AsyncIterator? = counts.values.makeAsyncIterator()
         #expect(try await second?.next() == 0)
-        try await insert(5, into: queue)
+        try await insert(5, into: pool)
         #expect(try await first.next() == 1)
         #expect(try await second?.next() == 1)
         second = nil
-        try await insert(5, into: queue)
+        try await insert(5, into: pool)
         #expect(try await first.next() == 2)
         let fetches: Int = try await host.run(source: "return fetches")
         #expect(fetches == 3)
+        try remove(pool)
     }
 
-    @Test func `a loop that restarts gets the last value and later changes`() async throws {
-        let (host, queue) = try await makeCountingHost()
+    @Test(arguments: ScriptPlace.allCases)
+    func `a loop that restarts gets the last value and later changes`(
+        _ place: ScriptPlace
+    ) async throws {
+        let (host, pool) = try await makeCountingHost(place)
         let counts = host.observation(of: "count", as: Int.self)
         for try await count in counts.values {
             #expect(count == 0)
             break
         }
-        try await insert(5, into: queue)
+        try await insert(5, into: pool)
         var received: [Int] = []
         for try await count in counts.values {
             received.append(count)
             if count == 1 { break }
         }
         #expect(received == [1] || received == [0, 1])
+        try remove(pool)
     }
 
-    @Test func `an observation can be paused, resumed and switched to another function`() async throws {
-        let (host, queue) = try await makeCountingHost()
+    @Test(arguments: ScriptPlace.allCases)
+    func `an observation can be paused, resumed and switched to another function`(
+        _ place: ScriptPlace
+    ) async throws {
+        let (host, pool) = try await makeCountingHost(place)
         let values = host.observation(of: "count", as: Int.self)
         var iterator = values.values.makeAsyncIterator()
         #expect(try await iterator.next() == 0)
         #expect(try await values.pause())
         #expect(try await !values.pause())
-        try await insert(5, into: queue)
-        try await insert(6, into: queue)
+        try await insert(5, into: pool)
+        try await insert(6, into: pool)
         #expect(try await values.resume())
         #expect(try await !values.resume())
         // Changes during the pause arrive as one value.
         #expect(try await iterator.next() == 2)
         try await values.change(to: "total")
         #expect(try await iterator.next() == 11)
-        try await insert(9, into: queue)
+        try await insert(9, into: pool)
         #expect(try await iterator.next() == 20)
         let error = await #expect(throws: LuaError.self) { try await values.change(to: "nothing") }
         #expect(error?.message.contains("nothing") == true, "\(error?.message ?? "")")
@@ -319,23 +322,28 @@ import Testing
         try await unbegun.change(to: "count")
         var other = unbegun.values.makeAsyncIterator()
         #expect(try await other.next() == 3)
+        try remove(pool)
     }
 
-    @Test func `all loops get the function's error and continue, and a missing function ends them`() async throws {
-        let (host, queue) = try await makeCountingHost()
+    @Test(arguments: ScriptPlace.allCases)
+    func `all loops get the function's error and continue, and a missing function ends them`(
+        _ place: ScriptPlace
+    ) async throws {
+        let (host, pool) = try await makeCountingHost(place)
         let values = host.observation(of: "fails", as: Int.self, removesDuplicates: false)
         var first = values.results.makeAsyncIterator(), second = values.results.makeAsyncIterator()
         #expect(try await first.next()?.get() == 7)
         #expect(try await second.next()?.get() == 7)
-        try await insert(1, into: queue)
+        try await insert(1, into: pool)
         await #expect(throws: LuaError.self) { try await first.next()?.get() }
         await #expect(throws: LuaError.self) { try await second.next()?.get() }
-        try await insert(1, into: queue)
+        try await insert(1, into: pool)
         #expect(try await first.next()?.get() == 7)
         #expect(try await second.next()?.get() == 7)
         var none = host.observation(of: "nothing", as: Int.self).values.makeAsyncIterator()
         await #expect(throws: LuaError.self) { try await none.next() }
         #expect(try await none.next() == nil)
+        try remove(pool)
     }
 
     @Test func `a host that is released while callbacks wait leaves the database usable`() async throws {
@@ -472,12 +480,25 @@ import Testing
         function is_final() return difference() == "" end
         """
 
-    @Test func `an initial nil is a value`() async throws {
-        let host = try await makeHost(over: DatabaseQueue())
+    @Test(arguments: ScriptPlace.allCases) func `an initial nil is a value`(_ place: ScriptPlace) async throws {
+        let host = try await place.host()
         try await host.run(source: "function nothing(db) db:fetch_value('SELECT 1 FROM sqlite_master') end")
         var optional = host.values(of: "nothing", as: Int?.self).makeAsyncIterator()
         #expect(try await optional.next() == .some(nil))
         var plain = host.observation(of: "nothing", as: ScriptValue.self).values.makeAsyncIterator()
         #expect(try await plain.next() == ScriptValue.nil)
+    }
+
+    @Test func `values of an isolated script follow the writes of other isolated scripts`() async throws {
+        let pool = try makePool()
+        let host = try await makeHost(over: pool, .isolated), other = try await makeHost(over: pool, .isolated)
+        try await host.run(source: "function count(db) return db:fetch_value('SELECT COUNT(*) FROM item') end")
+        var counts = host.values(of: "count", as: Int.self).makeAsyncIterator()
+        #expect(try await counts.next() == 0)
+        try await other.run(source: "db:execute('INSERT INTO item DEFAULT VALUES')")
+        #expect(try await counts.next() == 1)
+        try await host.run(source: "db:execute('DELETE FROM item')")
+        #expect(try await counts.next() == 0)
+        try remove(pool)
     }
 }

@@ -35,8 +35,11 @@ final class WorkerServer: Sendable {
             // The folder for SQLite's temporary sort files.
             if !setup.connection.isReadonly { setenv("SQLITE_TMPDIR", folder, 1) }
         }
-        let layers = rules.enclose()
         let server = WorkerServer(channel: channel)
+        RowOwners.prepareForSandbox { [questions = server.questions] name in
+            try? questions.ask(.isOwnerAlive, [.text(name)]).first?.booleanValue
+        }
+        let layers = rules.enclose()
         // Uses another thread, because creating a host may ask questions, whose answers arrive on this thread.
         let thread = Thread { [rules] in server.prepare(setup, rules, layers) }
         thread.stackSize = 8 << 20
@@ -111,7 +114,9 @@ final class WorkerServer: Sendable {
             try database.unsafeReentrantWrite { db in try db.execute(sql: OwnSQL.marked("PRAGMA temp_store = MEMORY")) }
         }
         if setup.reportsCommits {
-            let reporter = CommitReporter { tables in questions.tell(.committed, tables.sorted().map { .text($0) }) }
+            let reporter = CommitReporter { tables in
+                if let tables { questions.tell(.committed, tables.sorted().map { .text($0) }) }
+            }
             database.add(transactionObserver: reporter, extent: .databaseLifetime)
         }
         let host = try ScriptHost(configuration, database: database, environment: environment)
@@ -153,6 +158,7 @@ final class WorkerServer: Sendable {
             guard let time = frame.values.first?.duration else { break }
             host.thread.enqueue { host.assumeIsolated { $0.limitTime(to: time) } }
         case .reportRuns: host.runReporter.turnOn()
+        case .noteCommit: ForeignCommits(host.database).note(frame.values.compactMap(\.text))
         case .setClock: _ = frame.values.first?.integerValue.map { now in clock.withLock { $0 }?.set(now) }
         case .signal: _ = frame.values.first?.text.map { host.deliver(signal: $0) }
         default: start(message, frame, host)
@@ -235,6 +241,52 @@ extension ScriptHost {
                     return [WireValue(error)]
                 }
             }
+        case .loadAutomations:
+            let count = try await perform { host in
+                try await host.backend.loadAutomations(
+                    value(0).bytes ?? [], named: value(1).text ?? "script", isLive: value(2).booleanValue == true,
+                    poll: value(3).duration, in: host)
+            }
+            return [.integer(Int64(count))]
+        case .waitForEvents:
+            try await waitForEvents()
+            return []
+        case .endAutomations:
+            try await endServedAutomations()
+            return []
+        case .callLibrary:
+            guard let module = value(0).text.flatMap({ LibraryInterface(rawValue: $0) }) else { break }
+            return try await perform { host in
+                let result = try await host.backend.callLibrary(
+                    module, value(1).text ?? "", { state in try (value(2).elements ?? []).lua(in: state) }, in: host)
+                return [try WireValue(result)]
+            }
+        case .observe:
+            return try await perform { host in
+                guard let backend = host.backend as? LocalBackend else { return [] }
+                return [
+                    .integer(
+                        try await backend.serveObservation(
+                            of: value(0).text ?? "", removesDuplicates: value(1).booleanValue == true, in: host))
+                ]
+            }
+        case .awaitObservation:
+            try await observation(value(0))?.waitForChange()
+            return []
+        case .takeObservation:
+            guard let observation = await observation(value(0)) else { break }
+            return try await perform { host in
+                guard let values = try await observation.take(in: host) else { return [.boolean(false)] }
+                return try [.boolean(true)] + values.map { try WireValue($0) }
+            }
+        case .controlObservation:
+            guard let observation = await observation(value(0)) else { break }
+            return try await perform { host in
+                [.boolean(try await observation.control(value(1).text ?? "", value(2).text, in: host))]
+            }
+        case .endObservation:
+            await endObservation(value(0))
+            return []
         case .wait:
             try await waitUntilIdle()
             return []
@@ -245,8 +297,21 @@ extension ScriptHost {
         case .takeFailure:
             guard let failure = await takeCallbackFailure() else { return [] }
             return [WireValue(failure as? LuaError ?? LuaError(.host, "\(failure)"))]
-        default: throw LuaError(.usage, "the worker process does not know this request")
+        default: break
         }
+        throw LuaError(.usage, "the worker process does not know this request")
+    }
+
+    private func endServedAutomations() async throws {
+        try await backend.endAutomations(in: self)
+    }
+
+    private func observation(_ number: WireValue) -> (any ObservedFunction)? {
+        number.integerValue.flatMap { (backend as? LocalBackend)?.observations[$0] }
+    }
+
+    private func endObservation(_ number: WireValue) {
+        if let number = number.integerValue { (backend as? LocalBackend)?.observations[number] = nil }
     }
 
     private nonisolated func serveRun(
