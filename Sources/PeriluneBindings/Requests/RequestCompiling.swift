@@ -194,7 +194,8 @@ private struct PlanTable {
         try table.set("segment", .integer(Int64(prefetch.segmentIndex + 1)))
         try table.set("parent_columns", list(prefetch.parentKeyColumns))
         try table.set("plan", .table(make(prefetch.child)))
-        try table.set("tells_texts", .boolean(prefetch.tellsTexts))
+        try table.set("number_columns", list(prefetch.columns(compared: .asNumber)))
+        try table.set("text_columns", list(prefetch.columns(compared: .textsOnly)))
         if let forms = prefetch.keyForms {
             try table.set("key_forms", forms.map(\.rawValue).toLua(in: state))
         }

@@ -29,7 +29,7 @@ extension Association {
         let target = table.type(ofColumn: position).affinity
         // Texts in numeric columns compare by the collation.
         if target.isNumeric { return collation == "BINARY" ? .number : nil }
-        if origin.isNumeric, target == .blob || hops[0].columns.count == 1 { return nil }
+        if origin.isNumeric { return nil }
         switch (target, collation) {
         case (.blob, "BINARY"): return .same
         case (.blob, "NOCASE"): return .sameNoCase
@@ -45,13 +45,9 @@ extension Association {
     /// The anchor for rows whose keys are given when the request runs.
     var openAnchor: Reach.Anchor { keyForms == nil ? .openNumbered : .open }
 
-    /// Whether a numeric column is compared with a column without a type. SQLite then treats numbers and texts that look like
-    /// them as equal.
-    var comparesNumbersWithAnything: Bool { comparesNumbers(with: .blob) }
-
-    /// Whether texts that look like numbers are compared as numbers: `01` equals 1 when a numeric column is compared with a text
-    /// column.
-    package var comparesTextsAsNumbers: Bool { comparesNumbers(with: .text) }
+    /// For each column, whether it is numeric and compared with one that is not: SQLite then compares texts that look like numbers as
+    /// numbers, and `01` equals 1.
+    package var comparesTextsAsNumbers: [Bool] { keyComparisons.ofOrigin.map { $0 == .asNumber } }
 
     /// The conversion of a stored value before it is compared with another column, so that the comparison equals SQLite's
     /// comparison of columns.
@@ -63,7 +59,7 @@ extension Association {
         case textsOnly
 
         init(of origin: DeclaredType.Affinity, with target: DeclaredType.Affinity) {
-            self = target != .text || origin == .text ? .plain : origin.isNumeric ? .asNumber : .textsOnly
+            self = origin.isNumeric && !target.isNumeric ? .asNumber : origin == .blob && target == .text ? .textsOnly : .plain
         }
     }
 
@@ -81,11 +77,5 @@ extension Association {
             let pair = hops[0].columns[index], collation = hops[0].collations[index] ?? hops[0].table.collation(of: pair.to)
             return collation == origin.collation(of: pair.from) ? nil : collation
         }
-    }
-
-    private func comparesNumbers(with target: DeclaredType.Affinity) -> Bool {
-        let pair = hops[0].columns[0]
-        return hops[0].columns.count == 1 && origin.type(ofColumn: pair.from).affinity.isNumeric
-            && hops[0].table.type(ofColumn: pair.to).affinity == target
     }
 }

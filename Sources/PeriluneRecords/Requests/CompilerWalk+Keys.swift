@@ -4,20 +4,15 @@ extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let hop = reach.association.hops[0]
         let pairs = hop.columns
-        let areNumbers = meetsTexts(reach)
-        tokens.add(areNumbers ? .joinLast : .join)
+        let areNumbers = numberColumns(of: reach), meetsTexts = areNumbers.contains(true)
+        tokens.add(meetsTexts ? .joinLast : .join)
         tokens.add(.open)
         if case .numberedKeys(let rows) = reach.anchor {
-            valueKeys(rows, pairs.count, areNumbers: areNumbers)
+            valueKeys(rows, areNumbers)
         } else {
-            jsonKeys(pairs.count, areNumbers: areNumbers)
-            if reach.association.comparesNumbersWithAnything {
-                tokens.add(.orTextKeys)
-                tokens.add(.keys)
-                tokens.add(.areNoTexts)
-            }
+            jsonKeys(areNumbers)
         }
-        if areNumbers { tokens.add(.ofItsOwn) }
+        if meetsTexts { tokens.add(.ofItsOwn) }
         tokens.add(.close)
         tokens.add(.asKeys)
         for index in pairs.indices {
@@ -28,28 +23,30 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns whether the keys are numbers that SQLite compares with texts as numbers. An index on the texts cannot be used
-    /// then: each text is looked up among the keys.
-    private func meetsTexts(_ reach: Reach) -> Bool {
-        guard case .numberedKeys(let rows) = reach.anchor else { return reach.association.comparesTextsAsNumbers }
-        let mayMeet = reach.association.comparesTextsAsNumbers || reach.association.comparesNumbersWithAnything
-        return mayMeet && rows.allSatisfy { $0.allSatisfy(\.isNumber) }
+    /// Returns for each column whether its keys are numbers that SQLite compares with texts as numbers. An index on the texts cannot be
+    /// used then: each text is looked up among the keys.
+    private func numberColumns(of reach: Reach) -> [Bool] {
+        let areCompared = reach.association.comparesTextsAsNumbers
+        guard case .numberedKeys(let rows) = reach.anchor else { return areCompared }
+        return areCompared.indices.map { index in areCompared[index] && rows.allSatisfy { $0[index].isNumber } }
     }
 
     private static func keyName(_ index: Int) -> String { "perilune_key_\(index)" }
 
-    /// - Parameter areNumbers: Whether texts are compared with the keys as numbers.
-    private mutating func jsonKeys(_ count: Int, areNumbers: Bool) {
+    /// - Parameter areNumbers: Whether texts are compared with the keys of a column as numbers.
+    private mutating func jsonKeys(_ areNumbers: [Bool]) {
         tokens.add(.selectKeyNumber)
-        for index in 0..<count {
+        for (index, isNumber) in areNumbers.enumerated() {
             tokens.add(.comma)
-            if count == 1 {
-                tokens.add(areNumbers ? .numberKeyValue : .keyValue)
+            if areNumbers.count == 1 {
+                tokens.add(isNumber ? .numberKeyValue : .keyValue)
             } else {
+                if isNumber { tokens.add(.cast) }
                 tokens.add(.jsonExtract)
                 tokens.add(.element)
                 tokens.add(number: index)
                 tokens.add(.close)
+                if isNumber { tokens.add(.asNumber) }
             }
             tokens.add(.as)
             tokens.add(.name, Self.keyName(index).utf8)
@@ -60,12 +57,13 @@ extension CompilerWalk {
     }
 
     /// Writes the keys themselves, each preceded by its number.
-    private mutating func valueKeys(_ rows: [[Value]], _ count: Int, areNumbers: Bool) {
+    private mutating func valueKeys(_ rows: [[Value]], _ areNumbers: [Bool]) {
         tokens.add(.select)
-        list(0...count) { walk, index in
-            if areNumbers { walk.tokens.add(.cast) }
+        list(0...areNumbers.count) { walk, index in
+            let isNumber = index > 0 && areNumbers[index - 1]
+            if isNumber { walk.tokens.add(.cast) }
             walk.tokens.add(.name, "column\(index + 1)".utf8)
-            if areNumbers { walk.tokens.add(.asNumber) }
+            if isNumber { walk.tokens.add(.asNumber) }
             walk.tokens.add(.as)
             if index == 0 { walk.tokens.add(.keyNumber) } else { walk.tokens.add(.name, Self.keyName(index - 1).utf8) }
         }

@@ -130,8 +130,12 @@ package final class CompiledPrefetch: Sendable {
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Whether numeric keys and text keys need separate statements. ``child`` is then the statement for numbers.
-    package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
+    /// Returns the columns of a key whose values are compared in a certain way. Numbers and other values of a column that is compared
+    /// `asNumber` need separate statements; ``child`` is the statement for numbers. Keys with numbers in `textsOnly` columns have no rows.
+    package func columns(compared comparison: Association.KeyComparison) -> [Int] {
+        let comparisons = association.keyComparisons.ofOrigin
+        return comparisons.indices.filter { comparisons[$0] == comparison }
+    }
 
     /// Returns the request for one or more keys of any values, each with its own parameters.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {

@@ -37,7 +37,7 @@ struct Tokens {
         case with, withRecursive, union, unionAll, intersect, except, values
         case jsonList, jsonExtract, fromJSON, rowNumber, rowNumberName, above, upTo, noRows, one
         case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument, `is`
-        case selectKeyNumber, orTextKeys, areNoTexts, asKeys, keyNumber, keyValue
+        case selectKeyNumber, asKeys, keyNumber, keyValue
         case joinLast, numberKeyValue, asNumber, ofItsOwn
         case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
         case insertInto, insertAbort, insertFail, insertIgnore, insertReplace, insertRollback, onConflict, doNothing, doUpdate
@@ -140,8 +140,6 @@ extension Tokens.Word {
         case .jsonExtract: "json_extract(\"value\", "
         case .fromJSON: " FROM json_each("
         case .selectKeyNumber: "SELECT \"key\" + 1 AS \"perilune_number\""
-        case .orTextKeys: " UNION ALL SELECT \"key\" + 1, +CAST(\"value\" AS TEXT) FROM json_each("
-        case .areNoTexts: ") WHERE \"type\" <> 'text'"
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
         // The joined table becomes the inner loop, regardless of the order that SQLite prefers.

@@ -13,6 +13,8 @@ local kinds = {
   { "TEXT", "'1'", "BLOB", "1" },
   { "", "1", "TEXT", "'1'" },
   { "BLOB", "1", "TEXT", "'1'" },
+  { "INTEGER", "1", "", "'01'" },
+  { "", "'1.0'", "REAL", "1" },
   { "NUMERIC COLLATE NOCASE", "'a'", "NUMERIC COLLATE NOCASE", "'A'" },
   { "NUMERIC COLLATE RTRIM", "'a'", "NUMERIC", "'a '" },
   { "INTEGER COLLATE NOCASE", "'a'", "TEXT", "'A'" },

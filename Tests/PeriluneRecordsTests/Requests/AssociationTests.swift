@@ -86,8 +86,9 @@ import Testing
         #expect(
             prefetch.child.plan.sql.contains(
                 """
-                FROM "note" JOIN (SELECT "key" + 1 AS "perilune_number", json_extract("value", '$[0]') AS "perilune_key_0", \
-                json_extract("value", '$[1]') AS "perilune_key_1" FROM json_each(?)) AS "perilune_keys" \
+                FROM "note" CROSS JOIN (SELECT "key" + 1 AS "perilune_number", \
+                CAST(json_extract("value", '$[0]') AS NUMERIC) AS "perilune_key_0", \
+                CAST(json_extract("value", '$[1]') AS NUMERIC) AS "perilune_key_1" FROM json_each(?) LIMIT -1) AS "perilune_keys" \
                 ON "note"."b" = "perilune_key_0" AND "note"."t" = "perilune_key_1"
                 """))
         #expect(prefetch.child.plan.numbersKeys && prefetch.child.plan.keyColumns == [4])

@@ -60,13 +60,21 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
+--- Returns whether a key has a number in a column that is compared with texts only, so that it equals no other key.
+local function has_numbers(values, text_columns)
+  for _, column in ipairs(text_columns) do
+    if type(values[column]) == "number" then return true end
+  end
+  return false
+end
+
 --- Returns the distinct keys of all parents, as lists of values, and the parents by key, or by the key's number if only SQLite can
 -- decide whether keys are equal.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
     local values = parent and association_keys.values_of(prefetch.parent_readers, parent)
-    if values then
+    if values and not has_numbers(values, prefetch.text_columns) then
       local exact = association_keys.identity(values)
       if not known[exact] then
         keys[#keys + 1] = values
@@ -80,19 +88,30 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
---- Divides keys into batches, each of which is fetched by one statement.
--- @param tells_texts whether numbers and other values are fetched by different statements
--- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`
-function association_keys.batches(keys, most, tells_texts)
-  local numbers, texts, batches = {}, {}, {}
-  for position, key in ipairs(keys) do
-    local kind = tells_texts and type(key[1]) ~= "number" and texts or numbers
-    kind[#kind + 1] = position
+--- Returns which of the columns hold no numbers, as a text.
+local function other_columns(key, number_columns)
+  local others = ""
+  for _, column in ipairs(number_columns) do
+    if type(key[column]) ~= "number" then others = others .. column .. " " end
   end
-  for _, kind in ipairs{ numbers, texts } do
+  return others
+end
+
+--- Divides keys into batches, each of which is fetched by one statement.
+-- @tparam table number_columns the columns whose numbers and other values are fetched by different statements
+-- @return a list of tables with `keys`, their `positions` among all keys, and `has_texts`: whether one of these columns has no numbers
+function association_keys.batches(keys, most, number_columns)
+  local kinds, names, batches = {}, {}, {}
+  for position, key in ipairs(keys) do
+    local name = other_columns(key, number_columns)
+    if not kinds[name] then kinds[name], names[#names + 1] = {}, name end
+    table.insert(kinds[name], position)
+  end
+  for _, name in ipairs(names) do
+    local kind = kinds[name]
     for first = 1, #kind, most do
       local last = math.min(first + most - 1, #kind)
-      local batch = { keys = {}, positions = table.move(kind, first, last, 1, {}), has_texts = kind == texts }
+      local batch = { keys = {}, positions = table.move(kind, first, last, 1, {}), has_texts = name ~= "" }
       for index, position in ipairs(batch.positions) do batch.keys[index] = keys[position] end
       batches[#batches + 1] = batch
     end
