@@ -145,7 +145,7 @@ extension CompilerWalk {
             try source(hop.number)
             tokens.add(.on)
             try link(hop, to: index == 0 ? parent : node.hops[index - 1].number)
-            try chooseFirsts(on: node, endingAt: index)
+            try chooseFirsts(on: node, endingAt: index, parent)
             if index == node.hops.count - 1 { try chooseFirst(of: node, parent) }
             for child in hop.children { try join(child, to: hop.number) }
         }
@@ -173,7 +173,8 @@ extension CompilerWalk {
             if index > 0 {
                 tokens.add(.on)
                 try link(hop, to: node.hops[index - 1].number)
-                try chooseFirsts(on: node, endingAt: index)
+                // Inside the parentheses, the parent has no name.
+                try chooseFirsts(on: node, endingAt: index, nil)
             }
             for child in hop.children { try join(child, to: hop.number) }
         }
@@ -181,7 +182,7 @@ extension CompilerWalk {
         group = outer
         tokens.add(.on)
         try link(node.hops[0], to: parent)
-        try chooseFirsts(on: node, endingAt: 0)
+        try chooseFirsts(on: node, endingAt: 0, parent)
         try chooseFirst(of: node, parent)
     }
 
@@ -208,10 +209,12 @@ extension CompilerWalk {
     }
 
     /// Adds this condition for associations that mean one row each and end at intermediate hops.
-    private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int) throws {
+    private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int, _ parent: Int?) throws {
         for association in node.join.association.hops[end].firsts where !isRecursive(association) {
             tokens.add(.and)
-            try chooseFirst(of: association, node.hops[...end].suffix(association.hops.count).map(\.number))
+            let start = end + 1 - association.hops.count
+            try chooseFirst(
+                of: association, node.hops[start...end].map(\.number), from: start == 0 ? parent : node.hops[start - 1].number)
         }
     }
 
@@ -221,9 +224,23 @@ extension CompilerWalk {
         association.hops.contains { hop in defining.contains { $0 === hop.table } }
     }
 
-    /// - Parameter numbers: The sources of the association's rows, to be compared with those of the first row.
-    mutating func chooseFirst(of association: Association, _ numbers: [Int]) throws {
-        try chooseFirst(of: association, numbers, anchor: .sibling, numbers[0])
+    /// - Parameters:
+    ///   - numbers: The sources of the association's rows, to be compared with those of the first row.
+    ///   - parent: The source of the rows that they belong to, if it is part of the request.
+    ///   - anchor: The anchor of the request, if the rows that they belong to are not part of it.
+    mutating func chooseFirst(
+        of association: Association, _ numbers: [Int], from parent: Int?, _ anchor: Reach.Anchor = .sibling
+    ) throws {
+        // The texts 1 and 01 both equal the number 1, but not each other: only the number finds all rows.
+        if !association.comparesTextsAsNumbers.contains(true) {
+            try chooseFirst(of: association, numbers, anchor: .sibling, numbers[0])
+        } else if let parent {
+            try chooseFirst(of: association, numbers, anchor: .outer, parent)
+        } else if case .outer = anchor {
+            try chooseFirst(of: association, numbers, anchor: .outer, outerOwn)
+        } else {
+            try chooseFirst(of: association, numbers, anchor: anchor.ofInnerRequest, numbers[0])
+        }
     }
 
     private mutating func chooseFirst(
@@ -321,6 +338,7 @@ extension CompilerWalk {
             jsonKeys(pairs.count) { $0.tokens.add(.keys) }
             tokens.add(.close)
         case .keys(let rows): keys(rows, hop, number)
+        case .joinedKey: equalKeys(hop, number)
         case .openNumbered, .numberedKeys: break
         case .all:
             for (index, pair) in pairs.enumerated() {

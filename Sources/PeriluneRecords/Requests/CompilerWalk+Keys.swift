@@ -3,7 +3,6 @@
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let hop = reach.association.hops[0]
-        let pairs = hop.columns
         let areNumbers = numberColumns(of: reach), meetsTexts = areNumbers.contains(true)
         tokens.add(meetsTexts ? .joinLast : .join)
         tokens.add(.open)
@@ -15,7 +14,12 @@ extension CompilerWalk {
         if meetsTexts { tokens.add(.ofItsOwn) }
         tokens.add(.close)
         tokens.add(.asKeys)
-        for index in pairs.indices {
+        equalKeys(hop, number)
+    }
+
+    /// Writes the condition that rows have a key of the joined table.
+    mutating func equalKeys(_ hop: Association.Hop, _ number: Int) {
+        for index in hop.columns.indices {
             if index > 0 { tokens.add(.and) }
             keyColumn(index, of: hop, number)
             tokens.add(.equals)

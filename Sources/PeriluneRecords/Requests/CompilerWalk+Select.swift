@@ -209,7 +209,10 @@ extension CompilerWalk {
             for (end, hop) in reach.association.hops.enumerated() {
                 for association in hop.firsts {
                     next(&self)
-                    try chooseFirst(of: association, Array(frame.reach[...end].suffix(association.hops.count)))
+                    let start = end + 1 - association.hops.count
+                    try chooseFirst(
+                        of: association, Array(frame.reach[start...end]), from: start == 0 ? nil : frame.reach[start - 1],
+                        reach.anchor)
                 }
             }
             if let filter = request.filter {

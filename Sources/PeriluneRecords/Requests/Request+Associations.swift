@@ -50,19 +50,30 @@ struct Reach: Sendable {
         case all
         /// The parent of a row in the surrounding request. That row is itself one of the associated rows.
         case sibling
+        /// The row whose key the surrounding request has joined. The row found is itself one of the associated rows.
+        case joinedKey
+
+        /// The anchor of a request inside another one for the same row.
+        var ofInnerRequest: Anchor {
+            switch self {
+            case .outer, .values, .sibling, .joinedKey: self
+            case .openNumbered, .numberedKeys: .joinedKey
+            case .open, .keys, .all: .sibling
+            }
+        }
     }
 
     var carriesKey: Bool {
         switch anchor {
         case .open, .keys, .openNumbered, .numberedKeys, .all: true
-        case .outer, .values, .sibling: false
+        case .outer, .values, .sibling, .joinedKey: false
         }
     }
 
     var numbersKeys: Bool {
         switch anchor {
         case .openNumbered, .numberedKeys: true
-        case .open, .keys, .all, .outer, .values, .sibling: false
+        case .open, .keys, .all, .outer, .values, .sibling, .joinedKey: false
         }
     }
 }

@@ -94,3 +94,18 @@ test("numbers do not equal texts of a table in between if their column has no ty
   equal(Spot.others(Spot:find(1)):fetch_count(), 0)
   equal(Spot.others(Spot:find(2)):fetch_count(), 1)
 end)
+
+test("rows through the first of several parents with equal numbers are found once", function()
+  db:execute[[
+    CREATE TABLE house (n INTEGER PRIMARY KEY, k TEXT); CREATE TABLE cat (n INTEGER PRIMARY KEY, k NUMERIC);
+    INSERT INTO house VALUES (1, '01'), (2, '1.0'), (3, '1x'); INSERT INTO cat VALUES (1, 1), (2, 1), (3, '1x'), (4, 2), (5, 1.5)]]
+  local House, Cat = perilune.record "house", perilune.record "cat"
+  House.cats = House:has_many(Cat, { columns = "k", referenced = "k" })
+  Cat.house = Cat:belongs_to(House, { columns = "k", referenced = "k" })
+  Cat.others = Cat:has_many(Cat, { through = Cat.house, using = House.cats })
+  local cats = Cat:including_all(Cat.others):annotated_with(Cat.others:count():as("many")):order("n"):fetch_all()
+  for n, expected in ipairs{ 2, 2, 1, 0, 0 } do
+    local joined = Cat:filter{ n = n }:joining_required(Cat.others):fetch_count()
+    equal({ #cats[n].others, cats[n].many, Cat.others(cats[n]):fetch_count(), joined }, { expected, expected, expected, expected })
+  end
+end)

@@ -7,8 +7,8 @@ local random, pick = random_numbers(20261128)
 local kinds = {
   { types = { "TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "" }, widths = { 1, 2 },
     values = { "'a'", "'A'", "'a '", "'b'", "'1'", "'01'", "'1.0'", "1", "2", "1.5", "x'61'", "NULL" } },
-  { types = { "TEXT", "TEXT COLLATE NOCASE", "INTEGER", "REAL", "NUMERIC" }, widths = { 1 },
-    values = { "'a'", "'A'", "'a '", "'1'", "1", "2", "1.5", "x'61'", "NULL" } },
+  { types = { "TEXT", "TEXT COLLATE NOCASE", "", "INTEGER", "REAL", "NUMERIC" }, widths = { 1, 2 },
+    values = { "'a'", "'A'", "'a '", "'1'", "'01'", "'1.0'", "1", "2", "1.5", "x'61'", "NULL" } },
 }
 
 --- Returns a list without some of its members, so that many keys are equal.
