@@ -45,8 +45,8 @@ extension Association {
     /// The anchor for rows whose keys are given when the request runs.
     var openAnchor: Reach.Anchor { keyForms == nil ? .openNumbered : .open }
 
-    /// For each column, whether it is numeric and compared with one that is not: SQLite then compares texts that look like numbers as
-    /// numbers, and `01` equals 1.
+    /// For each column, whether it is numeric and compared with one that is not: SQLite then compares texts that look like
+    /// numbers as numbers, and `01` equals 1.
     package var comparesTextsAsNumbers: [Bool] { keyComparisons.ofOrigin.map { $0 == .asNumber } }
 
     /// The conversion of a stored value before it is compared with another column, so that the comparison equals SQLite's

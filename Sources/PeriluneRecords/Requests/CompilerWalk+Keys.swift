@@ -27,8 +27,8 @@ extension CompilerWalk {
         }
     }
 
-    /// Returns for each column whether its keys are numbers that SQLite compares with texts as numbers. An index on the texts cannot be
-    /// used then: each text is looked up among the keys.
+    /// Returns for each column whether its keys are numbers that SQLite compares with texts as numbers. An index on the texts
+    /// cannot be used then: each text is looked up among the keys.
     private func numberColumns(of reach: Reach) -> [Bool] {
         let areCompared = reach.association.comparesTextsAsNumbers
         guard case .numberedKeys(let rows) = reach.anchor else { return areCompared }

@@ -130,8 +130,9 @@ package final class CompiledPrefetch: Sendable {
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
-    /// Returns the columns of a key whose values are compared in a certain way. Numbers and other values of a column that is compared
-    /// `asNumber` need separate statements; ``child`` is the statement for numbers. Keys with numbers in `textsOnly` columns have no rows.
+    /// Returns the columns of a key whose values are compared in a certain way. Numbers and other values of a column that is
+    /// compared `asNumber` need separate statements; ``child`` is the statement for numbers. Keys with numbers in `textsOnly`
+    /// columns have no rows.
     package func columns(compared comparison: Association.KeyComparison) -> [Int] {
         let comparisons = association.keyComparisons.ofOrigin
         return comparisons.indices.filter { comparisons[$0] == comparison }
