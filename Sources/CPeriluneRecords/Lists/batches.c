@@ -168,7 +168,7 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
     if (take_usual(L, batch, parameter, known, type)) return true;
     if (type == LUA_TUSERDATA || type == LUA_TTABLE || (type == LUA_TNIL && known->has_default)) return false;
     prec_bind_written(L, &batch->work, parameter, column, lua_gettop(L));
-    if (batch->tracks_changes) prec_pack_value(L, &batch->packer, type);
+    if (batch->tracks_changes) prec_pack_value(L, &batch->packer, lua_type(L, -1));
     return true;
 }
 

@@ -80,7 +80,7 @@ static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const 
     }
 }
 
-/* Packs the value on top of the stack. Packing ends at a value that must be converted or that the database generates. */
+/* Packs the value on top of the stack. Packing ends at a value that is stored in another form or that the database generates. */
 static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, const read_value *value,
                                 insertion_packing *packing) {
     if (packing->metatable == 0) return;
@@ -92,7 +92,8 @@ static inline void pack_present(lua_State *L, const prec_table_layout *layout, i
     }
     bool is_filled = layout->columns[column].is_generated || (type == LUA_TNIL && layout->columns[column].has_default) ||
                      (is_rowid && value->kind != INTEGER);
-    if (is_filled || !pack_read(L, &packing->packer, type, value)) drop_packing(packing);
+    bool is_converted = value->kind == OTHER && !prec_fits(L, &layout->columns[column], type, -1);
+    if (is_filled || is_converted || !pack_read(L, &packing->packer, type, value)) drop_packing(packing);
 }
 
 /* Replaces the column name on top of the stack by the value of the column: perilune.null if it was noted. */

@@ -115,7 +115,8 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
         prec_outcome outcome = prec_update_columns(L, work, &mask, 0);
         if (outcome == PREC_NO_ROW) prec_raise_row_not_found(L, work);
         is_written = outcome == PREC_WRITTEN;
-        if (is_written && (work->has_rows || !prec_apply_patch(L, &patch))) prec_keep_snapshot(L, work, false);
+        bool is_other = work->has_rows || work->has_replaced;
+        if (is_written && (is_other || !prec_apply_patch(L, &patch))) prec_keep_snapshot(L, work, false);
     }
     prec_forget_nulls(L, 1);
     lua_pushboolean(L, is_written);

@@ -138,19 +138,35 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
-/* Makes the Lua part check the value at `index` for a column. The run ends if it raises. */
-static void check_value(lua_State *L, prec_record_write *work, int column, int index) {
+/* Makes the Lua part check the value at `index` for a column, and replaces it by the form in which SQLite stores it. Returns whether that is
+** another value. The run ends if the check raises. */
+static bool fit_value(lua_State *L, prec_record_write *work, int column, int index) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     push_callback_about(L, work, column, PREC_CALL_check_value);
     lua_pushvalue(L, index);
-    if (plua_pcall(L, 4, 0) == LUA_OK) return;
-    pdb_end_run(work->call.statement);
-    plua_throw(L);
+    if (plua_pcall(L, 4, 1) != LUA_OK) {
+        pdb_end_run(work->call.statement);
+        plua_throw(L);
+    }
+    bool is_replaced = !lua_isnil(L, -1);
+    if (is_replaced) lua_copy(L, -1, index);
+    lua_pop(L, 1);
+    return is_replaced;
+}
+
+static inline bool is_fitting(lua_State *L, const prec_record_write *work, int column, int index) {
+    return prec_fits(L, &work->layout->columns[column], lua_type(L, index), index);
 }
 
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index) {
     index = lua_absindex(L, index);
-    if (!prec_fits(L, &work->layout->columns[column], lua_type(L, index), index)) check_value(L, work, column, index);
+    if (!is_fitting(L, work, column, index) && fit_value(L, work, column, index)) {
+        lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
+        lua_pushvalue(L, index);
+        prec_set_column(L, work, lua_gettop(L) - 1, column);
+        lua_pop(L, 1);
+        work->has_replaced = true;
+    }
     prec_bind_column(L, work, parameter, column, index);
 }
 
@@ -193,7 +209,8 @@ void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count
         lua_rawgeti(L, work->clause_values, i * 2 + 2);
         int parameter = parameter_count + i + 1, index = lua_gettop(L);
         if (column >= 0) {
-            prec_bind_written(L, work, parameter, column, index);
+            if (!is_fitting(L, work, column, index)) fit_value(L, work, column, index);
+            prec_bind_column(L, work, parameter, column, index);
             continue;
         }
         const char *expected = pdb_bind_plain(L, work->call.statement->handle, parameter, index, false);

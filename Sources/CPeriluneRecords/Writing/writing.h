@@ -18,6 +18,7 @@ typedef struct {
     prec_column_set *set; /* NULL for operations on a key */
     bool has_objects;            /* some value is not a plain Lua value: perilune.null, a date, ... */
     bool has_rows;               /* the update has returned columns */
+    bool has_replaced;           /* some field was replaced by the form in which its column stores it */
 } prec_record_write;
 
 /* MARK: - Statements */
@@ -56,18 +57,20 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Binds the value at `index` for a column. May push a value that must stay on the stack. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Binds a value to be written. Raises if the column's declared type does not allow it. [-0, +0, v] */
+/* Binds a value to be written. If the column stores it in another form, replaces it at `index` and in the record. Raises if the column's
+** declared type does not allow it. [-0, +0, v] */
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Returns whether the column's declared type allows the value at an index, if this can be decided immediately. [-0, +0, -] */
+/* Returns whether a column stores the value at an index unchanged, if this can be decided immediately. A float in a column of texts
+** counts as unchanged: SQLite decides how many of its digits are stored. [-0, +0, -] */
 static inline bool prec_fits(lua_State *L, const prec_record_column *column, int type, int index) {
     if (column->holds == HOLDS_ANYTHING || type == LUA_TNIL) return true;
     if (type == LUA_TSTRING) return column->holds == HOLDS_TEXTS;
-    if (type == LUA_TBOOLEAN) return column->holds == HOLDS_INTEGERS || column->holds == HOLDS_NUMBERS;
     if (type != LUA_TNUMBER) return false;
     if (column->holds == HOLDS_INTEGERS) return lua_isinteger(L, index);
+    if (column->holds == HOLDS_NUMBERS || !lua_isinteger(L, index)) return true;
+    if (column->holds == HOLDS_TEXTS) return false;
     const lua_Integer largest = (lua_Integer)1 << 53;
-    if (column->holds != HOLDS_FLOATS || !lua_isinteger(L, index)) return true;
     lua_Integer integer = lua_tointeger(L, index);
     return -largest <= integer && integer <= largest;
 }

@@ -342,6 +342,17 @@ function column_types.holds(kind, value)
   return holders[kind](plain), held[kind]
 end
 
+--- Returns what SQLite stores for a value that a column holds: for texts the number, for numbers the text, for booleans 0 or 1. Returns nil
+-- if it stores the value itself. A float in a column of texts stays a float, because SQLite decides how many digits it keeps.
+function column_types.stored_form(kind, value)
+  if type(value) == "boolean" then return value and 1 or 0 end
+  if kind == "texts" then return math.type(value) == "integer" and ("%d"):format(value) or nil end
+  local number = type(value) == "string" and number_of(value) or value
+  if type(number) ~= "number" then return nil end
+  if kind == "floats" then number = number + 0.0 else number = math.tointeger(number) or number end
+  return math.type(number) ~= math.type(value) and number or nil
+end
+
 -- MARK: - Errors
 
 --- Returns the key of a row for messages: `id` 3.

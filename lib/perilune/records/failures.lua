@@ -24,10 +24,11 @@ function failures.raise_value(description, target, position, expected, value)
     "expected " .. expected .. ", got " .. errors.describe(value) .. value_cure(value, description.columns[position].name), key)
 end
 
---- Raises for a value that does not fit the declared type of its column, unless the record's row already has this value.
+--- Returns what SQLite stores for a value in place of the value; nil if it is the same. Raises for a value that does not fit the declared
+-- type of its column, unless the record's row already has this value.
 function failures.check_value(description, target, position, value)
   local info = require("perilune.records.column_details").of(description)
-  require("perilune.records.values").check_type(info, description.columns[position].name, value, target)
+  return (require("perilune.records.values").check_type(info, description.columns[position].name, value, target))
 end
 
 --- Adds details about the record to an error of a constraint.

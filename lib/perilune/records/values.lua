@@ -199,14 +199,15 @@ function record_values.conditions(details, columns, values, takes_null)
   return table.concat(parts, " AND "), arguments
 end
 
---- Raises for a value that does not fit the column's declared type, unless the record's row already has this value.
+--- Returns what SQLite stores for a value in place of the value; nil if it is the same. Raises for a value that does not fit the column's
+-- declared type, unless the record's row already has this value.
 -- @param ?record nil if no record is written
 function record_values.check_type(details, column, value, record)
   local position = details.description.positions[sql_names.fold(column)]
   local kind = position and details.description.columns[position].holds
   if not kind or marks.is_expression(value) then return end
   local is_held, wanted = column_types.holds(kind, value)
-  if is_held then return end
+  if is_held then return column_types.stored_form(kind, value) end
   local row = record and native_records.snapshot(record)
   if row and row[column] ~= nil and not record_values.differs(details, column, row[column], value) then return end
   local cure = type(value) == "function" and "use an expression, such as Class.c.total + 1, for a computed value"
