@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Foundation
 internal import Perilune
+internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
@@ -10,6 +11,7 @@ enum Main {
     // Runs on the main thread before others exist: access to files can only be restricted for threads created later.
     @MainActor static func main() async {
         DependencyContainer.Context.setOwnProgram()
+        Clusters.enable()
         StandardStreams.endOnClosedPipe()
         SQLiteTuning.disableMemoryStatistics()
         let words = Array(CommandLine.arguments.dropFirst())

@@ -5,8 +5,8 @@ import Testing
 ///
 /// `PeriluneLua` is missing: a state, its values and its functions need each other, so its rooms only group files.
 private let order: [(target: String, rooms: [String])] = [
-    ("PeriluneRecords", ["Text", "SQL", "Dates", "Schema", "Requests", "Migrations"]),
-    ("PeriluneCluster", ["Addresses", "Engine", "Connection", "Session", "Shadow"]),
+    ("PeriluneRecords", ["Text", "SQL", "Dates", "Schema", "Requests", "Migrations", "Places"]),
+    ("PeriluneCluster", ["Failures", "Engine", "Connection", "Session", "Shadow"]),
     (
         "PeriluneBindings",
         ["Errors", "Values", "Environment", "Loading", "Database", "Opening", "Requests", "Loop", "Observation", "Migrations"]

@@ -1,4 +1,5 @@
 @testable import PeriluneCluster
+import PeriluneRecords
 import Testing
 
 /// The addresses of clusters.

@@ -1,6 +1,8 @@
 import Foundation
+import GRDB
 import Glibc
 @testable import PeriluneCluster
+import PeriluneRecords
 import PeriluneTestTools
 import Testing
 
@@ -30,6 +32,7 @@ final class ClusterNodes: @unchecked Sendable {
     ///   - spare: The number of nodes that may be started later.
     ///   - megabytes: The size of the first node's disk; `nil` for the machine's disk.
     init(_ count: Int = 3, spare: Int = 0, in network: NodeNetwork? = nil, megabytes: Int? = nil) async throws {
+        Clusters.enable()
         self.network = network
         folder = FileManager.default.temporaryDirectory.appending(path: "perilune-nodes-\(UUID().uuidString)")
         self.count = count
@@ -132,4 +135,9 @@ final class ClusterNodes: @unchecked Sendable {
 extension Trait where Self == ConditionTrait {
     /// Enables a test only if tests with nodes run.
     static var withNodes: Self { .enabled(if: ClusterNodes.areWanted, "scripts/test --cluster runs tests with nodes") }
+}
+
+extension ClusterDatabase {
+    /// Returns the cluster that a local database represents.
+    static func of(_ queue: DatabaseQueue) -> ClusterDatabase? { DatabasePlaces.of(queue) as? ClusterDatabase }
 }

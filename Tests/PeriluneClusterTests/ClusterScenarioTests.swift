@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 @testable import PeriluneCluster
+import PeriluneRecords
 import PeriluneScenarios
 import PeriluneTestTools
 import Synchronization

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import PeriluneCluster
+import PeriluneRecords
 
 @Suite struct NameLookupTests {
     private func server(_ text: String) throws -> ServerAddress { try ServerAddress(text) }

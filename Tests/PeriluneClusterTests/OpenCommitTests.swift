@@ -1,4 +1,5 @@
 @testable import PeriluneCluster
+import PeriluneRecords
 import PeriluneTestTools
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 @testable import PeriluneCluster
+import PeriluneRecords
 import Testing
 
 /// The SQL that is sent to a cluster for a statement, and the statements that are refused.

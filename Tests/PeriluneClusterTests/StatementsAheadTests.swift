@@ -1,5 +1,6 @@
 import GRDB
 @testable import PeriluneCluster
+import PeriluneRecords
 import PeriluneTestTools
 import Synchronization
 import Testing

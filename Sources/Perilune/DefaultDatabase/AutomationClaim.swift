@@ -6,7 +6,7 @@ internal import Darwin
 #endif
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
+internal import PeriluneRecords
 internal import PeriluneLua
 internal import Synchronization
 
@@ -94,7 +94,7 @@ final class AutomationClaim: Sendable {
     }
 
     private static func place(of database: any DatabaseWriter, _ path: String) -> Place {
-        if let cluster = ClusterDatabase.of(database) { return .cluster(cluster.address.description) }
+        if let address = DatabasePlaces.of(database).address { return .cluster(address) }
         return FileIdentity(path).map { .file($0) } ?? .object(ObjectIdentifier(database))
     }
 

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
@@ -61,7 +60,7 @@ struct DatabaseMaker {
         }
         var configuration = source.connectionConfiguration
         let slow = source.trace?.install(in: &configuration, environment)
-        let writer = try ClusterDatabase.open(url: url, configuration: configuration)
+        let writer = try DatabasePlaces.open(url: url, configuration: configuration)
         slow?.begin(with: writer)
         if !source.isReadonly { try migrate(writer) }
         return writer
@@ -84,7 +83,7 @@ struct DatabaseMaker {
         case .pool, .queue, .cluster: break
         }
         return try filled("preview.sqlite", isFile: true) { writer in
-            if case .cluster(let url) = source.kind { try ClusterDatabase.copy(of: url, into: writer) }
+            if case .cluster(let url) = source.kind { try DatabasePlaces.copy(of: url, into: writer) }
             if let path = try source.path(isMaking: false) {
                 try writer.writeWithoutTransaction { db in try LiveFile(path: path).copy(into: db) }
             }

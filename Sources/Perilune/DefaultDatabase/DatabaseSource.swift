@@ -1,4 +1,4 @@
-internal import PeriluneCluster
+internal import PeriluneRecords
 public import GRDB
 
 /// A database for hosts, pools, previews and the dependency container, and how to open, configure and migrate it.
@@ -91,6 +91,8 @@ public struct DatabaseSource: Sendable {
 
     /// Returns a database in a cluster of dqlite nodes. A test uses its own database in memory, a preview a copy of the whole
     /// database.
+    ///
+    /// The program must depend on the product PeriluneCluster and call its `Clusters.enable()` before.
     ///
     /// - Parameters:
     ///   - servers: The addresses of nodes as `host:port`. At least one node must be reachable.

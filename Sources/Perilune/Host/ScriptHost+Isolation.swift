@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import PeriluneBindings
-internal import PeriluneCluster
+internal import PeriluneRecords
 internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
@@ -121,7 +121,7 @@ extension ScriptHost.Configuration {
 
     /// Returns the file of an open database.
     private func isolated(_ writer: any DatabaseWriter) async throws -> IsolatedDatabase {
-        guard ClusterDatabase.of(writer) == nil else { throw Self.noNetwork }
+        try DatabasePlaces.of(writer).refuse(Self.noNetwork)
         let source = OpenedDatabases.source(of: writer)
         let settings = try source?.connectionSettings() ?? ConnectionSettings(writer.configuration)
         // SQLite returns a general error if it is interrupted while it prepares a statement.

@@ -1,7 +1,6 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// The application of a plan to a database in a cluster: one transaction of statements that change a row only if it still has the
@@ -18,20 +17,16 @@ struct ClusterPlanApplication {
     func run(in url: String) throws {
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
-        let queue = try ClusterDatabase.open(url: url, configuration: configuration)
-        guard let cluster = ClusterDatabase.of(queue) else { throw PlanError(.file, "the connection to the cluster has ended") }
-        try ClusterDatabase.asDatabaseErrors {
-            let schema = try cluster.copyInMemory().read { db in try SchemaSnapshot(db) }
-            guard schema.hash == schemaHash else { throw Self.schemaHasChanged }
-            try requireNoTriggers(schema)
-            try queue.writeWithoutTransaction { db in
-                defer { cluster.endAccess() }
-                try cluster.begin(.immediate)
+        let queue = try DatabasePlaces.open(url: url, configuration: configuration)
+        let place = DatabasePlaces.of(queue)
+        let schema = try place.copyInMemory(of: queue).read { db in try SchemaSnapshot(db) }
+        guard schema.hash == schemaHash else { throw Self.schemaHasChanged }
+        try requireNoTriggers(schema)
+        try queue.writeWithoutTransaction { db in
+            try place.using(isCancelled: { false }) {
                 // The schema may have changed between the copy and the transaction.
-                guard !cluster.isOutdated else { throw Self.schemaHasChanged }
-                try db.inTransaction(.immediate) {
-                    try Statements(cluster: cluster, db: db, schema: schema).apply(changeset, seen)
-                    return .commit
+                try place.inTransaction(of: db, outdated: Self.schemaHasChanged) {
+                    try Statements(place: place, db: db, schema: schema).apply(changeset, seen)
                 }
             }
         }
@@ -53,7 +48,7 @@ struct ClusterPlanApplication {
     }
 
     private struct Statements {
-        let cluster: ClusterDatabase
+        let place: any DatabasePlace
         let db: Database
         let schema: SchemaSnapshot
 
@@ -67,7 +62,9 @@ struct ClusterPlanApplication {
         }
 
         private func violations() throws -> Int64 {
-            try cluster.session.query("SELECT count(*) FROM pragma_foreign_key_check").first?.first?.integer ?? 0
+            let question = "SELECT count(*) FROM pragma_foreign_key_check"
+            let prepared = try place.prepare(question, in: db)
+            return try withExtendedLifetime(prepared) { try Int64.fetchOne(prepared.statement) ?? 0 }
         }
 
         private func columns(of row: ChangesetRow) throws -> [String] {
@@ -108,14 +105,14 @@ struct ClusterPlanApplication {
 
         private func change(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws {
             _ = try run(sql, values, row)
-            guard cluster.session.changes.pointee == 1 else {
+            guard place.changesCount(of: db) == 1 else {
                 throw PlanError(.conflict, "conflict: \(row.rowText) has changed since the plan was made, or no longer exists")
             }
         }
 
         /// Executes one step of a statement. Returns SQLite's result code.
         private func run(_ sql: String, _ values: [StoredValue], _ row: ChangesetRow) throws -> CInt {
-            let prepared = try cluster.prepare(sql, in: db)
+            let prepared = try place.prepare(sql, in: db)
             return try withExtendedLifetime(prepared) {
                 let handle = prepared.statement.sqliteStatement
                 defer { sqlite3_reset(handle) }

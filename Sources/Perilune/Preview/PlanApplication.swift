@@ -2,7 +2,6 @@ internal import CPeriluneSQLite
 internal import Foundation
 public import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneRecords
 
@@ -98,9 +97,8 @@ extension PreviewPlan {
     }
 
     private func run(in database: any DatabaseWriter, _ changeset: ChangesetStream, _ comparison: Comparison) async throws {
-        if let cluster = ClusterDatabase.of(database) {
-            throw PlanError(.file, "apply: name a database in a cluster by its URL, \(cluster.address)")
-        }
+        let place = DatabasePlaces.of(database)
+        try place.refuse(PlanError(.file, "apply: name a database in a cluster by its URL, \(place.address ?? "")"))
         try await run(on: database, changeset, comparison == .allColumns ? changes.seen : nil)
     }
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
+internal import PeriluneRecords
 internal import PeriluneDependencies
 internal import PeriluneLua
 
@@ -257,7 +257,7 @@ extension DatabaseSource {
         _ copy: PreviewCopy, in environment: ScriptEnvironment, _ progress: (@Sendable (Double) -> Void)?
     ) async throws {
         switch kind {
-        case .cluster(let url): try ClusterDatabase.copy(of: url, into: copy.writer)
+        case .cluster(let url): try DatabasePlaces.copy(of: url, into: copy.writer)
         case .pool, .queue:
             guard let path = try path(isMaking: false) else { break }
             let file = LiveFile(path: path, progress: progress)

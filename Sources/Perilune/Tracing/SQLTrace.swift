@@ -1,6 +1,6 @@
 public import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
+internal import PeriluneRecords
 
 /// A trace of the SQL executed on the database of scripts, to a closure or to the log.
 ///

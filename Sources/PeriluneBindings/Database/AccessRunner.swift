@@ -1,6 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
-internal import PeriluneCluster
+internal import PeriluneRecords
 
 /// The execution of an access request of the row path: it opens the access, runs the request, and leaves nothing open.
 struct AccessRunner {
@@ -45,9 +45,7 @@ struct AccessRunner {
             try writer.writeWithoutTransaction { db in
                 try leaving(db) {
                     try settling(db) {
-                        try database.cluster.map {
-                            try ClusterAccess($0, request, database).begin(Self.clusterKind(of: request.pointee.mode), db)
-                        }
+                        try database.place.begin(Self.kind(of: request.pointee.mode), on: db, for: self)
                         try runInTransaction(db)
                     }
                 }
@@ -118,14 +116,11 @@ struct AccessRunner {
         pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
         // Readers of a pool do not wait for writers.
         if database.statementReader == nil || use == .writing { database.makeWaitsCancellable(db) }
-        if let cluster = database.cluster {
-            return try ClusterAccess(cluster, request, database).run(db) {
-                try prepare(db); try body()
-            }
+        try database.place.access(db, for: self) {
+            if !database.extensions.isEmpty { try database.extensions.load(on: db) }
+            try prepare(db)
+            try body()
         }
-        if !database.extensions.isEmpty { try database.extensions.load(on: db) }
-        try prepare(db)
-        try body()
     }
 
     /// Runs the preparation function of the script if it has never used this connection: on the thread of the state and outside of
@@ -190,7 +185,7 @@ struct AccessRunner {
     /// Runs the body in a deferred transaction, which sees a single state of the database. The row path rejects writes.
     private func runReading(_ db: Database) throws {
         try db.requireOpen()
-        try database.cluster.map { try ClusterAccess($0, request, database).begin(.deferred, db) }
+        try database.place.begin(.deferred, on: db, for: self)
         let connection = db.sqliteConnection!
         let code = pdb_begin_read(connection)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
@@ -213,14 +208,6 @@ struct AccessRunner {
         }
     }
 
-    private static func clusterKind(of mode: pdb_access_mode) -> TransactionKind {
-        switch mode {
-        case PDB_DEFERRED: .deferred
-        case PDB_EXCLUSIVE: .exclusive
-        default: .immediate
-        }
-    }
-
     /// Runs a request in a transaction or savepoint inside the open access.
     static func runNested(_ request: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
@@ -233,14 +220,7 @@ struct AccessRunner {
         let nestsBlocks =
             mode == PDB_SAVEPOINT || mode == PDB_GUARD || ScriptDatabase.of(request.pointee.database).keepsTransactions
         if nestsBlocks, db.isInsideTransaction {
-            guard let cluster = ClusterDatabase.of(db) else { return try db.inSavepoint(body) }
-            try cluster.inSavepoint { end in
-                try db.inSavepoint {
-                    let completion = try body()
-                    try end(completion)
-                    return completion
-                }
-            }
+            try DatabasePlaces.of(db).inSavepoint(of: db, body)
         } else {
             try db.inTransaction(kind(of: mode), body)
         }

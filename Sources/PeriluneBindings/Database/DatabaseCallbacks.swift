@@ -2,7 +2,6 @@ internal import CPeriluneRecords
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -68,7 +67,7 @@ enum DatabaseCallbacks {
             func compile() throws -> Statement? {
                 try DoubleQuotedStrings.compiling(text, on: db) { try db.allStatements(sql: text).next() }
             }
-            guard let statement = try ClusterDatabase.of(db)?.compiling(on: db, compile) ?? compile() else { return }
+            guard let statement = try DatabasePlaces.of(db).compiling(on: db, compile) else { return }
             try fill(prepared, with: statement, on: db)
             prepared.pointee.has_tail = hasTail(sql, after: statement)
         }
@@ -109,7 +108,7 @@ enum DatabaseCallbacks {
     }
 
     private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement, on db: Database) throws {
-        let runner = try ClusterDatabase.of(db).map { try StatementRunner(statement, in: $0, db) } ?? StatementRunner(statement)
+        let runner = StatementRunner(try DatabasePlaces.of(db).place(statement, in: db))
         if let isReading = runner.carriesReading {
             prepared.pointee.is_carrier = true
             prepared.pointee.is_readonly = isReading

@@ -1,7 +1,6 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
 
 /// Copies of whole databases with `backup_to`, and as bytes with `serialize` and `perilune.deserialize`.
@@ -90,7 +89,7 @@ struct DatabaseCopies {
     /// Switches a target with a write-ahead log, which keeps its page size, to a rollback journal if the source has another page size.
     /// Returns whether it did.
     private static func leaveLog(_ target: ScriptDatabase, for source: ScriptDatabase) throws -> Bool {
-        guard target.writer is DatabaseQueue, source.cluster == nil else { return false }
+        guard target.writer is DatabaseQueue else { return false }
         let pageSize = OwnSQL.marked("PRAGMA page_size")
         let size = try source.writer.unsafeRead { db in try Int.fetchOne(db, sql: pageSize) }
         return try target.writer.unsafeReentrantWrite { db in
@@ -112,14 +111,11 @@ struct DatabaseCopies {
                 keepLast(error)
             }
         }
-        if let cluster = source.cluster {
-            return try ClusterDatabase.asDatabaseErrors {
-                try cluster.withCopy { try $0.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after) }
-            }
-        }
         // GRDB would begin a transaction, but a snapshot already has one.
         guard source.isSnapshot else {
-            return try source.writer.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
+            return try source.place.withContents(of: source.writer) { contents in
+                try contents.backup(to: target.writer, pagesPerStep: CInt(steps.pages), progress: after)
+            }
         }
         try target.writer.writeWithoutTransaction { targetDB in
             try source.writer.unsafeRead { db in try db.backup(to: targetDB, pagesPerStep: CInt(steps.pages), progress: after) }
@@ -131,24 +127,21 @@ struct DatabaseCopies {
     private static func serialize(_ handle: DatabaseHandle) throws -> [UInt8] {
         let database = handle.database
         try database.requireOpen()
-        if let cluster = database.cluster {
-            guard handle.access == nil else {
-                throw BindingError(
+        if let db = handle.connection {
+            try database.place.refuse(
+                BindingError(
                     "nested_access",
                     "db:serialize: cannot be called inside a block of a database in a cluster, whose changes are not in its copy")
-            }
-            return try database.entering {
-                try ClusterDatabase.asDatabaseErrors {
-                    try cluster.withCopy { copy in try copy.read { try serialize($0, handle.state) } }
-                }
-            }
+            )
+            return try serialize(db, handle.state)
         }
-        if let db = handle.connection { return try serialize(db, handle.state) }
         return try database.entering(.reading) {
             if database.isSnapshot { return try database.writer.unsafeRead { db in try serialize(db, handle.state) } }
-            return try database.writer.read { db in
-                try db.requireOpen()
-                return try serialize(db, handle.state)
+            return try database.place.withContents(of: database.writer) { contents in
+                try contents.read { db in
+                    try db.requireOpen()
+                    return try serialize(db, handle.state)
+                }
             }
         }
     }

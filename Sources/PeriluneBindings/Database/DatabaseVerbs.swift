@@ -1,6 +1,5 @@
 internal import CPeriluneRows
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
 
 /// The methods that act on a whole database: `close`, `interrupt`, `checkpoint`, `path`.
@@ -23,8 +22,7 @@ enum DatabaseVerbs {
         }
         try methods.setFunction("path") { arguments in
             let database = try DatabaseHandle(arguments, 1, for: "db:path").database
-            if let cluster = database.cluster { return [.string(LuaString(cluster.address.description))] }
-            return [.string(LuaString(SQLEnvironment.plainPath(of: database.writer.path)))]
+            return [.string(LuaString(database.path))]
         }
     }
 

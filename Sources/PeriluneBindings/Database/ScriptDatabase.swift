@@ -4,8 +4,7 @@ internal import CPeriluneSQLite
 internal import Foundation
 package import GRDB
 package import PeriluneLua
-internal import PeriluneCluster
-internal import PeriluneRecords
+package import PeriluneRecords
 
 /// A database as used by one Lua state.
 ///
@@ -32,10 +31,10 @@ package final class ScriptDatabase {
     private let isOwn: Bool
     /// The extensions that its connections load before first use.
     let extensions: SQLiteExtensions
-    /// The cluster that it represents, if any.
-    let cluster: ClusterDatabase?
-    /// The load count of the cluster's schema when statements were last compiled.
-    var clusterLoads = 0
+    /// Where it is.
+    package let place: any DatabasePlace
+    /// The load count of the place's schema when statements were last compiled.
+    var knownLoads: Int
     /// Whether it is a snapshot of another database; see ``DatabaseSnapshots``.
     let isSnapshot: Bool
     /// Whether a transaction started by SQL stays open between calls until SQL ends it.
@@ -71,11 +70,12 @@ package final class ScriptDatabase {
         self.writer = writer
         isOwn = rights.allowsClosing
         isSnapshot = rights.isSnapshot
-        extensions = rights.extensions
-        cluster = ClusterDatabase.of(writer)
+        place = DatabasePlaces.of(writer)
+        let isHere = place.address == nil
+        extensions = isHere ? rights.extensions : .none
         // A pool would read on other connections.
-        keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && cluster == nil
-        clusterLoads = cluster?.loads ?? 0
+        keepsTransactions = rights.keepsTransactions && writer is DatabaseQueue && isHere
+        knownLoads = place.loads
         turns = ConnectionTurns.of(writer)
         statementReader = (writer as? DatabasePool).map { [turns] in StatementReader($0, turns) }
         leftover = .allocate(capacity: 1)
@@ -120,14 +120,17 @@ package final class ScriptDatabase {
         let value = try state.makeValue { L in
             pdb_push_database(
                 L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags,
-                database.cluster?.address.description ?? path)
-            if let cluster = database.cluster {
-                var remote = cluster.remote
+                database.place.address ?? path)
+            if let link = database.place.link {
+                var remote = pdb_remote(link)
                 pdb_set_remote(pdb_database_at(L, -1), &remote)
             }
         }
         return (database, value)
     }
+
+    /// The path of the file, SQLite's name of a database in memory, or the address in a cluster.
+    var path: String { place.address ?? SQLEnvironment.plainPath(of: writer.path) }
 
     /// Returns the path of a database's file as scripts know it; `nil` for a database in memory.
     static func filePath(of writer: any DatabaseWriter) -> String? {

@@ -1,6 +1,5 @@
 internal import CPeriluneRows
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -21,7 +20,7 @@ struct MigrationRunner {
     func run(_ migration: ScriptMigration, _ step: Step) throws {
         // The previous migration may have been written in Swift.
         try forgetSchema()
-        try database.cluster?.begin(migration: migration.name)
+        try database.place.begin(migration: migration.name)
         var arguments: [LuaValue] = []
         if !migration.merges.isEmpty { arguments.append(.table(try makeSet(step.applied))) }
         do {
@@ -35,21 +34,20 @@ struct MigrationRunner {
                 "abort", "the migration `\(migration.name)` was rolled back by an error that it caught",
                 fields: ["migration": .string(migration.name)])
         }
-        if let cluster = database.cluster {
-            try ClusterDatabase.asDatabaseErrors {
-                try cluster.keep(migration: migration.name, checksum: migration.checksum, merging: migration.merges)
-            }
-        }
+        try database.place.keep(migration: migration.name, checksum: migration.checksum, merging: migration.merges)
         // In a cluster, this writes to the local copy of the schema, as GRDB does with the names. The copy is not loaded again
         // until another client changes the schema.
         guard let checksum = migration.checksum else { return }
         try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
 
+    /// Checks foreign keys so that the limits of the script can end it.
+    func checkForeignKeys(_ db: Database, _ body: @escaping () throws -> Void) throws {
+        try database.place.checkForeignKeys { try watch(db, body) }
+    }
+
     /// Runs a long SQLite operation so that the limits of the script can end it.
-    func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
-        // The rows to check are in the cluster.
-        if let cluster = database.cluster { return try ClusterDatabase.asDatabaseErrors { try cluster.checkForeignKeys() } }
+    private func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
         // A script could obtain the function, so it must do nothing after this call.
         let box = Box(body: body)
         defer { box.body = nil }
@@ -99,19 +97,20 @@ struct MigrationRunner {
         return handle.pointer
     }
 
-    /// Runs a closure with the current schema and migration names of the cluster.
-    func inCluster<Result>(_ body: () throws -> Result) throws -> Result {
-        guard let cluster = database.cluster else { return try body() }
+    /// Runs a closure with the current schema and migration names.
+    func migrating<Result>(_ body: () throws -> Result) throws -> Result {
         let pointer = try pointer()
-        try database.writer.writeWithoutTransaction { db in
-            try db.requireOpen()
-            try? state.withUnsafeStack { L, _ in pdb_forget_connection(L, pointer, db.sqliteConnection) }
-            database.releaseLeftover()
-            try ClusterDatabase.asDatabaseErrors { try cluster.load(into: db) }
-            database.clusterLoads = cluster.loads
-        }
-        defer { database.writer.writeWithoutTransaction { _ in cluster.endAccess() } }
-        return try body()
+        return try database.place.migrating(
+            database.writer,
+            forget: { db in
+                try db.requireOpen()
+                try? state.withUnsafeStack { L, _ in pdb_forget_connection(L, pointer, db.sqliteConnection) }
+                database.releaseLeftover()
+            },
+            {
+                database.knownLoads = database.place.loads
+                return try body()
+            })
     }
 
     /// Makes the schema be read again.

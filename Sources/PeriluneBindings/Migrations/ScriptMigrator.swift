@@ -65,8 +65,7 @@ final class ScriptMigrator {
                 try db.requireOpen()
                 runner.database.makeWaitsCancellable(db)
             }
-            guard runner.database.cluster != nil else { return try body(runner) }
-            return try runner.inCluster { try body(runner) }
+            return try runner.migrating { try body(runner) }
         }
     }
 
@@ -95,7 +94,7 @@ final class ScriptMigrator {
             let migrations = try ScriptMigration.list(list, run: runner.run)
             try migrations.check(runner.database.writer, upTo: options.target)
             let erased = options.erases ? try erase(for: runner, list, options, &run) : []
-            run.checking = runner.watch
+            run.checking = runner.checkForeignKeys
             try migrations.migrate(runner.database.writer, upTo: options.target, run: &run)
             return erased
         }
@@ -160,7 +159,7 @@ final class ScriptMigrator {
         try scratchRunner.copyDefinitions(of: runner)
         let didApply = run.didApply
         run.didApply = { _, _ in }
-        run.checking = scratchRunner.watch
+        run.checking = scratchRunner.checkForeignKeys
         try database.entering(.alone, "it is being migrated") {
             try ScriptMigration.list(list, run: scratchRunner.run).migrate(scratch, upTo: target, run: &run)
         }

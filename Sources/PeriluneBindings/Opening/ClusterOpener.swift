@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// An opener of cluster databases: the native functions of the Lua module `perilune.cluster`, `perilune.native.clusters`.
 struct ClusterOpener {
@@ -16,23 +16,21 @@ struct ClusterOpener {
             try table.setFunction("open") { arguments in [try open(arguments)] }
             // (database) returns whether it is in a cluster.
             try table.setFunction("is_cluster") { arguments in
-                [.boolean(try DatabaseHandle(arguments, 1, for: "db").database.cluster != nil)]
+                [.boolean(try DatabaseHandle(arguments, 1, for: "db").database.place.address != nil)]
             }
             // (database) returns the name of the leader, and a list of nodes.
             try table.setFunction("nodes") { arguments in
                 let (handle, state) = (try DatabaseHandle(arguments, 1, for: "db:cluster_nodes"), try arguments.state)
-                let cluster = try Self.cluster(of: handle, "db:cluster_nodes")
-                let nodes = try handle.database.onConnection(handle) {
-                    try ClusterDatabase.asDatabaseErrors { try cluster.session.servers() }
-                }
+                try Self.requireCluster(handle, "db:cluster_nodes")
+                let nodes = try handle.database.onConnection(handle) { try handle.database.place.nodes() }
                 let list = try state.makeTable(arrayCount: nodes.count)
                 for (index, node) in nodes.enumerated() {
                     let fields = try state.makeTable(fieldCount: 4)
                     // An unsigned 64-bit number may not fit into a Lua integer.
                     try fields.rawSet("id", .string(LuaString(String(node.id))))
                     try fields.rawSet("address", .string(LuaString(node.name)))
-                    try fields.rawSet("role", .string(LuaString(ClusterDatabase.roleName(node.role))))
-                    try fields.rawSet("is_leader", .boolean(node.name == cluster.session.leader))
+                    try fields.rawSet("role", .string(LuaString(node.role)))
+                    try fields.rawSet("is_leader", .boolean(node.isLeader))
                     try list.rawSet(.integer(Int64(index + 1)), .table(fields))
                 }
                 return [.table(list)]
@@ -41,13 +39,12 @@ struct ClusterOpener {
         }
     }
 
-    private static func cluster(of handle: DatabaseHandle, _ function: String) throws -> ClusterDatabase {
-        guard let cluster = handle.database.cluster else {
+    private static func requireCluster(_ handle: DatabaseHandle, _ function: String) throws {
+        guard handle.database.place.address != nil else {
             throw BindingError(
                 "usage",
                 "\(function): this database is in a file or in memory; open one in a cluster by perilune.cluster(name, options)")
         }
-        return cluster
     }
 
     private func open(_ arguments: LuaArguments) throws -> LuaValue {
@@ -63,11 +60,9 @@ struct ClusterOpener {
         }
         let address = try ClusterAddress(servers: arguments.get(2), name: arguments.get(1))
         let options = try DatabaseOptions(arguments[4], for: "perilune.cluster", state: state)
-        let queue = try ClusterDatabase.asDatabaseErrors {
-            try ClusterDatabase.open(
-                address, timeout: .seconds(arguments.get(3, as: Double.self)), configuration: options.configuration,
-                isCancelled: { plua_is_run_cancelled() })
-        }
+        let queue = try DatabasePlaces.open(
+            address, timeout: .seconds(arguments.get(3, as: Double.self)), configuration: options.configuration,
+            isCancelled: { plua_is_run_cancelled() })
         let rights = ScriptDatabase.Rights(allowsFiles: false, allowsClosing: true)
         return try ScriptDatabase.makeValue(for: queue, rights: rights, in: state).value
     }
@@ -79,12 +74,5 @@ extension ScriptDatabase {
         try requireOpen()
         if handle.connection != nil { return try body() }
         return try entering { try writer.writeWithoutTransaction { _ in try body() } }
-    }
-
-    /// Rejects an operation in a cluster database.
-    ///
-    /// - Parameter message: The reason and the alternative.
-    package func refuseInCluster(_ message: @autoclosure () -> String) throws {
-        if cluster != nil { throw ClusterFailure(.refused, message()) }
     }
 }

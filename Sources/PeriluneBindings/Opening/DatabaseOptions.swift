@@ -1,7 +1,6 @@
 internal import CPeriluneRows
 internal import CPeriluneSQLite
 package import GRDB
-internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneCluster
 internal import PeriluneLua
+internal import PeriluneRecords
 internal import Synchronization
 
 /// A lease that makes the automations of a file run in only one of the processes that use a database in a cluster. The other

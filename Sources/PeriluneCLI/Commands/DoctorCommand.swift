@@ -43,8 +43,8 @@ struct DoctorCommand: AsyncParsableCommand {
         if let path = database.path {
             let queue = try DatabaseFile.openForReading(path, extensions: extending.paths())
             if DatabaseFile.isCluster(path) {
-                findings += try DatabaseFile.inCluster(path) { _, cluster in
-                    try ClusterExamination(cluster: cluster, copy: queue).findings()
+                findings += try DatabaseFile.inCluster(path) { original, place in
+                    try ClusterExamination(queue: original, place: place, copy: queue).findings()
                 }
             }
             findings += try await DatabaseFile.reading(queue, isTransaction: false) { db in

@@ -1,11 +1,11 @@
 internal import GRDB
 internal import Perilune
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// An examination of a cluster: its nodes, and values that would crash one.
 struct ClusterExamination {
-    let cluster: ClusterDatabase
+    let queue: DatabaseQueue
+    let place: any DatabasePlace
     /// A copy of the database.
     let copy: DatabaseQueue
 
@@ -14,12 +14,13 @@ struct ClusterExamination {
     }
 
     private func nodes() throws -> [Finding] {
-        let nodes = try cluster.session.servers()
-        var findings = [Finding(verdict: .ok, text: "the node \(cluster.session.leader ?? "") leads")]
+        let nodes = try place.nodes()
+        let leader = nodes.first { $0.isLeader }
+        var findings = [Finding(verdict: .ok, text: "the node \(leader?.name ?? "") leads")]
         for node in nodes.sorted(by: { $0.name < $1.name }) {
-            findings.append(Finding(verdict: .ok, text: "the node \(node.name) is a \(ClusterDatabase.roleName(node.role))"))
+            findings.append(Finding(verdict: .ok, text: "the node \(node.name) is a \(node.role)"))
         }
-        let voters = nodes.count { $0.role == 0 }
+        let voters = nodes.count { $0.role == "voter" }
         if voters < 3 {
             findings.append(
                 Finding(
@@ -32,7 +33,10 @@ struct ClusterExamination {
                     text: "the cluster has \(voters) voters: an even number survives no more failures than one less",
                     cure: "add or remove a voter"))
         }
-        let version = try cluster.session.query("SELECT sqlite_version()").first?.first?.text ?? ""
+        let version = try queue.writeWithoutTransaction { db in
+            let prepared = try place.prepare("SELECT sqlite_version()", in: db)
+            return try withExtendedLifetime(prepared) { try String.fetchOne(prepared.statement) ?? "" }
+        }
         findings.append(Finding(verdict: .ok, text: "the node that leads has SQLite \(version)"))
         findings.append(
             Finding(

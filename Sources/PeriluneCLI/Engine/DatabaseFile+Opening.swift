@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 // Functions that open databases for commands without scripts.
@@ -11,7 +10,7 @@ extension DatabaseFile {
     /// Opens an existing database for reading; a cluster database is copied into memory.
     static func openForReading(_ path: String, extensions: [String] = []) throws -> DatabaseQueue {
         guard isCluster(path) else { return try open(path, isReadonly: true, extensions: extensions) }
-        return try inCluster(path) { _, cluster in try cluster.copyInMemory() }
+        return try inCluster(path) { queue, place in try place.copyInMemory(of: queue) }
     }
 
     /// Opens an existing database to read its schema; a cluster database is replaced by an empty copy of its schema.
@@ -36,13 +35,15 @@ extension DatabaseFile {
     }
 
     /// Opens a cluster database and runs a closure with it.
-    static func inCluster<Result>(_ path: String, _ body: (DatabaseQueue, ClusterDatabase) throws -> Result) throws -> Result {
+    static func inCluster<Result>(
+        _ path: String, isReadonly: Bool = false, _ body: (DatabaseQueue, any DatabasePlace) throws -> Result
+    ) throws -> Result {
         do {
             var configuration = Configuration()
+            configuration.readonly = isReadonly
             configuration.prepareDatabase { db in prepare(db) }
-            let queue = try ClusterDatabase.open(url: path, configuration: configuration)
-            guard let cluster = ClusterDatabase.of(queue) else { throw ClusterFailure(.unreachable, "the cluster is closed") }
-            return try ClusterDatabase.asDatabaseErrors { try body(queue, cluster) }
+            let queue = try DatabasePlaces.open(url: path, configuration: configuration)
+            return try body(queue, DatabasePlaces.of(queue))
         } catch {
             throw CommandFailure(ErrorReport(opening: path, error: error))
         }
@@ -56,7 +57,7 @@ extension DatabaseFile {
     static func open(
         _ path: String, isReadonly: Bool, makesFile: Bool = false, option: String? = nil, extensions: [String] = []
     ) throws -> DatabaseQueue {
-        if isCluster(path) { return try inCluster(path) { queue, _ in queue } }
+        if isCluster(path) { return try inCluster(path, isReadonly: isReadonly) { queue, _ in queue } }
         if !makesFile { try requireExisting(path, option: option) }
         var configuration = Configuration()
         configuration.readonly = isReadonly

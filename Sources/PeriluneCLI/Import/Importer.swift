@@ -1,7 +1,6 @@
 internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// An import of files into a table, which writes all rows or none.
@@ -68,9 +67,8 @@ struct Importer {
 
     private func count(_ db: Database, _ schema: TableDescription) throws -> Int {
         let question = "SELECT count(*) FROM \(schema.name.quotedName)"
-        guard let cluster = ClusterDatabase.of(db) else { return try Int.fetchOne(db, sql: question) ?? 0 }
-        let prepared = try cluster.prepare(question, in: db)
-        return try Int.fetchOne(prepared.statement) ?? 0
+        let prepared = try DatabasePlaces.of(db).prepare(question, in: db)
+        return try withExtendedLifetime(prepared) { try Int.fetchOne(prepared.statement) ?? 0 }
     }
 
     // MARK: - The table
@@ -90,11 +88,7 @@ struct Importer {
         if let missing = primaryKey.first(where: { !known.contains($0.foldedName) }) {
             throw failure("--primary-key names \(missing), which no file has", help: Self.suggestion(missing, among: names))
         }
-        if let cluster = ClusterDatabase.of(db) {
-            try cluster.prepare(definition(sources), in: db).execute()
-        } else {
-            try db.execute(sql: definition(sources))
-        }
+        try DatabasePlaces.of(db).prepare(definition(sources), in: db).execute()
         return true
     }
 
@@ -176,11 +170,10 @@ struct Importer {
 
     /// The insert statements, cached by their columns.
     private final class Insertions {
-        /// Each statement with the object that keeps it alive, which in a cluster is a different object.
-        private var prepared: [[Int]: (statement: Statement, owner: AnyObject?)] = [:]
-        private let prepare: ([Int]) throws -> (Statement, AnyObject?)
+        private var prepared: [[Int]: any PlacedStatement] = [:]
+        private let prepare: ([Int]) throws -> any PlacedStatement
 
-        init(_ prepare: @escaping ([Int]) throws -> (Statement, AnyObject?)) { self.prepare = prepare }
+        init(_ prepare: @escaping ([Int]) throws -> any PlacedStatement) { self.prepare = prepare }
 
         /// Returns the statement for some columns, given by their indices in the file.
         func statement(for columns: [Int]) throws -> OpaquePointer {
@@ -189,7 +182,7 @@ struct Importer {
             if prepared.count > 100 { prepared.removeAll() }
             let made = try prepare(columns)
             prepared[columns] = made
-            return made.0.sqliteStatement
+            return made.statement.sqliteStatement
         }
     }
 
@@ -197,10 +190,7 @@ struct Importer {
         Insertions { positions in
             let sql = insertion(positions.map { columns[$0] }, schema)
             do {
-                if let prepared = try ClusterDatabase.of(db)?.prepare(sql, in: db) {
-                    return (prepared.statement, prepared as AnyObject)
-                }
-                return (try db.makeStatement(sql: sql), nil)
+                return try DatabasePlaces.of(db).prepare(sql, in: db)
             } catch let error as DatabaseError
                 where upserts && error.message?.hasPrefix("ON CONFLICT clause does not match") == true
             {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Perilune
-internal import PeriluneCluster
+internal import PeriluneRecords
 
 /// Copies of a database made before it changes.
 enum DatabaseBackup {
@@ -30,8 +30,8 @@ enum DatabaseBackup {
     /// Copies a database through SQLite, which includes all committed changes and no partial ones.
     static func copy(_ path: String, to copy: String) throws {
         if DatabaseFile.isCluster(path) {
-            return try DatabaseFile.inCluster(path) { _, cluster in
-                try cluster.withCopy { try $0.backup(to: DatabaseQueue(path: copy)) }
+            return try DatabaseFile.inCluster(path) { queue, place in
+                try place.withContents(of: queue) { try $0.backup(to: DatabaseQueue(path: copy)) }
             }
         }
         var configuration = Configuration()

@@ -1,7 +1,6 @@
 internal import Foundation
 internal import Glibc
 internal import Perilune
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// Checks and operations on database files.

@@ -3,7 +3,6 @@ internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneRecords
 internal import Synchronization
 
@@ -45,50 +44,13 @@ struct QueryRunner {
             isInterrupted.set()
             queue.interrupt()
         }
-        if let cluster = ClusterDatabase.of(queue) {
-            if !isWriting, let database, let remark = try DatabaseFile.remarkOnEmpty(queue, database) { note(remark) }
-            cluster.session.isCancelled = { isInterrupted.isSet }
-            return try run(in: cluster, queue, makeFormatter)
-        }
+        if !isWriting, let database, let remark = try DatabaseFile.remarkOnEmpty(queue, database) { note(remark) }
+        let place = DatabasePlaces.of(queue)
         // The handler of signals keeps the queue.
         defer { try? queue.close() }
         return try queue.writeWithoutTransaction { db in
             do {
-                let statement = try db.makeStatement(sql: sql)
-                let values = try Self.values(of: parameters, for: statement)
-                let arguments = StatementArguments(values)
-                if statement.columnCount == 0 {
-                    try statement.execute(arguments: arguments)
-                    return db.changesCount
-                }
-                try write(statement, arguments, makeFormatter(statement.columnNames))
-                return nil
-            } catch let error as DatabaseError {
-                throw CommandFailure(report(error, db))
-            }
-        }
-    }
-
-    /// Runs the statement in a cluster database.
-    private func run(in cluster: ClusterDatabase, _ queue: DatabaseQueue, _ makeFormatter: ([String]) -> any ResultFormatter)
-        throws -> Int?
-    {
-        try queue.writeWithoutTransaction { db in
-            defer { cluster.endAccess() }
-            do {
-                return try ClusterDatabase.asDatabaseErrors {
-                    let prepared = try cluster.prepare(sql, in: db)
-                    guard isWriting || prepared.isReading else {
-                        throw DatabaseError(resultCode: .SQLITE_READONLY, message: "attempt to write a readonly database")
-                    }
-                    let arguments = StatementArguments(try Self.values(of: parameters, for: prepared.statement))
-                    guard prepared.statement.columnCount == 0 else {
-                        try write(prepared.statement, arguments, makeFormatter(prepared.statement.columnNames))
-                        return nil
-                    }
-                    try prepared.execute(arguments)
-                    return Int(cluster.session.changes.pointee)
-                }
+                return try place.using(isCancelled: { isInterrupted.isSet }) { try run(at: place, db, makeFormatter) }
             } catch let error as DatabaseError {
                 throw CommandFailure(report(error, db))
             } catch let failure as ClusterFailure {
@@ -97,9 +59,24 @@ struct QueryRunner {
         }
     }
 
+    private func run(at place: any DatabasePlace, _ db: Database, _ makeFormatter: ([String]) -> any ResultFormatter) throws
+        -> Int?
+    {
+        let prepared = try place.prepare(sql, in: db), statement = prepared.statement
+        return try withExtendedLifetime(prepared) {
+            let arguments = StatementArguments(try Self.values(of: parameters, for: statement))
+            if statement.columnCount == 0 {
+                try prepared.execute(arguments)
+                return place.changesCount(of: db)
+            }
+            try write(statement, arguments, makeFormatter(statement.columnNames))
+            return nil
+        }
+    }
+
     private func open() throws -> DatabaseQueue {
         if let database { try DatabaseFile.requireExisting(database) }
-        if let database, DatabaseFile.isCluster(database) { return try DatabaseFile.open(database, isReadonly: false) }
+        if let database, DatabaseFile.isCluster(database) { return try DatabaseFile.open(database, isReadonly: !isWriting) }
         var configuration = Configuration()
         configuration.readonly = !isWriting
         configuration.busyMode = .standard

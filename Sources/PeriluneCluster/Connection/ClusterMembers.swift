@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 /// The known nodes of a cluster and the last known leader.
 struct ClusterMembers {
     private let database: ClusterAddress

@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 internal import CPeriluneCluster
 
 /// A connection to the leader with everything that lives as long as it: a transaction, prepared statements, unread rows.

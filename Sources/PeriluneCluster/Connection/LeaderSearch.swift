@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 /// A search for the leader.
 struct LeaderSearch {
     let database: ClusterAddress

@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 #if canImport(Glibc)
 internal import Glibc
 #else

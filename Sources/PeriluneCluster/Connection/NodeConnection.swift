@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 internal import CPeriluneCluster
 
 /// A connection to one node. Responses arrive in the order of the requests.

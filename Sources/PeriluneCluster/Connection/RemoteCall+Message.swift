@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 internal import CPeriluneCluster
 
 /// Encoding of calls as dqlite messages.

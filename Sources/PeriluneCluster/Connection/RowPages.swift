@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 internal import CPeriluneCluster
 
 /// The rows of one run, in the pages that the node sends.

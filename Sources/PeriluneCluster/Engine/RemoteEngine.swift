@@ -1,5 +1,5 @@
+internal import PeriluneRecords
 /// An engine that runs statements in a remote database: the seam between carriers, which SQLite steps locally, and a protocol.
-/// ``ClusterSession`` implements it for dqlite.
 ///
 /// An engine is one connection: statements run one after the other in the open transaction.
 protocol RemoteEngine: AnyObject {
@@ -27,11 +27,11 @@ struct LocalConnection {
     var noteFailure: (ClusterFailure) -> Void = { _ in }
 }
 
-package enum TransactionKind: String, Sendable {
+enum TransactionKind: String, Sendable {
     case deferred = "DEFERRED", immediate = "IMMEDIATE", exclusive = "EXCLUSIVE"
 }
 
-package enum TransactionState: Equatable, Sendable {
+enum TransactionState: Equatable, Sendable {
     case none
     case open(TransactionKind)
     /// The transaction was rolled back by the node. Statements in it must fail.

@@ -13,7 +13,7 @@ protocol RemoteRows: AnyObject {
 }
 
 /// A value from a remote database.
-package enum RemoteValue: Equatable, Sendable {
+enum RemoteValue: Equatable, Sendable {
     case null, integer(Int64), number(Double), text(String), blob([UInt8])
 
     init(_ value: pcl_value) {
@@ -28,6 +28,6 @@ package enum RemoteValue: Equatable, Sendable {
             }
     }
 
-    package var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
-    package var text: String? { if case .text(let value) = self { value } else { nil } }
+    var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
+    var text: String? { if case .text(let value) = self { value } else { nil } }
 }

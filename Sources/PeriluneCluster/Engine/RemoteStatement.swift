@@ -1,14 +1,15 @@
+internal import PeriluneRecords
 /// A statement that runs in a remote database.
-package final class RemoteStatement {
+final class RemoteStatement {
     /// The SQL that is sent.
     let sql: String
     /// The SQL that the program has written, for messages.
-    package let source: String
+    let source: String
     /// The number of result columns; 0 if the statement returns no rows.
-    package let columnCount: Int
-    package let parameterCount: Int
+    let columnCount: Int
+    let parameterCount: Int
     /// Whether the statement changes nothing.
-    package let isReading: Bool
+    let isReading: Bool
     /// Whether the statement inserts rows with ids.
     let insertion: Insertion
     /// The values that are checked before they are sent.

@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 internal import Foundation
 internal import Synchronization
 

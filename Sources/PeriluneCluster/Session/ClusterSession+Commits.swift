@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 /// Commits, and finding out the outcome of a commit without a response.
 extension ClusterSession {
     /// Commits the open transaction.

@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 /// Repeating operations until a deadline.
 extension ClusterSession {
     /// Runs a closure, and repeats it after a change of leader or while another client writes, until the deadline.
@@ -51,7 +52,7 @@ extension ClusterSession {
 
 extension Duration {
     /// The duration for messages: "5s", "250ms".
-    package var text: String {
+    var text: String {
         let milliseconds = Int64(self / .milliseconds(1))
         return milliseconds % 1000 == 0 ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"
     }

@@ -1,3 +1,4 @@
+internal import PeriluneRecords
 /// Transactions: beginning, joining, losing and ending them.
 extension ClusterSession {
     func begin(_ kind: TransactionKind) throws { try begin(kind, until: Deadline(after: timeout)) }

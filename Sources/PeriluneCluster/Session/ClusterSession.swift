@@ -1,16 +1,15 @@
+internal import PeriluneRecords
 /// A client of a database in a cluster, with one connection to the leader. Connects on demand, and again after a change of leader.
 ///
 /// Operations that are safe to repeat are repeated until the deadline: reads outside of transactions, the start of a transaction, and a
 /// single statement that certainly was not committed. All other failures are reported with the known facts about their outcome.
-package final class ClusterSession: RemoteEngine, RowPageReceiver {
-    package let database: ClusterAddress
+final class ClusterSession: RemoteSession, RowPageReceiver {
+    let database: ClusterAddress
     /// The time limit of a statement, the start of a transaction, or a commit.
-    package var timeout: Duration
-    /// Whether the waiting script is to end.
-    package var isCancelled: () -> Bool = { false }
+    var timeout: Duration
+    var isCancelled: () -> Bool = { false }
     var local = LocalConnection()
-    /// Receives the reason of a failure, in addition to SQLite's error.
-    package var onFailure: (ClusterFailure) -> Void {
+    var onFailure: (ClusterFailure) -> Void {
         get { local.noteFailure }
         set { local.noteFailure = newValue }
     }
@@ -18,7 +17,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
     let schema = SchemaVersion()
     var members: ClusterMembers
     private(set) var connection: LeaderConnection?
-    package internal(set) var transaction = TransactionState.none
+    var transaction = TransactionState.none
     /// The writes of the open transaction.
     var hasWritten = false
     var hasChangedSchema = false
@@ -27,11 +26,10 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
     var hasTokenTable = false
     /// The expected result of the next statement if it may be sent ahead.
     private var expectation: RemoteResult?
-    /// The number of rows that the last statement has changed and the number of failed statements sent ahead, read by the row path.
-    package let changes = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
-    package let failuresAhead = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+    let changes = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
+    let failuresAhead = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
-    package init(_ database: ClusterAddress, timeout: Duration) {
+    init(_ database: ClusterAddress, timeout: Duration) {
         self.database = database
         self.timeout = timeout
         members = ClusterMembers(database)
@@ -47,11 +45,10 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
 
     // MARK: - Connecting
 
-    /// The last known leader.
-    package var leader: String? { members.leader?.name }
+    var leader: String? { members.leader?.name }
 
     /// Closes the connection. The node rolls back an open transaction.
-    package func close() {
+    func close() {
         disconnect()
         transaction = .none
     }
@@ -152,8 +149,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
         }
     }
 
-    /// Runs SQL without values, in the open transaction or in one of its own: schema changes and savepoints.
-    package func execute(_ sql: String, changesSchema: Bool) throws {
+    func execute(_ sql: String, changesSchema: Bool) throws {
         try changing { connection, deadline in
             connection.forgetRowID()
             try connection.execute(sql, until: deadline)
@@ -161,8 +157,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
         }
     }
 
-    /// Runs a reading query.
-    package func query(_ sql: String) throws -> [[RemoteValue]] {
+    func query(_ sql: String) throws -> [[RemoteValue]] {
         let deadline = Deadline(after: timeout)
         func run(_ connection: LeaderConnection) throws -> [[RemoteValue]] {
             try settle(connection, until: deadline)
@@ -173,10 +168,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
 
     // MARK: - Statements that are sent ahead
 
-    /// Makes the next statement be sent without waiting for its response, if it inserts rows in a transaction.
-    ///
-    /// - Parameter changes: The expected number of rows; 0 to wait as usual.
-    package func expect(changes: Int64, rowID: Int64?) {
+    func expect(changes: Int64, rowID: Int64?) {
         expectation = changes > 0 ? RemoteResult(rowID: rowID, changes: changes) : nil
     }
 
@@ -198,10 +190,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
         return expected
     }
 
-    /// Receives the responses to statements sent ahead.
-    ///
-    /// - Throws: ``ClusterFailure`` if the transaction is lost.
-    package func settleAhead() throws {
+    func settleAhead() throws {
         guard connection?.isMarked == true else { return }
         try joined { try settle($0, until: Deadline(after: timeout)) }
     }
@@ -251,16 +240,20 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
 
     // MARK: - The schema
 
-    /// Whether it is time to check for schema changes by other clients.
-    package var wantsSchemaCheck: Bool { schema.isOutdated || (schema.isDue && transaction == .none) }
+    var wantsSchemaCheck: Bool { schema.isOutdated || (schema.isDue && transaction == .none) }
 
-    /// Checks whether another client has changed the schema.
-    package func checkSchema() throws { schema.note(try query(SchemaVersion.question).first?.first?.integer) }
+    var isSchemaOutdated: Bool { schema.isOutdated }
+    func checkSchema() throws { schema.note(try schemaVersion()) }
+    func schemaVersion() throws -> Int64? { try query(SchemaVersion.question).first?.first?.integer }
+
+    func didLoadSchema(_ version: Int64?, objects: Set<String>) {
+        hasTokenTable = objects.contains(CommitToken.table)
+        schema.didLoad(version)
+    }
 
     // MARK: - The whole database
 
-    /// Returns the database and its log as SQLite files.
-    package func dump() throws -> [(name: String, bytes: [UInt8])] {
+    func dump() throws -> [(name: String, bytes: [UInt8])] {
         let deadline = Deadline(after: max(timeout, .seconds(60)))
         return try retrying(until: deadline) { connection in
             try settle(connection, until: deadline)
@@ -268,8 +261,7 @@ package final class ClusterSession: RemoteEngine, RowPageReceiver {
         }
     }
 
-    /// Returns the nodes of the cluster.
-    package func servers() throws -> [(id: UInt64, name: String, role: UInt64)] {
+    func servers() throws -> [(id: UInt64, name: String, role: UInt64)] {
         let deadline = Deadline(after: timeout)
         return try retrying(until: deadline) { connection in
             try settle(connection, until: deadline)

@@ -1,13 +1,13 @@
 internal import CPeriluneCluster
-package import GRDB
+internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 
 /// A local statement that represents a remote one. It takes the same values and returns the same rows.
-package final class Carrier {
+final class Carrier {
     /// The statement, valid as long as this object lives.
-    package private(set) var statement: Statement!
-    package let remote: RemoteStatement
+    private(set) var statement: Statement!
+    let remote: RemoteStatement
     private let connection: OpaquePointer
     private weak var db: Database?
     private let name: String

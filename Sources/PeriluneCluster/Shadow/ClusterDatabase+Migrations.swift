@@ -1,12 +1,22 @@
+internal import GRDB
 internal import PeriluneRecords
 
 /// Migrations of a database in a cluster. GRDB runs them on the local connection and records them there. These functions record
 /// them in the cluster, in the transactions of the migrations.
 extension ClusterDatabase {
-    /// Begins the transaction of a migration.
-    ///
+    func migrating<Result>(
+        _ writer: any DatabaseWriter, forget: (Database) throws -> Void, _ body: () throws -> Result
+    ) throws -> Result {
+        try writer.writeWithoutTransaction { db in
+            try forget(db)
+            try Self.asDatabaseErrors { try load(into: db) }
+        }
+        defer { writer.writeWithoutTransaction { _ in endAccess() } }
+        return try body()
+    }
+
     /// - Throws: ``ClusterFailure`` of kind `moved` if another client has run the migration in the meantime.
-    package func begin(migration name: String) throws {
+    func begin(migration name: String) throws {
         try Self.asDatabaseErrors {
             try session.begin(.immediate)
             let hasTable = try !session.query("SELECT 1 FROM sqlite_schema WHERE name = '\(OwnTables.migrations)'").isEmpty
@@ -19,8 +29,7 @@ extension ClusterDatabase {
         }
     }
 
-    /// Records in the cluster that a migration has run.
-    package func keep(migration name: String, checksum: String?, merging merges: [String]) throws {
+    func keep(migration name: String, checksum: String?, merging merges: [String]) throws {
         let names = merges.map(\.sqlLiteral).joined(separator: ", ")
         var sql = ["CREATE TABLE IF NOT EXISTS \(OwnTables.migrations) (identifier TEXT NOT NULL PRIMARY KEY)"]
         if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.migrations) WHERE identifier IN (\(names))") }
@@ -32,14 +41,15 @@ extension ClusterDatabase {
             if !merges.isEmpty { sql.append("DELETE FROM \(OwnTables.checksums) WHERE identifier IN (\(names))") }
             sql.append("INSERT OR REPLACE INTO \(OwnTables.checksums) VALUES (\(name.sqlLiteral), \(checksum.sqlLiteral))")
         }
-        try session.execute(sql.joined(separator: "; "), changesSchema: true)
+        try Self.asDatabaseErrors { try session.execute(sql.joined(separator: "; "), changesSchema: true) }
     }
 
-    /// Checks all foreign keys in the cluster, in the open transaction.
+    /// The rows to check are in the cluster.
     ///
     /// - Throws: ``ForeignKeyError``.
-    package func checkForeignKeys() throws {
-        let found = try session.query("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 101").map { row in
+    func checkForeignKeys(_ checkHere: () throws -> Void) throws {
+        let question = "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 101"
+        let found = try Self.asDatabaseErrors { try session.query(question) }.map { row in
             ForeignKeyError.Violation(table: row[0].text ?? "", rowID: row[1].integer, referencedTable: row[2].text ?? "")
         }
         if !found.isEmpty { throw ForeignKeyError(found) }

@@ -2,7 +2,7 @@ internal import GRDBSQLite
 internal import PeriluneRecords
 
 /// The SQL that is sent to a cluster for a statement, and how it is treated there.
-package enum RemoteText {
+enum RemoteText {
     /// Concerns the transaction or the connection. Runs locally first.
     case control
     /// Changes the schema, in the cluster and then locally.
@@ -24,7 +24,7 @@ package enum RemoteText {
     ///   - sql: One statement that SQLite has compiled on the connection of the schema.
     ///   - statement: The compiled statement.
     /// - Throws: ``ClusterFailure`` of kind `refused` if clusters do not support the statement.
-    package init(_ sql: String, _ statement: OpaquePointer) throws {
+    init(_ sql: String, _ statement: OpaquePointer) throws {
         let scan = StatementScan(sql), screening = SQLScreening(text: sql)
         if screening.kind == .control {
             self = .control

@@ -5,13 +5,12 @@ internal import PeriluneRecords
 
 /// A copy of the cluster's schema in the local shadow, which stays empty except for the names of migrations.
 struct ShadowSchema {
-    let session: ClusterSession
+    let session: any RemoteSession
 
     /// Reads the schema and replaces the local one. The connection must have no running statement.
     func load(into db: Database) throws {
-        let version = try session.query(SchemaVersion.question).first?.first?.integer
+        let version = try session.schemaVersion()
         let objects = try session.query(Self.question)
-        session.hasTokenTable = objects.contains { $0[0].text == CommitToken.table }
         let fresh = try DatabaseQueue()
         defer { try? fresh.close() }
         try fresh.writeWithoutTransaction { scratch in
@@ -24,7 +23,7 @@ struct ShadowSchema {
             try Self.copy(scratch, to: db)
         }
         db.clearSchemaCache()
-        session.schema.didLoad(version)
+        session.didLoadSchema(version, objects: Set(objects.compactMap { $0[0].text }))
     }
 
     /// Selects name and SQL of all objects created by statements: tables, then indexes, views and triggers, without shadow tables

@@ -2,7 +2,6 @@ internal import Foundation
 internal import GRDB
 internal import Perilune
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneLua
 internal import PeriluneRecords
 internal import Synchronization
@@ -65,7 +64,7 @@ final class ScenarioDatabases: Sendable {
     private func copyOfCluster(_ url: String) throws -> DatabaseImage {
         let copy = try DatabaseQueue()
         defer { try? copy.close() }
-        try ClusterDatabase.copy(of: url, into: copy)
+        try DatabasePlaces.copy(of: url, into: copy)
         return try copy.writeWithoutTransaction { db in try DatabaseImage(of: db) }
     }
 

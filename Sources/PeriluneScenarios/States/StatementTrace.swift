@@ -2,7 +2,6 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneRecords
 
 /// The statements that the database of a scenario has run, each with its place in the calling script. Used on the thread that

@@ -1,5 +1,3 @@
-internal import PeriluneRecords
-
 /// The address of a database in a cluster: `dqlite://h1:9001,h2:9001/shop`, optionally followed by `?timeout=5s`.
 package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "dqlite://"
@@ -58,7 +56,7 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Returns the address for a node's name: the one that the program has given, or the name itself.
-    func server(named name: String) -> ServerAddress? { servers.first { $0.name == name } ?? (try? ServerAddress(name)) }
+    package func server(named name: String) -> ServerAddress? { servers.first { $0.name == name } ?? (try? ServerAddress(name)) }
 
     package var description: String { Self.scheme + servers.map(\.name).joined(separator: ",") + "/" + name }
 }

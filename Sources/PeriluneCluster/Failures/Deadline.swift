@@ -5,13 +5,13 @@ internal import Darwin
 #endif
 
 /// The time at which a wait gives up.
-package struct Deadline: Sendable {
+struct Deadline: Sendable {
     private let end: ContinuousClock.Instant
 
     /// - Parameter duration: The time from now.
-    package init(after duration: Duration) { end = .now + duration }
+    init(after duration: Duration) { end = .now + duration }
 
-    package var isOver: Bool { end <= .now }
+    var isOver: Bool { end <= .now }
 
     /// The remaining time, from 0 to the largest timeout of `poll`.
     var millisecondsLeft: Int {

@@ -9,7 +9,7 @@ package enum CarrierNames {
     /// Returns a new name.
     ///
     /// - Parameter source: The statement as it was written.
-    static func make(for source: String) -> String {
+    package static func make(for source: String) -> String {
         hasAny.store(true, ordering: .relaxed)
         return state.withLock { state in
             state.last += 1
@@ -19,7 +19,7 @@ package enum CarrierNames {
     }
 
     /// Removes a name after its table is gone.
-    static func remove(_ name: String) {
+    package static func remove(_ name: String) {
         guard let number = Int(name.dropFirst(prefix.count)) else { return }
         state.withLock { $0.sources[number] = nil }
     }
