@@ -24,6 +24,7 @@ let package = Package(
     products: [
         .library(name: "PeriluneLua", targets: ["PeriluneLua"]),
         .library(name: "Perilune", targets: ["Perilune"]),
+        .library(name: "PeriluneCluster", targets: ["PeriluneCluster"]),
         .library(name: "PeriluneScenarios", targets: ["PeriluneScenarios"]),
         .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
@@ -75,17 +76,6 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        // A database in a cluster: the protocol, and its local stand-in.
-        .target(
-            name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings
-        ),
-        .target(
-            name: "PeriluneCluster",
-            dependencies: [
-                "CPeriluneCluster", "PeriluneDependencies", "PeriluneRecords", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ],
-            swiftSettings: swiftSettings),
         // lib/perilune, lib/scenarios, lib/reference and lib/console, as text and as bytecode that the build compiles.
         .executableTarget(
             name: "perilune-module-compiler", dependencies: ["CPeriluneLua"], path: "Sources/PeriluneModuleCompiler"),
@@ -107,8 +97,7 @@ let package = Package(
         .target(
             name: "PeriluneBindings",
             dependencies: [
-                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua",
-                "PeriluneRecords",
+                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
                 "PeriluneLibrary", "PeriluneModules",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
@@ -119,10 +108,21 @@ let package = Package(
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneCluster", "PeriluneDependencies",
-                "PeriluneIsolation",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneDependencies", "PeriluneIsolation",
                 "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: swiftSettings),
+
+        // Databases in clusters, for programs that want them: the protocol, and a local stand-in.
+        .target(
+            name: "CPeriluneCluster", dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")], cSettings: roomSettings
+        ),
+        .target(
+            name: "PeriluneCluster",
+            dependencies: [
+                "CPeriluneCluster", "PeriluneDependencies", "PeriluneRecords", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
 
@@ -141,7 +141,7 @@ let package = Package(
             dependencies: [
                 "CPeriluneRows", "CPeriluneSQLite", "PeriluneModules", "PeriluneReferenceLibrary", "PeriluneScenarioLibrary",
                 "Perilune", "PeriluneBindings",
-                "PeriluneCluster", "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
+                "PeriluneDependencies", "PeriluneIsolation", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),
@@ -207,8 +207,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneClusterTests",
             dependencies: [
-                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios",
-                "PeriluneTestTools",
+                "CPeriluneCluster", "Perilune", "PeriluneCluster", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "PeriluneScenarios", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             exclude: ["Lua"], swiftSettings: testSettings),
