@@ -70,6 +70,16 @@ private let order: [(target: String, rooms: [String])] = [
         }
     }
 
+    @Test func `only the command imports clusters`() throws {
+        let folder = Self.root.appending(path: "Sources")
+        var importers: Set<String> = []
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where path.hasSuffix(".swift") {
+            let text = try String(contentsOf: folder.appending(path: path), encoding: .utf8)
+            if text.contains(/import C?PeriluneCluster\b/) { importers.insert(String(path.prefix { $0 != "/" })) }
+        }
+        #expect(importers == ["PeriluneCLI", "PeriluneCluster"])
+    }
+
     @Test func `a use that runs upward is found, with its line`() {
         let house = SwiftHouse(
             sources: [

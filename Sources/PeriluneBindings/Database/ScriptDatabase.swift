@@ -31,7 +31,7 @@ package final class ScriptDatabase {
     private let isOwn: Bool
     /// The extensions that its connections load before first use.
     let extensions: SQLiteExtensions
-    /// Where it is.
+    /// Its place: this process or a cluster.
     package let place: any DatabasePlace
     /// The load count of the place's schema when statements were last compiled.
     var knownLoads: Int

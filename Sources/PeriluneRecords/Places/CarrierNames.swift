@@ -8,7 +8,7 @@ package enum CarrierNames {
 
     /// Returns a new name.
     ///
-    /// - Parameter source: The statement as it was written.
+    /// - Parameter source: The written statement.
     package static func make(for source: String) -> String {
         hasAny.store(true, ordering: .relaxed)
         return state.withLock { state in

@@ -1,7 +1,7 @@
 package import GRDB
 
 /// The place of a database: this process, or a cluster that a local database represents. Code that would have to ask whether a
-/// database is in a cluster asks the place for the operation. The defaults are those of a database in this process.
+/// database is in a cluster asks the place for the operation. By default, the protocol implements a database in this process.
 package protocol DatabasePlace: AnyObject, Sendable {
     /// The address of a database in a cluster; `nil` in this process.
     var address: String? { get }
@@ -36,7 +36,7 @@ package protocol DatabasePlace: AnyObject, Sendable {
     /// Runs a closure in a savepoint.
     func inSavepoint(of db: Database, _ body: () throws -> Database.TransactionCompletion) throws
 
-    /// Runs statements of a Swift program. Errors of the place are thrown as errors of SQLite.
+    /// Runs statements without a script. Errors of nodes are thrown as SQLite errors.
     func using<Result>(isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result
     /// Runs a closure in a transaction that fails if the schema has changed.
     ///
@@ -107,9 +107,9 @@ extension DatabasePlace {
 
     // MARK: - For all places
 
-    /// Compiles SQL of a Swift program into a statement that runs at the place.
+    /// Compiles SQL into a statement that runs at the place.
     ///
-    /// - Throws: ``ClusterFailure``; an error of SQLite.
+    /// - Throws: ``ClusterFailure``; an SQLite error.
     package func prepare(_ sql: String, in db: Database) throws -> any PlacedStatement {
         try place(db.makeStatement(sql: sql), in: db)
     }

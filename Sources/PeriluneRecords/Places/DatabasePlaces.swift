@@ -89,7 +89,7 @@ package enum DatabasePlaces {
 
     /// Copies the whole database of a URL into another database.
     ///
-    /// - Throws: ``ClusterFailure``; an error of GRDB.
+    /// - Throws: ``ClusterFailure``; a GRDB error.
     package static func copy(of url: String, into target: any DatabaseWriter) throws {
         let queue = try open(url: url)
         try of(queue).withContents(of: queue) { try $0.backup(to: target) }

@@ -149,4 +149,13 @@ import Testing
         #expect(try await preview.finish().report.tables.map(\.deleted) == [1])
         #expect(try await DependencyContainer.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 1)
     }
+
+    @Test func `a program without the product PeriluneCluster cannot open a database in a cluster`() async throws {
+        let source = "perilune.cluster('shop', { servers = { '127.0.0.1:1' } })"
+        let error = await #expect(throws: LuaError.self) {
+            try await ScriptHost(database: .inMemory()).run(source: source)
+        }
+        #expect(error?.message.contains("add the product PeriluneCluster") == true, "\(error?.message ?? "")")
+        #expect(error?.fields["kind"] == .string("cluster_unreachable"))
+    }
 }
