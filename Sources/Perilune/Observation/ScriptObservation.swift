@@ -132,13 +132,14 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
             return finish(with: error)
         }
         while !Task.isCancelled {
+            // First, because the previous delivery may have been cancelled between a change and its value. After a failure, the next change
+            // may bring a value again.
+            if let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
             do {
                 try await observed.waitForChange()
             } catch {
                 return finish(with: error)
             }
-            // After a failure, the next change may bring a value again.
-            if let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
         }
     }
 
