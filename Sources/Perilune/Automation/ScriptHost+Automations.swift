@@ -163,7 +163,7 @@ extension ScriptHost {
         return try AutomationClaim(file: path, database: database, path: backend.databasePath)
     }
 
-    private func callAutomations<Result: Decodable>(_ name: String, _ arguments: [LuaValue]) async throws -> Result {
+    func callAutomations<Result: Decodable>(_ name: String, _ arguments: [LuaValue]) async throws -> Result {
         try LuaDecoder().decode(from: await backend.callLibrary(.automations, name, { _ in arguments }, in: self))
     }
 }

@@ -29,9 +29,25 @@ final class AutomationClaim: Sendable {
 
     private struct Table: Sendable {
         var claimed: Set<Key> = []
-        /// The open file descriptors, one for each database. They are never closed: closing a descriptor would release SQLite's
-        /// locks on the file in this process.
+        /// The open file descriptors, one for each database. They are closed only after the file was deleted: closing a descriptor would
+        /// release SQLite's locks on the file in this process.
         var descriptors: [Place: CInt] = [:]
+
+        /// The number of descriptors without a claim that leads to a search for deleted files.
+        private var mostUnclaimed = 16
+
+        /// Closes the descriptors of deleted files, if there are enough to be worth the search.
+        mutating func forgetDeletedFiles() {
+            guard descriptors.count - claimed.count >= mostUnclaimed else { return }
+            let claimedPlaces = Set(claimed.map(\.place))
+            for (place, descriptor) in descriptors where !claimedPlaces.contains(place) {
+                var information = stat()
+                guard fstat(descriptor, &information) == 0, information.st_nlink == 0 else { continue }
+                close(descriptor)
+                descriptors[place] = nil
+            }
+            mostUnclaimed = max(16, 2 * (descriptors.count - claimedPlaces.count))
+        }
     }
 
     /// `F_OFD_SETLK` of Linux, which Swift does not import. The lock belongs to the open file, not to the process.
@@ -39,8 +55,8 @@ final class AutomationClaim: Sendable {
     private static let table = Mutex(Table())
 
     private let key: Key
-    /// A reference that keeps the database alive, because its address may identify the claim.
-    private let database: any DatabaseWriter
+    /// A reference that keeps a database alive whose address identifies the claim.
+    private let database: (any DatabaseWriter)?
 
     /// Claims the automations of a file on a database.
     ///
@@ -66,17 +82,24 @@ final class AutomationClaim: Sendable {
         }
         // Must be last: if a complete object throws in its initializer, Swift runs the deinitializer, which would release the
         // claim of the other host.
-        (self.key, self.database) = (key, database)
+        self.key = key
+        if case .object = key.place { self.database = database } else { self.database = nil }
     }
 
     deinit {
         Self.table.withLock { [key] table in
             table.claimed.remove(key)
             if let descriptor = table.descriptors[key.place] { _ = Self.lock(descriptor, key.file, F_UNLCK) }
+            table.forgetDeletedFiles()
         }
     }
 
     func isOf(file: String) -> Bool { key.file == Self.realPath(of: file) }
+
+    /// Whether the claim is for the database at a path, which may have been replaced by another file.
+    func isOn(database path: String) -> Bool {
+        if case .file(let identity) = key.place { identity == FileIdentity(path) } else { true }
+    }
 
     private static func lock(_ descriptor: CInt, _ file: String, _ kind: some BinaryInteger) -> Bool {
         var lock = flock()
@@ -98,7 +121,7 @@ final class AutomationClaim: Sendable {
         return FileIdentity(path).map { .file($0) } ?? .object(ObjectIdentifier(database))
     }
 
-    private static func realPath(of path: String) -> String {
+    static func realPath(of path: String) -> String {
         guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)

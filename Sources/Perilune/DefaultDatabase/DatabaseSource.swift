@@ -154,6 +154,9 @@ extension DatabaseSource {
         return settings
     }
 
+    /// Whether the program has opened the database.
+    var isExisting: Bool { if case .existing = kind { true } else { false } }
+
     /// The same source with write access, to fill a database before it is opened as readonly.
     var writable: DatabaseSource {
         var connection = configuration

@@ -101,6 +101,12 @@ struct LoopBinding {
         try table.setFunction("is_live") { [loop] arguments in
             [.boolean(try loop.source(arguments.get(1)) != nil)]
         }
+        // (numbers) returns the kind of another source that keeps the script alive or receives signals; nil if there is none.
+        try table.setFunction("other_source") { [loop] arguments in
+            let known = Set(try [Int].fromLua(arguments[1]))
+            let others = loop.sources.values.filter { ($0.keepsAlive || $0.kind == "signal") && !known.contains($0.id) }
+            return [others.min { $0.id < $1.id }.map { .string(LuaString($0.kind)) } ?? .nil]
+        }
         // (number, whether to interrupt a running call) returns whether the source was live, and whether it is running.
         try table.setFunction("stop") { [loop] arguments in
             guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false), .boolean(false)] }

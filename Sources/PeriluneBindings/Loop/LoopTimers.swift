@@ -1,10 +1,10 @@
 internal import Foundation
 internal import HeapModule
-internal import PeriluneDependencies
+package import PeriluneDependencies
 internal import Synchronization
 
 /// Timers that call closures. Thread-safe; no thread waits while no timer is set.
-final class LoopTimers: Sendable {
+package final class LoopTimers: Sendable {
     fileprivate struct Timer {
         /// The seconds between two calls; `nil` for a single call.
         let period: Double?
@@ -41,6 +41,11 @@ final class LoopTimers: Sendable {
         }
     }
 
+    /// Creates timers that follow the clock of an environment.
+    package convenience init(date: DateSource) {
+        self.init(clock: LoopClock(date))
+    }
+
     deinit {
         let (alarm, observer) = state.withLock { ($0.alarm?.task, $0.observer) }
         alarm?.cancel()
@@ -52,7 +57,7 @@ final class LoopTimers: Sendable {
     /// - Parameters:
     ///   - seconds: The time until the first call.
     ///   - period: The seconds between two calls. Missed calls are skipped.
-    func add(after seconds: Double, every period: Double? = nil, _ action: @escaping @Sendable () -> Void) -> Int {
+    package func add(after seconds: Double, every period: Double? = nil, _ action: @escaping @Sendable () -> Void) -> Int {
         let id = state.withLock { state in
             state.count += 1
             state.timers[state.count] = Timer(period: period, action: action)
@@ -63,7 +68,7 @@ final class LoopTimers: Sendable {
         return id
     }
 
-    func remove(_ id: Int) {
+    package func remove(_ id: Int) {
         state.withLock { state in
             state.timers[id] = nil
             state.forgetRemovedDeadlines()

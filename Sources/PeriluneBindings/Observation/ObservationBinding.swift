@@ -108,7 +108,7 @@ struct ObservationBinding {
 
     private func defineDelivery(in table: LuaTable) throws {
         // (observer, function, error handler or nil, whether the script waits for it, whether the first value is known) calls the
-        // function after changes.
+        // function after changes; returns the number of the source.
         try table.setFunction("push") { [loop, observers] arguments in
             let observer = try observers.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
@@ -122,7 +122,7 @@ struct ObservationBinding {
             } else {
                 observer.listen(source.signaller)
             }
-            return []
+            return [.integer(Int64(source.id))]
         }
         // (observer) returns the number of the place at which to wait for changes.
         try table.setFunction("pull") { [loop, observers] arguments in

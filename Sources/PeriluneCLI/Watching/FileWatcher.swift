@@ -12,7 +12,7 @@ final class FileWatcher {
 
     /// - Throws: ``CommandFailure`` if the system has no more watches.
     init() throws {
-        inotify = try Inotify()
+        inotify = try Inotify.forCommand()
         add(".")
     }
 

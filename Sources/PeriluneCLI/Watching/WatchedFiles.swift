@@ -10,7 +10,7 @@ final class WatchedFiles {
 
     /// - Throws: ``CommandFailure`` if the system has no more watches.
     init() throws {
-        inotify = try Inotify()
+        inotify = try Inotify.forCommand()
     }
 
     /// Adds a file by watching its folder, because editors replace files. Returns whether it is new.

@@ -24,6 +24,8 @@ local list = {}
 --- The automations that a file being loaded has defined so far; nil: definitions take effect at once.
 local staging
 
+--- Whether the file being loaded continues automations that were parked.
+local is_resumed = false
 --- The number of active runs, and the waiter for it to reach zero, if any.
 local running_count, idle_place = 0, nil
 --- The scope of anything that no file owns, see `native.scope`.
@@ -584,6 +586,7 @@ function Automation:enable()
   self.enabled = true
   local host = {
     automation = self, name = self.name, db = self.db, trigger_text = self.trigger_text, former = prepare(self),
+    is_resumed = is_resumed,
     skip = function(trigger, reason) skip(self, trigger, reason) end,
     set_next = function(due) self.next_due = due end,
   }
@@ -804,7 +807,7 @@ function automations.load(chunk, is_live, poll)
   durable_values.install()
   chunk()
   begin_all(staging, is_live)
-  list, staging, former_modules = staging, nil, nil
+  list, staging, former_modules, is_resumed = staging, nil, nil, false
   file_scope = scope
   for _, self in ipairs(former) do remove(self, "the file was reloaded") end
   if former_scope then end_scope(former_scope) end
@@ -828,10 +831,32 @@ function automations.stop()
   return count
 end
 
+--- Prepares for a file whose automations were parked by another state: due times since then are not missed, but late.
+function automations.resume()
+  is_resumed = true
+end
+
+--- Tells whether this state can be parked: closed until something is due or another program writes.
+-- @tparam number least the seconds until the next due time for which it is worth while
+-- @tparam boolean ends whether to end the triggers if it can be parked, so that nothing begins before the state is closed
+-- @treturn table reason (a text; nil: it can be parked), next_due (Unix seconds)
+function automations.rest(least, ends)
+  local is_active = running_count > 0 or #unkept > 0 or is_keeping
+  local parking = require "perilune.events.automation_parking"
+  local rest = parking.look(list, is_active, least)
+  if ends and not rest.reason then
+    for _, self in ipairs(list) do stop_trigger(self) end
+    parking.suspend_handlers()
+  elseif not rest.reason then
+    parking.empty_log()
+  end
+  return rest
+end
+
 --- Ends everything that a file started before it failed to load. The previous automations continue.
 function automations.abandon(scope)
   local failed = staging or {}
-  staging = nil
+  staging, is_resumed = nil, false
   if former_modules then files.put_back(former_modules) end
   former_modules = nil
   for _, self in ipairs(failed) do remove(self, "the file failed to load") end

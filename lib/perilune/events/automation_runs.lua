@@ -232,6 +232,17 @@ local claimable = own .. [[
 
 local first_live = own .. "SELECT id FROM perilune_automation_run WHERE automation = ? AND " .. is_live .. " ORDER BY id LIMIT 1"
 
+--- Returns the number of the next run that is due.
+-- @tparam boolean is_in_order whether a run starts only after the previous run has ended
+local function next_claimable(handle, automation, is_in_order, now)
+  local id = handle:fetch_value(claimable, automation, now)
+  if not id or not is_in_order then return id end
+  local first = handle:fetch_value(first_live, automation)
+  local is_due = first == id or handle:fetch_value(own .. [[
+    SELECT 1 FROM perilune_automation_run WHERE id = ?1 AND owner IS NULL AND (outcome = 'queued' OR wakes_at <= ?2)]], first, now)
+  return is_due and first or nil
+end
+
 --- Claims the next run that is due.
 -- @tparam boolean is_in_order whether a run starts only after the previous run has ended
 -- @treturn ?row
@@ -240,17 +251,15 @@ function runs.claim(db, automation, is_in_order)
   if not db:fetch_value(claimable, automation, now) then return nil end
   return db:write(function(handle)
     crashes.label("start of", automation)
-    local id = handle:fetch_value(claimable, automation, now)
-    if not id then return nil end
-    if is_in_order then
-      local first = handle:fetch_value(first_live, automation)
-      local is_due = first == id or handle:fetch_value(own .. [[
-        SELECT 1 FROM perilune_automation_run WHERE id = ?1 AND owner IS NULL AND (outcome = 'queued' OR wakes_at <= ?2)]], first, now)
-      if not is_due then return nil end
-      id = first
-    end
-    return runs.take_queued(handle, id)
+    local id = next_claimable(handle, automation, is_in_order, now)
+    return id and runs.take_queued(handle, id) or nil
   end)
+end
+
+--- Whether a run of an automation is due, or belongs to a process that may end without settling it.
+function runs.has_work(db, automation, is_in_order)
+  return next_claimable(db, automation, is_in_order, tostring(clock())) ~= nil or db:fetch_value(own .. [[
+    SELECT 1 FROM perilune_automation_run WHERE automation = ? AND owner IS NOT NULL AND ]] .. is_live .. " LIMIT 1", automation) == 1
 end
 
 --- Makes this state the owner of a run, in the open transaction.

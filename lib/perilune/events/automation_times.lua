@@ -121,7 +121,9 @@ function automation_times.read_schedule(place, options)
   local text = "schedule " .. parsed.text .. (parsed.zone and " " .. parsed.zone or "")
   return text, function(_, on_due, _, host)
     local now, due = os.time(), recorded_due(host)
-    if due then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
+    -- A due time for which a parked state was waked is not missed, however late it is.
+    local first = due and host.is_resumed and due <= now and due // 1 | 0 or nil
+    if due and not first then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
     local handle
     handle = schedule.start(parsed, function(due_date)
       local late = os.time() - math.floor(due_date.unix) - (jitter or 0)
@@ -130,7 +132,7 @@ function automation_times.read_schedule(place, options)
         return host.skip({ kind = "schedule", due = tostring(due_date) }, ("the due time %s came %d seconds late"):format(due_date, late // 1))
       end
       fire(host, on_due, { kind = "schedule", due = tostring(due_date) }, handle.due)
-    end, jitter)
+    end, jitter, first)
     record_next(host, handle.due)
     return handle
   end
@@ -175,11 +177,11 @@ function automation_times.read_every(place, options)
     local now, due = seconds_of(perilune.now()), recorded_due(host)
     if due and due - now > seconds then due = nil end
     local next_due = due or now + seconds
-    if next_due <= now then
+    if next_due <= now and not host.is_resumed then
       next_due = due + (math.floor((now - due) / seconds) + 1) * seconds
       catch_up(host, plan, due, now, on_due, next_due)
     end
-    arm(period, next_due - now, function() tick(next_due) end)
+    arm(period, math.max(next_due - now, 0.0), function() tick(next_due) end)
     record_next(host, next_due)
     return period
   end

@@ -150,6 +150,12 @@ local function comes_to_match(handle, self, plan, change, key)
   return handle:execute(own .. "INSERT OR IGNORE INTO perilune_change_match VALUES (?, ?)", self.name, change.row_key).changed_rows == 1
 end
 
+--- Whether changes have been recorded that an automation has not read.
+function change_log.has_unread(db, automation)
+  return db:fetch_value(own .. [[
+    SELECT 1 FROM perilune_change_reader WHERE automation = ? AND last_id < (SELECT max(id) FROM perilune_change)]], automation) == 1
+end
+
 --- Deletes the changes that all automations have read.
 local function prune(handle)
   handle:execute(own .. "DELETE FROM perilune_change WHERE id <= (SELECT min(last_id) FROM perilune_change_reader)")
@@ -238,10 +244,11 @@ local function start(self, plan)
   end, look, { on_error = function() end })
   -- A database in a cluster cannot be observed, only polled.
   if not is_observed and (perilune.context ~= "live" or observation.kind ~= "cluster_refused") then error(observation, 0) end
+  if is_observed then state.observation = observation end
   if perilune.context == "live" then state.timer = native_loop.start_timer(poll, poll, look, false) end
   function state:cancel()
     self.is_over = true
-    if is_observed then observation:cancel() end
+    if self.observation then self.observation:cancel() end
     if self.timer then native_loop.stop(self.timer) end
   end
   return state

@@ -159,7 +159,7 @@ end
 function job_table.claim(handle, queue, count)
   local now = now_text()
   handle:execute(promote, queue.name, now)
-  if handle:fetch_value(own .. "SELECT is_paused FROM perilune_job_queue WHERE queue = ?", queue.name) == 1 then return {} end
+  if job_table.is_paused(handle, queue.name) then return {} end
   local running = handle:fetch_value(own .. "SELECT count(*) FROM perilune_job WHERE queue = ? AND state = 'running'", queue.name)
   local wanted = math.min(count, queue.concurrency - running)
   if wanted <= 0 then return {} end
@@ -173,6 +173,16 @@ function job_table.claim(handle, queue, count)
   local jobs = handle:fetch_all(claim, me, now, queue.name, wanted)
   if #jobs > 1 then table.sort(jobs, comes_before) end
   return jobs, pause
+end
+
+--- Whether a queue is paused.
+function job_table.is_paused(db, queue)
+  return db:fetch_value(own .. "SELECT is_paused FROM perilune_job_queue WHERE queue = ?", queue) == 1
+end
+
+--- Whether a job of a queue is running, in any process.
+function job_table.is_running(db, queue)
+  return db:fetch_value(own .. "SELECT 1 FROM perilune_job WHERE queue = ? AND state = 'running' LIMIT 1", queue) == 1
 end
 
 --- Returns the time at which the next delayed job of a queue is due.

@@ -370,14 +370,37 @@ function job_workers.interrupt(queue, id)
   end
 end
 
+--- Returns the handlers of this state that have not been cancelled.
+function job_workers.all()
+  local list = {}
+  for _, of_queue in pairs(handlers) do
+    for handler in pairs(of_queue) do
+      if not handler.is_cancelled then list[#list + 1] = handler end
+    end
+  end
+  return list
+end
+
+--- Whether a handler has work now, or may get some from a process that ends during a job.
+function job_workers.has_work(handler)
+  local db, name = handler.queue.db, handler.queue.name
+  if handler.worker_count > 0 or #handler.left.done + #handler.left.released > 0 or job_table.is_running(db, name) then return true end
+  return job_table.has_work(db, name) and not job_table.is_paused(db, name)
+end
+
+--- Stops starting jobs. The queue keeps this state as its worker.
+function job_workers.suspend(handler)
+  handler.is_cancelled = true
+  native_loop.stop(handler.bell)
+  for _, name in ipairs{ "timer", "look_timer" } do
+    if handler[name] then native_loop.stop(handler[name]) end
+  end
+end
+
 --- Stops starting jobs. Active jobs continue until they end.
 function Handler:cancel()
   if self.is_cancelled then return end
-  self.is_cancelled = true
-  native_loop.stop(self.bell)
-  for _, name in ipairs{ "timer", "look_timer" } do
-    if self[name] then native_loop.stop(self[name]) end
-  end
+  job_workers.suspend(self)
   pcall(job_table.set_worker, self.queue.db, self.queue.name, false)
 end
 

@@ -209,7 +209,8 @@ local function arm(self)
   local now = os.time()
   if self.last and self.last - now > longest_setback then self.last = nil end
   -- The same minute must not occur twice when the clock is set back.
-  self.due = due_after(self, math.max(now, self.last or now))
+  self.due = self.first or due_after(self, math.max(now, self.last or now))
+  self.first = nil
   if not self.due then return end
   if self.delayed_due ~= self.due then
     self.delayed_due, self.delay = self.due, self.jitter and self.jitter * perilune.random() or 0
@@ -248,7 +249,7 @@ function Schedule:__tostring()
   return text .. (self:is_active() and "" or " (ended)")
 end
 
-checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "id", "jitter", "last", "moment", "schedule" }, "schedule")
+checks.seal(Schedule, { "delay", "delayed_due", "due", "f", "first", "id", "jitter", "last", "moment", "schedule" }, "schedule")
 
 local schedule = { next_time = next_time }
 
@@ -267,8 +268,9 @@ end
 
 --- Calls a function at the times of a parsed schedule.
 -- @tparam ?number jitter the maximum random delay of calls in seconds
-function schedule.start(parsed, f, jitter)
-  local self = setmetatable({ schedule = parsed, f = f, jitter = jitter }, Schedule)
+-- @tparam ?integer first a due time that has passed, to begin with
+function schedule.start(parsed, f, jitter, first)
+  local self = setmetatable({ schedule = parsed, f = f, jitter = jitter, first = first }, Schedule)
   arm(self)
   return self
 end

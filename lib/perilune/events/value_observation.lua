@@ -204,7 +204,7 @@ end
 
 checks.seal(Observation, {
   "callback", "fetch", "failures", "fingerprint", "has_looked", "is_suspended", "keeps_duplicates", "map", "object", "on_error", "place", "observer",
-  "touch_regions",
+  "source", "touch_regions",
 }, "observation")
 
 -- Regions -------------------------------------------------------------------------------------------------------------------------
@@ -275,7 +275,7 @@ local function observe(place, db, fetch, callback, options)
   -- If the current value is known, only later values are delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
-    native_observation.push(self.observer, function()
+    self.source = native_observation.push(self.observer, function()
       return deliver(self, native_observation.take_chain(self.observer), read_or_back_off(self, pcall(refresh, self)))
     end, options.on_error, options.keeps_alive ~= false, self.has_looked)
   else
