@@ -86,7 +86,8 @@ public actor AutomationServer {
     ) async throws -> Int {
         try requireOpen()
         if case .fail = configuration.callbackErrors {
-            throw LuaError(.usage, "a server of automations cannot throw errors of callbacks: use .log or .handle for callbackErrors")
+            throw LuaError(
+                .usage, "a server of automations cannot throw errors of callbacks: use .log or .handle for callbackErrors")
         }
         guard served[name] == nil else { throw LuaError(.usage, "the server has a tenant \"\(name)\" already") }
         lastNumber += 1
