@@ -199,6 +199,32 @@ extension TenantExample {
     // end
 
     // example
+    /// Starts the automations of each tenant.
+    static func serveAutomations(
+        of names: [String], in root: String
+    ) async throws -> AutomationServer {
+        let server = try await AutomationServer()
+        for name in names {
+            try await server.add(
+                name, automations: "\(root)/\(name).automations.lua",
+                configuration: .init(
+                    database: .pool(
+                        "\(root)/\(name).sqlite", usesFilesInTests: true)))
+        }
+        return server
+    }
+    // end
+
+    // example
+    /// Describes the tenants that cost memory at the moment.
+    static func awake(_ server: AutomationServer) async -> [String] {
+        await server.tenants.filter { $0.state != .parked }.map { tenant in
+            "\(tenant.name): \(tenant.state), \(tenant.reason ?? "not checked")"
+        }
+    }
+    // end
+
+    // example
     /// The status and the text of the answer to a call that failed.
     static func answer(to error: any Error) -> (status: Int, text: String) {
         switch error {
@@ -259,6 +285,19 @@ extension TenantExample {
                 await service.shutDown()
                 try await service.delete("a")
                 #expect(try FileManager.default.contentsOfDirectory(atPath: root) == ["b.lua"])
+            }
+        }
+
+        @Test func `the automations of idle tenants are parked`() async throws {
+            try await withTemporaryFolder { root in
+                for name in ["a", "b"] {
+                    let timer = name == "b" ? "perilune.every('1h', print)" : ""
+                    try Data("perilune.automation{ name = 'x', on = { every = '1h' }, run = print } \(timer)".utf8)
+                        .write(to: URL(filePath: "\(root)/\(name).automations.lua"))
+                }
+                let server = try await TenantExample.serveAutomations(of: ["a", "b"], in: root)
+                #expect(await eventually { await TenantExample.awake(server) == ["b: awake, a script has started a timer"] })
+                await server.close()
             }
         }
 
