@@ -2,9 +2,9 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import PeriluneBindings
-internal import PeriluneCluster
 internal import PeriluneDependencies
 internal import PeriluneLua
+internal import PeriluneRecords
 
 // Parking and waking tenants. The functions that change a tenant are called while its lock is held.
 
@@ -49,7 +49,7 @@ extension AutomationServer {
         }
         let writer = try await tenant.configuration.openDatabase(in: container)
         let path = SQLEnvironment.plainPath(of: writer.path)
-        if ClusterDatabase.of(writer) == nil, DatabaseFileMark(path).exists { tenant.path = path }
+        if DatabasePlaces.of(writer).address == nil, DatabaseFileMark(path).exists { tenant.path = path }
         return writer
     }
 
