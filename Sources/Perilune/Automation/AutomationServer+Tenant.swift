@@ -1,9 +1,9 @@
 public import Foundation
 
 extension AutomationServer {
-    /// The state of a tenant.
+    /// A tenant of the server, as it was at one moment.
     public struct Tenant: Sendable {
-        /// What the server does with a tenant. More states may be added.
+        /// The state of a tenant. More states may be added.
         public struct State: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
             /// The word for the state.
             public let rawValue: String

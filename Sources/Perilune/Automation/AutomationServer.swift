@@ -10,7 +10,7 @@ internal import PeriluneLua
 /// try await server.add(
 ///     "acme", automations: "acme.lua",
 ///     configuration: ScriptHost.Configuration(database: .pool("acme.sqlite")))
-/// try await server.run()
+/// await server.run()
 /// ```
 ///
 /// A tenant is *parked* while it has nothing to do: its host and its database are closed. It is waked when its next due time comes, when any
@@ -19,7 +19,7 @@ internal import PeriluneLua
 ///
 /// A tenant stays *awake* if its host has something that exists only in memory: an automation on `change` that is not durable, a period
 /// under a second, an active run, a run that waits for another attempt and is not durable, a timer, a task or an observation of a script.
-/// The same applies to a tenant whose database is not a file, or whose next due time is near. ``tenants`` tells the reason.
+/// The same applies to a tenant whose database is not a file, or whose next due time is near. ``tenants`` has the reason.
 ///
 /// When a tenant is waked, it gets a new host, in which the file runs again: values that scripts keep in variables start afresh.
 public actor AutomationServer {
@@ -41,7 +41,7 @@ public actor AutomationServer {
     /// `nil` before the first tenant with a file, and if the system has no more watchers: the files of parked tenants are then looked at
     /// each second.
     var watcher: DatabaseFileWatcher?
-    /// The number of tenants that the server is waking, and those that wait for their turn.
+    /// The number of tenants that are being waked, and the continuations of tenants that wait for their turn.
     var turns = 0
     var line: [CheckedContinuation<Void, Never>] = []
     /// Ends ``run(stoppingWithin:)``.

@@ -59,7 +59,7 @@ struct DatabaseFileMark: Sendable {
 
     /// Whether something may have been committed since another mark, which had settled.
     ///
-    /// A log that has disappeared is no change: the connection that removed it has written it to the file before.
+    /// The removal of a log does not count: the connection that removes a log has copied it to the file before.
     func hasChanged(since mark: DatabaseFileMark) -> Bool {
         file != mark.file || journal != mark.journal || log != nil && log != mark.log
     }

@@ -101,7 +101,7 @@ struct LoopBinding {
         try table.setFunction("is_live") { [loop] arguments in
             [.boolean(try loop.source(arguments.get(1)) != nil)]
         }
-        // (numbers) returns the kind of another source that keeps the script alive or receives signals; nil if there is none.
+        // (numbers) returns the kind of another source that keeps the script alive or receives signals, or nil.
         try table.setFunction("other_source") { [loop] arguments in
             let known = Set(try [Int].fromLua(arguments[1]))
             let others = loop.sources.values.filter { ($0.keepsAlive || $0.kind == "signal") && !known.contains($0.id) }

@@ -295,7 +295,7 @@ import Testing
         ),
         ("Item = perilune.record('item') Item:observe(print)", "a script has started an observation"),
     ])
-    func `a tenant that needs its host stays awake, and tells why`(script: String, reason: String) async throws {
+    func `a tenant that needs its host stays awake, with the reason`(script: String, reason: String) async throws {
         try await Fixture.run { fixture in
             try await fixture.add(script)
             #expect(await eventually { await fixture.server.tenant("a")?.reason == reason })

@@ -288,6 +288,25 @@ extension TenantExample {
             }
         }
 
+        @Test func `a server runs the automations of a tenant`() async throws {
+            try await withTemporaryFolder { folder in
+                try Data("perilune.automation{ name = 'x', on = { every = '1h' }, run = print }".utf8)
+                    .write(to: URL(filePath: "\(folder)/acme.lua"))
+                let task = Task {
+                    // example
+                    let server = try await AutomationServer()
+                    try await server.add(
+                        "acme", automations: "\(folder)/acme.lua",
+                        configuration: ScriptHost.Configuration(database: .pool("\(folder)/acme.sqlite")))
+                    await server.run()
+                    // end
+                    return await server.tenants.count
+                }
+                task.cancel()
+                if case .success(let count) = await task.result { #expect(count == 0) }
+            }
+        }
+
         @Test func `the automations of idle tenants are parked`() async throws {
             try await withTemporaryFolder { root in
                 for name in ["a", "b"] {

@@ -836,7 +836,7 @@ function automations.resume()
   is_resumed = true
 end
 
---- Tells whether this state can be parked: closed until something is due or another program writes.
+--- Returns whether this state can be parked: closed until something is due or another program writes.
 -- @tparam number least the seconds until the next due time for which it is worth while
 -- @tparam boolean ends whether to end the triggers if it can be parked, so that nothing begins before the state is closed
 -- @treturn table reason (a text; nil: it can be parked), next_due (Unix seconds)

@@ -62,8 +62,8 @@ local function look_at_handler(look, handler)
   look:note_due(job_table.next_due(queue.db, queue.name))
 end
 
---- Looks at the automations, job handlers and other sources of this state, and at the database. Holds the lock for writing meanwhile, so that
--- it sees each commit that any program has begun.
+--- Looks at the automations, job handlers and other sources of this state, and at the database. Takes the lock for writing, so that it
+-- sees each commit that any program has begun.
 -- @tparam boolean is_active whether a run is active
 -- @tparam number least the seconds until the next due time for which parking is worth while
 -- @treturn table reason (nil: the state can be parked), next_due (Unix seconds)
