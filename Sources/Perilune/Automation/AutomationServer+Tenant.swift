@@ -1,7 +1,7 @@
 public import Foundation
 
 extension AutomationServer {
-    /// A tenant of the server, as it was at one moment.
+    /// A snapshot of a tenant.
     public struct Tenant: Sendable {
         /// The state of a tenant. More states may be added.
         public struct State: RawRepresentable, Hashable, Codable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
