@@ -217,6 +217,8 @@ package final class ScriptLoop {
                 } catch let raised {
                     error = raised
                 }
+                // The state was killed while its handler waited for another call.
+                if isKilled { return }
             }
             // It was interrupted with its scope or cancelled.
             if wasToldToStop { return }

@@ -184,8 +184,13 @@ struct CrashEvidence {
     /// Returns the failure if the run made as many calls as the undisturbed run, but one of them with other arguments.
     private func otherArgumentsFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         guard calls.count == undisturbed.calls.count else { return nil }
-        let first = zip(undisturbed.calls, calls).first { $0.text != $1.text }
-        guard let (expected, found) = first, expected.function == found.function else { return nil }
+        // Runs that do not wait for each other may take turns in another order.
+        let lost = Self.difference(undisturbed.calls.map(\.text), calls.map(\.text)).first
+        let new = Self.difference(calls.map(\.text), undisturbed.calls.map(\.text)).first
+        guard let expected = undisturbed.calls.first(where: { $0.text == lost }),
+            let found = calls.first(where: { $0.text == new }),
+            expected.function == found.function
+        else { return nil }
         return Self.failure(
             "\(found.function) was called with other arguments than in the undisturbed run", "crash_calls",
             [("undisturbed", expected), ("now        ", found)].map {

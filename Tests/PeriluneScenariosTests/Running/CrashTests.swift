@@ -89,6 +89,32 @@ import Testing
         #expect(pairs.allSatisfy { $0.points.count == 2 })
     }
 
+    /// After a crash the runs take turns in another order, and a run that waits ends while another one is stopped by the crash.
+    @Test func `runs that wait and end at different times survive a crash at each point`() async throws {
+        let service = """
+            local payments = require "payments"
+            local Order = perilune.record("orders")
+            perilune.automation{ name = "close order", durable = true, on = { change = Order:filter{ state = "paid" } }, run = function(run)
+              local id = tonumber(run.key)
+              run:call("charge", function() return payments.charge(id) end)
+              if id ~= 2 then run:sleep("100ms") end
+              run:step("close", function(db) db:execute("UPDATE orders SET state = 'closed' WHERE id = ?", id) end)
+            end }
+            """
+        let scenario = """
+            scenario("orders are closed", { crash = true }, function(t)
+              t.effects.payments:stub("charge", true):times(3)
+              local service = t.service("service.lua")
+              t.db:execute("INSERT INTO orders(state, total) VALUES ('paid', 5), ('paid', 6), ('paid', 7)")
+              service:run_until_idle()
+              expect(t.db:fetch_values("SELECT state FROM orders")):equals{ "closed", "closed", "closed" }
+            end)
+            """
+        let result = try await run(service, scenario).result
+        #expect(result.failures.map(\.message) == [])
+        #expect(result.outcome == .passed)
+    }
+
     @Test func `without the request for crashes, points are counted only`() async throws {
         let result = try await run(Self.service, crashes: .none).result
         #expect(result.outcome == .passed)
