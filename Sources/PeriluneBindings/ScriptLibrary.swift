@@ -241,6 +241,6 @@ extension BindingError {
         if !names.isEmpty {
             message += " Available: \(listedNames(near: name, among: names))"
         }
-        return BindingError("unknown_\(what)", message, fields: fields)
+        return BindingError("unknown_\(what.replacing(" ", with: "_"))", message, fields: fields)
     }
 }

@@ -12,7 +12,7 @@ enum TimeZones {
     static func offset(of name: String) throws -> (Int64) -> Int {
         if name == "local" { return localOffset }
         guard name == "UTC" || known.contains(name), let zone = TimeZone(identifier: name) else {
-            throw BindingError.unknown("time_zone", name, among: ["UTC", "local"] + TimeZone.knownTimeZoneIdentifiers)
+            throw BindingError.unknown("time zone", name, among: ["UTC", "local"] + TimeZone.knownTimeZoneIdentifiers)
         }
         return { zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double($0))) }
     }

@@ -209,7 +209,7 @@ test("invalid time options are refused", function()
   local function message(on, kind)
     return fails(kind or "argument", perilune.automation, { name = "x", run = function() end, on = on })
   end
-  matches(message({ schedule = "@daily", zone = "Europe/Wien" }, "unknown_time_zone"), "no time_zone `Europe/Wien`; did you mean `Europe/")
+  matches(message({ schedule = "@daily", zone = "Europe/Wien" }, "unknown_time_zone"), "no time zone `Europe/Wien`; did you mean `Europe/")
   matches(message({ schedule = "@daily", catch_up = "al" }, "unknown_catch_up"), "did you mean `all`?")
   matches(message{ schedule = "@daily", max_late = "soon" }, "option `on.max_late`: expected seconds")
   matches(message{ every = "5m", zone = "UTC" }, "option `on.zone` applies only to schedules")
