@@ -34,7 +34,9 @@ struct ScriptRunner {
         } catch let failure as CommandFailure {
             throw failure
         } catch {
-            throw CommandFailure(ErrorReport(opening: request.database, error: error))
+            var report = ErrorReport(opening: request.database, error: error)
+            if report.kind == "memory" { report.addHelp(for: request) }
+            throw CommandFailure(report)
         }
         OpenHosts.add(host)
         if request.isReadonly, let path = request.database { OpenHosts.addReading(path) }
@@ -220,9 +222,12 @@ extension ErrorReport {
         case "timeout": help = "the limit was set by --timeout"
         case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
         case "disk" where request.diskInBytes != nil: help = "the limit was set by --disk, which is 4G with --sandbox"
+        case "memory" where request.memoryInBytes.map { $0 < 1 << 16 } == true:
+            help = "--memory is in bytes unless it has a unit, as in 64M"
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
         case "cancelled": message = "interrupted; open transactions were rolled back"
         case "sandbox": help = "the script runs with --sandbox"
+        case "forbidden" where request.isSandboxed: help = "the script runs with --sandbox"
         case "preview" where message.contains("database files"):
             help = "run it without --preview"
         case "preview": help = "use --allow-effects to perform it"

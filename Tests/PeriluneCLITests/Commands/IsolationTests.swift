@@ -98,6 +98,8 @@ import Testing
                 "run", "--sandbox", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = ('x'):rep(1e5) .. #t end"
             ).status == 5)
         #expect(try folder.perilune("run", "--sandbox", "--timeout", "200ms", "-e", "while true do end").status == 5)
+        let refused = try folder.perilune("run", "--sandbox", "-e", "db:execute(\"ATTACH 'x.db' AS x\")")
+        #expect(refused.errors.contains("help  the script runs with --sandbox\n"), "\(refused.errors)")
     }
 
     @Test func `the bytes written to files are limited`() throws {

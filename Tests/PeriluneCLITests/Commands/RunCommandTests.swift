@@ -365,6 +365,9 @@ import Testing
         #expect(result.status == 5)
         #expect(result.errors.contains("memory"))
         #expect(result.errors.contains("help  the limit was set by --memory\n"))
+        let tiny = try TestFolder().perilune("run", "--memory", "64", "-e", "print(1)")
+        #expect(tiny.status == 5)
+        #expect(tiny.errors.contains("help  --memory is in bytes unless it has a unit, as in 64M\n"), "\(tiny.errors)")
     }
 
     @Test func `the sandbox removes all access to the outside`() throws {
