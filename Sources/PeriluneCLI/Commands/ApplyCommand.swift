@@ -21,10 +21,10 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             Asks for confirmation first; without a terminal, --yes is required.
 
             EXAMPLES:
-              perilune run close_month.lua --database shop.sqlite --preview --save month.plan
-              perilune apply month.plan
-              perilune apply month.plan --database copy.sqlite --yes
-              perilune apply month.plan --undo
+              perilune run close.lua --database shop.sqlite --preview --save close.plan
+              perilune apply close.plan
+              perilune apply close.plan --database copy.sqlite --yes
+              perilune apply close.plan --undo
 
             EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 usage error, 65
             FILE is not a plan file or the database file not a database, 74 a file cannot

@@ -23,9 +23,9 @@ struct ChartCommand: ParsableCommand {
             light or a dark page.
 
             EXAMPLES:
-              perilune chart 'SELECT country, count(*) FROM customer GROUP BY 1 ORDER BY 2 DESC' --database shop.sqlite
-              perilune chart "SELECT date(day), sum(total) FROM invoice GROUP BY 1" --database shop.sqlite
-              perilune chart --type line --output sales.svg - --database shop.sqlite < sales.sql
+              perilune chart --database x.sqlite "SELECT name, sum(n) FROM shop GROUP BY 1"
+              perilune chart --database x.sqlite "SELECT date(day), total FROM invoice"
+              perilune chart --database x.sqlite --type line --output x.svg - < sales.sql
             """.paragraphs)
 
     @Argument(help: "The statement; - reads standard input.")

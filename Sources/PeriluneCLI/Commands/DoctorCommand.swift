@@ -20,7 +20,7 @@ struct DoctorCommand: AsyncParsableCommand {
             EXAMPLES:
               perilune doctor
               perilune doctor --database shop.sqlite
-              perilune doctor --database shop.sqlite --format json | jq '.[] | select(.verdict != "ok")'
+              perilune doctor --database shop.sqlite --format json | jq '.[].verdict'
 
             EXIT STATUS: 0 no faults, though there may be warnings; 1 at least one fault.
             """.paragraphs)

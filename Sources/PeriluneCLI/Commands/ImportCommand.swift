@@ -35,10 +35,10 @@ struct ImportCommand: ParsableCommand {
             EXAMPLES:
               perilune import customers.csv --table customer --database shop.sqlite
               perilune import *.csv --table visit --create --database visits.sqlite
-              perilune import prices.json --table price --primary-key sku --upsert --database shop.sqlite
-              perilune import air.csv --null NA --table air --create --database air.sqlite
-              perilune import log.txt --separator '|' --columns day,,amount --table log --create --database x.sqlite
-              curl -s https://example.org/rows.jsonl | perilune import - --format jsonl --table row --database x.sqlite
+              perilune import a.json --table a --primary-key id --upsert --database a.db
+              perilune import a.csv --null NA --table air --create --database air.sqlite
+              perilune import a.txt --separator '|' --columns b,,c --table a --database a.db
+              perilune import - --format jsonl --table a --database a.db < a.jsonl
 
             EXIT STATUS: 0 success, 1 the table does not exist or does not match, 64 usage
             error, 65 some rows are invalid, 74 a file cannot be used, 75 the database is

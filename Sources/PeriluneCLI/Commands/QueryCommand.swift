@@ -17,11 +17,11 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
             given.
 
             EXAMPLES:
-              perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
-              perilune query --database shop.sqlite --format csv 'SELECT * FROM invoice' > invoices.csv
-              perilune query --database shop.sqlite --output invoices.html 'SELECT * FROM invoice'
-              perilune query --database shop.sqlite --write 'DELETE FROM visit WHERE id = ?' -p 1=17
-              perilune query --database shop.sqlite - < report.sql
+              perilune query --database x.sqlite 'SELECT * FROM shop WHERE id = :id' -p id=7
+              perilune query --database x.sqlite --format csv 'SELECT * FROM shop' > a.csv
+              perilune query --database x.sqlite --output shop.html 'SELECT * FROM shop'
+              perilune query --database x.sqlite --write 'DELETE FROM shop WHERE id = 17'
+              perilune query --database x.sqlite - < report.sql
 
             VALUES: with -p, null, true and false are literals, 12 is an integer, 1.5 a
             real, and anything else text. -p zip:text=12345 forces the type text; integer,

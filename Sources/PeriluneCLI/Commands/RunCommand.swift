@@ -40,8 +40,8 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand, IsolatingCommand {
             changes to a plan file for `perilune apply`. With --format json only the report
             goes to standard output; what the script prints goes to standard error.
 
-              perilune run close_month.lua --database shop.sqlite --preview --save month.plan
-              perilune run nightly.lua --database shop.sqlite --preview --check || echo "there is work to do"
+              perilune run close.lua --database shop.sqlite --preview --save close.plan
+              perilune run nightly.lua --database shop.sqlite --preview --check || echo work
 
             TRACE: --trace shows each SQL statement when it starts, --trace profile when it
             ends, with its duration. --slow 100ms lists the statements that took longer,

@@ -35,7 +35,7 @@ struct SchemaCommand: AsyncParsableCommand {
             EXAMPLES:
               perilune schema --database shop.sqlite
               perilune schema customer --database shop.sqlite --format json
-              perilune schema --database shop.sqlite --format lua --output migrations/0001_start.lua
+              perilune schema --database shop.sqlite --format lua --output 0001_start.lua
               perilune schema --database shop.sqlite --format diagram > schema.mmd
               perilune schema --database shop.sqlite --output schema.svg
             """.paragraphs)

@@ -23,7 +23,7 @@ struct TestCommand: AsyncParsableCommand {
               perilune test scenarios/billing_scenario.lua:12 --seed 7f3a
               perilune test --filter invoice --skip '/slow|network/' --tag billing
               perilune test --failed --bail
-              perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
+              perilune test --report junit:report.xml --coverage lcov:coverage.info
               perilune test --report report.html
               perilune test --crash scenarios/orders_scenario.lua
 
