@@ -106,6 +106,10 @@ enum Main {
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
         var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
         let available = names + ["help"]
+        if place == "perilune", let help = OtherNames.command(name) {
+            report.help = help
+            return report
+        }
         report.suggest(
             name, among: available,
             otherwise: name.hasSuffix(".lua")

@@ -39,6 +39,11 @@ struct ErrorEnding {
     /// Adds suggestions for options of all commands, which the parser omits: `--help` for `--hlep`.
     private func withSuggestion(_ text: String, _ status: Int32) -> String {
         guard status != 0 else { return text }
+        if let match = text.firstMatch(of: /Unknown option '(--?[^']+)'(\. Did you mean '--[^']+'\?)?/),
+            let use = OtherNames.option(String(match.1), of: arguments.first)
+        {
+            return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'\(use)")
+        }
         if let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/) {
             guard let nearest = nearestName(to: String(match.1), among: ["--help", "--version"]) else { return text }
             return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")

@@ -128,6 +128,8 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'it')") == nil)
         #expect(ScriptNames.help(for: "attempt to call a nil value (global 'it')")?.contains("scenario(name") == true)
         #expect(ScriptNames.help(for: "module 'lsqlite3' not found:\n\tno field")?.contains("`db`") == true)
+        #expect(ScriptNames.help(for: "no such function: NOW")?.contains("CURRENT_TIMESTAMP") == true)
+        #expect(ScriptNames.help(for: "near \"ILIKE\": syntax error")?.contains("LIKE") == true)
         #expect(ScriptNames.help(for: "no such function: REGEXP")?.contains("add_function") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'map')")?.contains("ipairs(list)") == true)
         #expect(ScriptNames.help(for: "attempt to call a nil value (method 'paint')") == nil)
@@ -541,6 +543,22 @@ import Testing
         #expect(result.errors.hasPrefix("error: Unknown option '--databse'. Did you mean '--database'?\n"))
         let json = try TestFolder().perilune("run", "--error-format=json", "--databse", "x", "a.lua")
         #expect(json.errors.hasPrefix(#"{"kind":"usage","message":"Unknown option '--databse'."#))
+    }
+
+    @Test func `commands and options of other programs are reported with the ones here`() throws {
+        let folder = try TestFolder()
+        let command = try folder.perilune("sql", "SELECT 1")
+        #expect(command.errors == "error: unknown command sql\n  help  use `perilune query SQL`\n")
+        for (arguments, option) in [
+            (["run", "--db", "x.sqlite", "x.lua"], "--database"), (["run", "-c", "print(1)"], "-e"),
+            (["query", "--csv", "SELECT 1"], "--format csv"),
+            (["test", "--grep", "x"], "--filter"), (["migrate", "--rollback"], "--down"),
+            (["import", "x.csv", "--table", "x", "--delimiter", ";"], "--separator"),
+        ] {
+            #expect(
+                try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),
+                "\(arguments)")
+        }
     }
 
     @Test func `an unknown command is reported with the nearest name`() throws {
