@@ -22,9 +22,9 @@ struct TenantMeasures {
     ) async throws {
         let file = folder.appendingPathComponent("\(name).lua").path
         try """
-            perilune.automation{ name = "daily", on = { schedule = "0 9 * * *" }, run = function() end }
-            perilune.automation{ name = "item", durable = true, on = { change = "item" }, run = function() end }
-            """.write(toFile: file, atomically: true, encoding: .utf8)
+        perilune.automation{ name = "daily", on = { schedule = "0 9 * * *" }, run = function() end }
+        perilune.automation{ name = "item", durable = true, on = { change = "item" }, run = function() end }
+        """.write(toFile: file, atomically: true, encoding: .utf8)
         let schema = Migrations.inTransaction { db in
             try db.execute(sql: "CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY)")
         }
@@ -40,7 +40,8 @@ struct TenantMeasures {
         let opening = (ContinuousClock.now - start) / .milliseconds(count)
         while idleLimit != nil, await !server.tenants.allSatisfy({ $0.state == .parked }) {
             guard ContinuousClock.now - start < .seconds(120) else {
-                print("    \(name): not all are parked: \(await server.tenants.compactMap(\.reason).first ?? "no reason is known")")
+                print(
+                    "    \(name): not all are parked: \(await server.tenants.compactMap(\.reason).first ?? "no reason is known")")
                 break
             }
             try await Task.sleep(for: .milliseconds(10))

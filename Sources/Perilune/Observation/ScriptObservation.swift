@@ -106,7 +106,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
                 let former = state.formerDelivery
                 state.delivery = Task {
                     await former?.value
-                    await self.deliver()
+                    await self.deliver(after: former)
                 }
             }
             return state.nextNumber
@@ -124,22 +124,24 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    private func deliver() async {
+    /// - Parameter former: The previous delivery, which may have been cancelled between a change and its value.
+    private func deliver(after former: Task<Void, Never>?) async {
         let observed: any ObservedFunction
         do {
             observed = try await begun()
         } catch {
             return finish(with: error)
         }
+        var mayHaveValue = former != nil
         while !Task.isCancelled {
-            // First, because the previous delivery may have been cancelled between a change and its value. After a failure, the next change
-            // may bring a value again.
-            if let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
+            // After a failure, the next change may bring a value again.
+            if mayHaveValue, let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }
             do {
                 try await observed.waitForChange()
             } catch {
                 return finish(with: error)
             }
+            mayHaveValue = true
         }
     }
 

@@ -136,7 +136,7 @@ import Testing
             #expect(automations.map(\.trigger) == ["event e", "schedule @daily"])
             #expect(automations[0].description == "Counts" && automations[1].nextDue != nil)
             let run = try await host.runAutomation("count", event: ["step": 2])
-            #expect(run.outcome == .succeeded && run.output == "counted\t2\n" && run.event == ["step": 2])
+            #expect(run.outcome == .succeeded && run.output == "counted\t2" && run.event == ["step": 2], "\(run)")
             let error = await #expect(throws: LuaError.self) { try await host.runAutomation("fails") }
             #expect(error?.message == "no")
             let unknown = await #expect(throws: LuaError.self) { try await host.runAutomation("cound") }
@@ -162,7 +162,7 @@ import Testing
             try Data(
                 """
                 local m = require "m"
-                perilune.automation{ name = "order", on = { event = "e" }, durable = true, run = function(context, run)
+                perilune.automation{ name = "order", on = { event = "e" }, durable = true, run = function(run)
                   run:step("first", function() m.note("first") end)
                   m.wait()
                   run:step("second", function() m.note("second") end)

@@ -91,7 +91,9 @@ import Testing
         }
 
         func has(_ notes: [String], in name: String = "a") async throws -> Bool {
-            try await eventually { try self.notes(name) == notes }
+            let isFound = try await eventually { try self.notes(name) == notes }
+            if !isFound { print("\(await server.tenants): \(try self.notes(name))") }
+            return isFound
         }
     }
 

@@ -151,9 +151,11 @@ import Testing
     }
 
     @Test func `a program without the product PeriluneCluster cannot open a database in a cluster`() async throws {
-        let source = "perilune.cluster('shop', { servers = { '127.0.0.1:1' } })"
+        var configuration = ScriptHost.Configuration(database: .inMemory())
+        configuration.allowsFiles = true
+        let host = try await ScriptHost(configuration)
         let error = await #expect(throws: LuaError.self) {
-            try await ScriptHost(database: .inMemory()).run(source: source)
+            try await host.run(source: "perilune.cluster('shop', { servers = { '127.0.0.1:1' } })")
         }
         #expect(error?.message.contains("add the product PeriluneCluster") == true, "\(error?.message ?? "")")
         #expect(error?.fields["kind"] == .string("cluster_unreachable"))

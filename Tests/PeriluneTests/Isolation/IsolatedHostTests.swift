@@ -103,10 +103,14 @@ func makeIsolatedHost(
                     // end
                     #expect(try await host.run(source: "return type(orders)") == "table")
                 }
-                // example
-                ScriptWorker.runIfStarted()  // before anything else in main.swift
+                // Not called: afterwards the program of the tests would be started as the worker.
+                func main() async throws {
+                    // example
+                    ScriptWorker.runIfStarted()  // before anything else in main.swift
+                    try await serve()
+                    // end
+                }
                 try await serve()
-                // end
             }
         }
     }
