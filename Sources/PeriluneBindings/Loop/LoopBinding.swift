@@ -52,8 +52,13 @@ struct LoopBinding {
             let keepsAlive = if case .boolean(false) = arguments[4] { false } else { true }
             let source = try loop.addSource("timer", keepsAlive: keepsAlive, isOnce: period == nil, .calling(function))
             let timers = loop.timers
-            let timer = timers.add(after: seconds, every: period, source.signaller)
-            source.onEnd = { timers.remove(timer) }
+            if seconds <= 0, period == nil, timers.isSetByHand {
+                // The clock may not move again.
+                source.signal()
+            } else {
+                let timer = timers.add(after: seconds, every: period, source.signaller)
+                source.onEnd = { timers.remove(timer) }
+            }
             return [.integer(Int64(source.id))]
         }
         // (function, error handler or nil, whether to keep a journal, scope or nil, name of an automation or nil) returns the number of a
