@@ -1,5 +1,6 @@
 public import Foundation
 
+/// The state of a tenant, as a program sees it.
 extension AutomationServer {
     /// A snapshot of a tenant.
     public struct Tenant: Sendable {

@@ -32,7 +32,7 @@ final class ForeignCommits: Sendable {
         }
     }
 
-    /// Reports the commits of the connection, without those that this object passes on.
+    /// Reports the commits of the connection, except commits that this object passes on.
     ///
     /// - Returns: The reporter, which works until it is released.
     func report(_ report: @escaping ([String]) -> Void) -> CommitReporter? {

@@ -38,7 +38,7 @@ protocol ScriptBackend: AnyObject {
 
     // Automations, jobs and observations
 
-    /// Runs a file that defines automations, which replace those of the previous file. Returns their number.
+    /// Runs a file that defines automations, which replace the previous ones. Returns their number.
     func loadAutomations(
         _ source: [UInt8], named path: String, isLive: Bool, poll: Duration?, in host: isolated ScriptHost
     ) async throws -> Int

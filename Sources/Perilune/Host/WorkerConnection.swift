@@ -385,7 +385,9 @@ final class WorkerConnection: Sendable {
         tell(Frame(.limitTime, 0, [WireValue(time)]))
     }
 
-    /// Notifies the process of a commit that has changed some tables, or any if there are none.
+    /// Notifies the process of a commit.
+    ///
+    /// - Parameter tables: The changed tables; empty if they are unknown.
     func noteCommit(of tables: [String]) {
         tell(Frame(.noteCommit, 0, tables.map { .text($0) }))
     }

@@ -124,15 +124,15 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// - Parameter former: The previous delivery, which may have been cancelled between a change and its value.
-    private func deliver(after former: Task<Void, Never>?) async {
+    /// - Parameter previous: The previous delivery, which may have been cancelled between a change and its value.
+    private func deliver(after previous: Task<Void, Never>?) async {
         let observed: any ObservedFunction
         do {
             observed = try await begun()
         } catch {
             return finish(with: error)
         }
-        var mayHaveValue = former != nil
+        var mayHaveValue = previous != nil
         while !Task.isCancelled {
             // After a failure, the next change may bring a value again.
             if mayHaveValue, let result: Result<Value, LuaError> = try? await host.takeResult(of: observed) { send(result) }

@@ -44,18 +44,18 @@ struct LoopBinding {
     }
 
     private func defineSources(in table: LuaTable) throws {
-        // (seconds, period or nil, function, false if no script waits for it) returns the number of the source.
+        // (seconds, period or nil, function, false if no script waits for it, true to call it at once) returns the number of the source.
+        // A clock that is set by hand may not move again.
         try table.setFunction("start_timer") { [loop] arguments in
             let seconds: Double = try arguments.get(1)
             let period = arguments[2].isNil ? nil : try arguments.get(2, as: Double.self)
             let function: LuaFunction = try arguments.get(3)
             let keepsAlive = if case .boolean(false) = arguments[4] { false } else { true }
             let source = try loop.addSource("timer", keepsAlive: keepsAlive, isOnce: period == nil, .calling(function))
-            let timers = loop.timers
-            if seconds <= 0, period == nil, timers.isSetByHand {
-                // The clock may not move again.
+            if case .boolean(true) = arguments[5] {
                 source.signal()
             } else {
+                let timers = loop.timers
                 let timer = timers.add(after: seconds, every: period, source.signaller)
                 source.onEnd = { timers.remove(timer) }
             }

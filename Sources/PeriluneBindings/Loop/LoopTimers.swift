@@ -76,9 +76,6 @@ package final class LoopTimers: Sendable {
         setAlarm()
     }
 
-    /// Whether timers become due only when a program sets the clock.
-    var isSetByHand: Bool { if case .manual = clock { true } else { false } }
-
     /// The time of the next timer.
     var nextDeadline: Double? { state.withLock { $0.nextDeadline() } }
 

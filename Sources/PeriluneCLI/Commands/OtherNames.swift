@@ -1,4 +1,4 @@
-/// The names of commands and options in other programs, with those that take their place here.
+/// The names of commands and options in other programs, and the names here.
 enum OtherNames {
     /// Returns help for an unknown command.
     static func command(_ name: String) -> String? {

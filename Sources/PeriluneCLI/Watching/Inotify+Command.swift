@@ -1,5 +1,6 @@
 internal import Perilune
 
+/// Errors of file notifications, as the command reports them.
 extension Inotify {
     /// Creates a watcher.
     ///

@@ -163,7 +163,7 @@ private final class Counter: Sendable {
             let p99 = calls.isEmpty ? .zero : calls[calls.count * 99 / 100]
             print("tenants: \(sales) orders, \(calls.count) trivial calls in process, p99 \(p99)")
             for use in resources { print("tenants: \(use)") }
-            // Without a longer duration there is no time to settle, and other tests run in the process.
+            // A short run does not settle, and other tests run in the process.
             if Self.seconds != nil, let first = resources.dropFirst().first, let last = resources.last {
                 #expect(last.descriptorCount <= first.descriptorCount + 4)
                 #expect(last.threadCount <= first.threadCount + 4)

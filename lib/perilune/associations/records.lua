@@ -121,7 +121,7 @@ function association_records.field_of(class, column, stored, db)
   if not details then return stored end
   local field, converter = require("perilune.records.values").field_of(details, column, stored), details.converters[column]
   if converter and converter.form == "day" and perilune.date.is(field) then
-    require("perilune.records.column_types").keep_text(field, stored)
+    require("perilune.schema.column_types").keep_text(field, stored)
   end
   return field
 end

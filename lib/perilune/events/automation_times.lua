@@ -148,8 +148,8 @@ function Period:cancel()
   return self.id ~= nil and native_loop.stop(self.id)
 end
 
-local function arm(self, seconds, f)
-  self.id = native_loop.start_timer(seconds, nil, f)
+local function arm(self, seconds, f, is_due)
+  self.id = native_loop.start_timer(seconds, nil, f, true, is_due)
 end
 
 function automation_times.read_every(place, options)
@@ -181,7 +181,7 @@ function automation_times.read_every(place, options)
       next_due = due + (math.floor((now - due) / seconds) + 1) * seconds
       catch_up(host, plan, due, now, on_due, next_due)
     end
-    arm(period, math.max(next_due - now, 0.0), function() tick(next_due) end)
+    arm(period, math.max(next_due - now, 0.0), function() tick(next_due) end, host.is_resumed and next_due <= now)
     record_next(host, next_due)
     return period
   end

@@ -209,6 +209,7 @@ local function arm(self)
   local now = os.time()
   if self.last and self.last - now > longest_setback then self.last = nil end
   -- The same minute must not occur twice when the clock is set back.
+  local is_due = self.first ~= nil
   self.due = self.first or due_after(self, math.max(now, self.last or now))
   self.first = nil
   if not self.due then return end
@@ -223,7 +224,7 @@ local function arm(self)
     self.last = due
     arm(self)
     self.f(self.moment or perilune.date(due))
-  end)
+  end, true, is_due and start <= now)
 end
 
 --- Cancels further calls. Returns whether the function would have been called again.

@@ -4,7 +4,7 @@
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local marks = require "perilune.runtime.marks"
-local column_types = require "perilune.records.column_types"
+local column_types = require "perilune.schema.column_types"
 local shapes = require "perilune.expressions.shapes"
 
 local comparison_mistakes = {}
@@ -31,11 +31,11 @@ end
 
 local texts, words = { number = true, string = true }, { string = true, boolean = true }
 
---- The types of Lua values that are checked, by the kind of an expression: a result of `column_types.held_by`, "booleans", "text result"
+--- The checked types of values, by the kind of an expression: a result of `column_types.held_by`, "booleans", "text result"
 -- or "number result".
 local suspects = { booleans = words, integers = words, floats = words, numbers = words, texts = words, ["number result"] = words, ["text result"] = texts }
 
---- Returns the types of Lua values whose comparison with an expression is checked; false for none.
+--- Returns the types of values whose comparison with an expression is checked; false for none.
 function comparison_mistakes.suspects_of(shape)
   local kind = kind_of(shape)
   shape.suspects = kind and suspects[kind] or false

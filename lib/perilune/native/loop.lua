@@ -9,8 +9,9 @@ local native = {}
 ---@param period? number seconds between calls; nil for a single call
 ---@param f function
 ---@param keeps_alive? boolean whether a script waits for it; true by default
+---@param is_due? boolean whether it is called at once, even if a clock that is set by hand does not move
 ---@return integer source
-function native.start_timer(seconds, period, f, keeps_alive) end
+function native.start_timer(seconds, period, f, keeps_alive, is_due) end
 
 --- Calls a function once, as soon as possible.
 ---@param f function
@@ -92,5 +93,10 @@ function native.wait(place) end
 
 ---@param place integer
 function native.release(place) end
+
+--- Returns the kind of a source that keeps the script alive or receives signals, apart from the given ones; nil for none.
+---@param numbers integer[]
+---@return string? kind
+function native.other_source(numbers) end
 
 return native

@@ -62,6 +62,7 @@ local infos = setmetatable({}, { __mode = "k" })
 function record_class.info(class)
   return infos[class]
 end
+marks.class_info = record_class.info
 
 --- Returns the classes of a table that do not extend another class.
 function record_class.classes_of(table_name)

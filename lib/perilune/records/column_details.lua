@@ -4,7 +4,7 @@
 
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local column_types = require "perilune.records.column_types"
+local column_types = require "perilune.schema.column_types"
 
 local column_details = {}
 

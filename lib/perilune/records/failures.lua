@@ -20,7 +20,7 @@ end
 --- Raises for a value that the row path cannot store.
 function failures.raise_value(description, target, position, expected, value)
   local key = target and require("perilune.records.values").key(description.schema, target)
-  require("perilune.records.column_types").fail(description.schema, description.columns[position].name,
+  require("perilune.schema.column_types").fail(description.schema, description.columns[position].name,
     "expected " .. expected .. ", got " .. errors.describe(value) .. value_cure(value, description.columns[position].name), key)
 end
 

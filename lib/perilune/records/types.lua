@@ -3,7 +3,7 @@
 local errors = require "perilune.native.errors"
 local native_records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
-local column_types = require "perilune.records.column_types"
+local column_types = require "perilune.schema.column_types"
 local column_details = require "perilune.records.column_details"
 local record_values = require "perilune.records.values"
 local marks = require "perilune.runtime.marks"

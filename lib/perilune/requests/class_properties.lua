@@ -101,7 +101,7 @@ function class_properties.column_type(class, name)
   local info = record_class.info(class)
   local types = require("perilune.records.column_details").types_of(info)
   local is_named = types ~= nil and types[name] ~= nil
-  local column_types = require "perilune.records.column_types"
+  local column_types = require "perilune.schema.column_types"
   local schema, former = class_properties.schema(class)
   schema = schema or former
   local converter
@@ -128,7 +128,7 @@ function class_properties.held_by(class, name)
   schema = schema or former
   if not schema or schema.kind ~= "table" or types and types[name] ~= nil or not require("perilune.records.types").checks_types(info) then return nil end
   for _, column in ipairs(schema.columns) do
-    if column.name == name then return column.content == "boolean" and "booleans" or require("perilune.records.column_types").held_by(column) end
+    if column.name == name then return column.content == "boolean" and "booleans" or require("perilune.schema.column_types").held_by(column) end
   end
 end
 

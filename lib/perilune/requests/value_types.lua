@@ -3,7 +3,7 @@
 
 local native_rows = require "perilune.native.rows"
 local shapes = require "perilune.expressions.shapes"
-local column_types = require "perilune.records.column_types"
+local column_types = require "perilune.schema.column_types"
 local record_fields = require "perilune.records.fields"
 
 local value_types = {}

@@ -115,9 +115,8 @@ end
 
 --- Raises for the description of rows in place of the rows: a class, a request, an association, an expression.
 local function check_is_data(value, path, depth)
-  local is_class = require("perilune.records.class").info(value) ~= nil
-  if is_class or marks.is_request(value) then fail_at(path, depth, "JSON cannot hold %s; use fetch_all() for its rows", errors.describe(value)) end
-  if marks.is_association and marks.is_association(value) or marks.is_expression(value) then fail_at(path, depth, "JSON cannot hold %s", errors.describe(value)) end
+  if marks.class_info and marks.class_info(value) or marks.is_request(value) then fail_at(path, depth, "JSON cannot hold %s; use fetch_all() for its rows", errors.describe(value)) end
+  if marks.is_association(value) or marks.is_expression(value) then fail_at(path, depth, "JSON cannot hold %s", errors.describe(value)) end
 end
 
 local function write_table(value, path, depth)

@@ -27,6 +27,9 @@ marks.statement_sql = nil
 --- Returns the set of a record's fields that columns store as days; nil for any other value. Set by the records modules.
 marks.day_fields = nil
 
+--- Returns the info of a class of records; nil for any other value. Set by the records modules.
+marks.class_info = nil
+
 --- Returns the request for a value, or nil. Set by the requests modules.
 marks.request_of = nil
 
