@@ -136,7 +136,7 @@ import Testing
             #expect(automations.map(\.trigger) == ["event e", "schedule @daily"])
             #expect(automations[0].description == "Counts" && automations[1].nextDue != nil)
             let run = try await host.runAutomation("count", event: ["step": 2])
-            #expect(run.outcome == .succeeded && run.output == "counted\t2" && run.event == ["step": 2], "\(run)")
+            #expect(run.outcome == .succeeded && run.output == "counted\t2\n" && run.event == ["step": 2], "\(run)")
             let error = await #expect(throws: LuaError.self) { try await host.runAutomation("fails") }
             #expect(error?.message == "no")
             let unknown = await #expect(throws: LuaError.self) { try await host.runAutomation("cound") }

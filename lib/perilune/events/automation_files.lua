@@ -1,5 +1,7 @@
 --- Manages the modules that a file of automations requires: they are reloaded with the file.
 
+local output = require "perilune.events.automation_output"
+
 local automation_files = {}
 
 --- The names of the modules that were loaded before the first file.
@@ -51,6 +53,8 @@ local standard_names = {
 -- @tparam table base the globals of the scripts that ran before the first file
 function automation_files.make_globals(base)
   local globals = {}
+  -- Before the copy, so that files print with the function that records the output of their runs.
+  output.watch(base)
   for _, name in ipairs(standard_names) do globals[name] = rawget(base, name) end
   globals._G = globals
   return setmetatable(globals, {

@@ -12,9 +12,11 @@ local function text_of(...)
   return table.concat(texts, "\t")
 end
 
---- Replaces the global `print` with a function that records its output, unless it was replaced already.
-function automation_output.watch()
-  local print = rawget(_G, "print")
+--- Replaces `print` with a function that records its output, unless it was replaced already.
+-- @tparam ?table globals the globals of scripts
+function automation_output.watch(globals)
+  globals = globals or _G
+  local print = rawget(globals, "print")
   if print == wrapped or type(print) ~= "function" then return end
   wrapped = function(...)
     if not native_loop.current() then return print(...) end
@@ -22,7 +24,7 @@ function automation_output.watch()
     print(text)
     native_loop.note_output(text .. "\n")
   end
-  _G.print = wrapped
+  rawset(globals, "print", wrapped)
 end
 
 --- Whether a function is the replaced `print`.
