@@ -86,9 +86,6 @@ local function update(info, target, ...)
   if type(change) == "table" and record_class.names_associations(info, change) then
     change, given = record_class.parents.divide(info, change, "update_changes", db)
   end
-  if type(change) == "table" and next(change) == nil and not given then
-    errors.raise("argument", "update_changes: the table has no columns; a field that is nil does not exist, so use perilune.null for NULL")
-  end
   local memory = record_changes.apply(details, target, change)
   if given then record_class.parents.keep(target, given) end
   writing.synchronize(info, target, db)

@@ -156,10 +156,8 @@ local function check_stored_date(place, comparison, value, form)
     if value:find("%d") or relative_words[value:lower()] then
       raise("argument", ("%s: %q is not the text of a date, which `%s` contains; %s, or text such as '2026-03-31'"):format(place, value, column, cure))
     end
-  elseif type(value) == "string" and form == "day" and #value > 10 then
+  elseif type(value) == "string" and form == "day" and #value > 10 and not comparison.op:find("^[<>]=?$") then
     raise("argument", ("%s: %q has a time, which the days in `%s` lack; %s, or '%s'"):format(place, value, column, cure, value:sub(1, 10)))
-  elseif type(value) == "string" and form == "instant" and #value == 10 and equalities[comparison.op] then
-    raise("argument", ("%s: `%s` contains dates with times, which differ from %q; use \"date(%s) %s ?\""):format(place, column, value, column, comparison.op))
   elseif comparison.function_name == "unixepoch" or comparison.function_name == "strftime" and comparison.argument == "%s" then
     raise("argument", ("%s: `%s` contains dates as text, which differ from all numbers; compare it with datetime('now')"):format(place, column))
   end
