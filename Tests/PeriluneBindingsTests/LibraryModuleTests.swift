@@ -74,6 +74,7 @@ import Testing
         "perilune.expressions.methods: operators.metatable.__index",
         "perilune.expressions.operators: marks.inline_sql",
         "perilune.record_assembly: added_members.load_methods",
+        "perilune.records.class: marks.class_info",
         "perilune.records.class: record_fields.ancestors",
         "perilune.records.persistence: record_class.method",
         "perilune.records.persistence: record_options.by_verb.upsert.target",

@@ -271,25 +271,28 @@ import Testing
 
     /// Writes come at any moment, in particular while the tenant is being parked.
     @Test func `no write is lost while a tenant is parked and waked`() async throws {
-        try await Fixture.run { fixture in
-            try await fixture.add(
-                Self.note
-                    + "perilune.automation{ name = 'item', durable = true, on = { change = 'item' }, run = function(run) note(run.value.name) end }"
-            )
-            var random = SystemRandomNumberGenerator()
-            for number in 1...150 {
-                try fixture.execute("INSERT INTO item(name) VALUES ('\(number)')")
-                let pause = Int.random(in: 0...60, using: &random)
-                if pause > 0 { try await Task.sleep(for: .milliseconds(pause)) }
+        // Only in the live context, a tenant that is awake looks for the writes of other programs.
+        try await DependencyContainer.inProcess(.live) {
+            try await Fixture.run { fixture in
+                try await fixture.add(
+                    Self.note
+                        + "perilune.automation{ name = 'item', durable = true, on = { change = 'item' }, run = function(run) note(run.value.name) end }"
+                )
+                var random = SystemRandomNumberGenerator()
+                for number in 1...150 {
+                    try fixture.execute("INSERT INTO item(name) VALUES ('\(number)')")
+                    let pause = Int.random(in: 0...60, using: &random)
+                    if pause > 0 { try await Task.sleep(for: .milliseconds(pause)) }
+                }
+                #expect(
+                    try await eventually {
+                        fixture.clock.advance(by: 0.1)
+                        return try fixture.notes().count >= 150
+                    })
+                #expect(try Set(fixture.notes()).count == 150)
+                #expect(try fixture.notes().count == 150)
+                #expect(await fixture.isParked())
             }
-            #expect(
-                try await eventually {
-                    fixture.clock.advance(by: 0.1)
-                    return try fixture.notes().count >= 150
-                })
-            #expect(try Set(fixture.notes()).count == 150)
-            #expect(try fixture.notes().count == 150)
-            #expect(await fixture.isParked())
         }
     }
 
@@ -541,21 +544,23 @@ import Testing
     // MARK: - Many tenants
 
     @Test func `many tenants are parked, waked by time and by writes, a few at a time`() async throws {
-        try await Fixture.run(maximumWaking: 3) { fixture in
-            let names = (1...50).map { "t\($0)" }
-            let script =
-                Self.note + """
-                    perilune.automation{ name = 'tick', on = { every = '1h' }, run = function() note('tick') end }
-                    perilune.automation{ name = 'item', durable = true, on = { change = 'item' }, run = function() note('item') end }
-                    """
-            for name in names { try await fixture.add(script, as: name) }
-            for name in names { #expect(await fixture.isParked(name)) }
-            fixture.clock.advance(by: 3600)
-            for name in names { #expect(try await fixture.has(["tick"], in: name)) }
-            for name in names { try fixture.execute("INSERT INTO item(name) VALUES ('x')", in: name) }
-            for name in names { #expect(try await fixture.has(["tick", "item"], in: name, advancing: true)) }
-            for name in names { #expect(await fixture.isParked(name)) }
-            #expect(await fixture.server.tenants.map(\.name) == names.sorted())
+        try await DependencyContainer.inProcess(.live) {
+            try await Fixture.run(maximumWaking: 3) { fixture in
+                let names = (1...50).map { "t\($0)" }
+                let script =
+                    Self.note + """
+                        perilune.automation{ name = 'tick', on = { every = '1h' }, run = function() note('tick') end }
+                        perilune.automation{ name = 'item', durable = true, on = { change = 'item' }, run = function() note('item') end }
+                        """
+                for name in names { try await fixture.add(script, as: name) }
+                for name in names { #expect(await fixture.isParked(name)) }
+                fixture.clock.advance(by: 3600)
+                for name in names { #expect(try await fixture.has(["tick"], in: name)) }
+                for name in names { try fixture.execute("INSERT INTO item(name) VALUES ('x')", in: name) }
+                for name in names { #expect(try await fixture.has(["tick", "item"], in: name, advancing: true)) }
+                for name in names { #expect(await fixture.isParked(name)) }
+                #expect(await fixture.server.tenants.map(\.name) == names.sorted())
+            }
         }
     }
 }
