@@ -1,6 +1,6 @@
 ---@meta _
 ---@page Databases
----Running SQL, transactions, and opening databases.
+---Running SQL, using transactions, and opening databases.
 ---
 ---`db` is the default database. A block such as `db:write(function(db) ... end)` gets a handle with the same methods, which is valid until
 ---the block ends. Outside of blocks, each statement accesses the database separately.
@@ -574,7 +574,8 @@ function perilune.deserialize(bytes, options) end
 ---@module databases.open_blobs
 function db:open_blob(table, column, rowid, options) end
 
----An open blob, made by `db:open_blob`, with the methods of Lua files. It closes at the end of its block, or as a `<close>` variable.
+---An open blob, made by `db:open_blob`, with the methods of Lua files. It closes at the end of its block or at the
+---end of the scope of its `<close>` variable.
 ---@class perilune.open_blob
 ---@access inside the block that opened it
 ---@raises closed: the blob is closed; dead_handle: the block in which it was opened has ended; expired_blob: its row was changed or deleted in another way

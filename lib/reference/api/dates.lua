@@ -6,8 +6,8 @@
 ---`date - 60` move by seconds, and `date - other` is the difference in seconds.
 ---
 ---A `DATE` column stores a day, `2026-03-31`, and conditions on it compare days. `DATETIME` and `TIMESTAMP` columns store
----`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also find texts without zeros at the end, as
----`CURRENT_TIMESTAMP` writes them. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
+---`2026-03-31 18:30:00.000`; a write cuts off smaller fractions. Conditions on them also match text without trailing zeros, as
+---`CURRENT_TIMESTAMP` writes it. Groups compare dates in the same way. The option `types = { due = "datetime" }` of a record stores dates in full in a `DATE` column.
 ---
 ---Dates are read from all forms that SQLite reads, but texts with a `T` do not sort with the others. Only keys find them. Convert such a
 ---column once: `UPDATE event SET at = strftime('%Y-%m-%d %H:%M:%f', at)`.

@@ -36,7 +36,7 @@
 ---| "cancelled" # the task, the run, or the file that started it was cancelled
 ---| "cannot_open" # a database or a folder of migrations cannot be opened
 ---| "changed_key" # the key of a record has been changed, so that its row cannot be found
----| "changeset_schema" # a table is missing, or has other columns or another key than in the changeset
+---| "changeset_schema" # a table is missing, or its columns or key differ from those in the changeset
 ---| "closed" # the database is closed
 ---| "cluster_moved" # the leader of the cluster has changed before a commit: nothing was committed, and the block may run again
 ---| "cluster_refused" # a cluster cannot do this; the message gives the reason and an alternative
@@ -59,7 +59,7 @@
 ---| "deadlock" # tasks wait for each other, or a task waits for itself
 ---| "definition" # a definition contradicts itself or the existing schema, or SQLite cannot execute it
 ---| "disk" # the script has written more to files than it may. It appears only in reports: no script can catch it
----| "diverged" # a durable run took other steps than recorded; the message names the step and its line
+---| "diverged" # a durable run took different steps than recorded; the message names the step and its line
 ---| "draft" # a draft was used instead of a record with a row
 ---| "duplicate" # a scenario, a factory or a fixture of this name has been defined already
 ---| "expectation" # a check or an expectation of a scenario does not hold

@@ -45,8 +45,8 @@
 ---@module events.jobs
 function perilune.jobs(name, options) end
 
----Calls a block in a transaction, unless it has ever been called for this key in this database. Its writes and the key are committed
----together.
+---Calls a block in a transaction, unless a block has already been called for this key in this database. Its writes and the key are
+---committed together.
 ---```lua
 ---local function seed(db)
 ---  db:execute("INSERT INTO tag (name) VALUES ('first')")

@@ -31,7 +31,7 @@ function perilune.record(table_name, options) end
 ---@field primary_key? string|string[] the key if the schema has none; `"rowid"` for the row id
 ---@field extra? string|string[] fields that records may have in addition to their columns
 ---@field required? boolean whether to check NOT NULL columns without a default before writing the row
----@field check_types? boolean false to store values of other types than the columns declare
+---@field check_types? boolean false to store values whose types differ from the declared types of the columns
 ---@field track_changes? boolean false for records that do not need to remember their row
 ---@field on_conflict? string|{ insert?: string, update?: string } the conflict policy of all writes
 ---@field defaults? table<string, any|fun(record: perilune.record): any> values of columns that are missing in an insert

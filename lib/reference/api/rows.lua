@@ -215,7 +215,8 @@ function row:copy() end
 ---@field changed_rows integer the number of rows that the last statement changed, without changes by triggers
 ---@field inserted_rowid integer the row id of the last row inserted on the connection
 
----A compiled statement. Its methods take the arguments for its placeholders. It closes at the end of its block, or as a `<close>` variable.
+---A compiled statement. Its methods take the arguments for its placeholders. It closes at the end of its block or at the
+---end of the scope of its `<close>` variable.
 ---@class perilune.statement
 ---@access any
 ---@raises closed: the statement or its database is closed; dead_handle: the block in which it was compiled has ended; sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
