@@ -13,7 +13,7 @@ import Testing
 
     private static let kills = ProcessInfo.processInfo.environment["CLUSTER_ROUNDS"].flatMap(Int.init) ?? 3
 
-    @Test func `queries have the right answers, and migrations run once, while leaders are killed`() async throws {
+    @Test func `queries return correct results, and migrations run once, while leaders are killed`() async throws {
         let nodes = try await ClusterNodes()
         var configuration = ScriptHost.Configuration(database: .queue(nodes.url("shop", timeout: "60s"), inEveryContext: true))
         (configuration.libraries, configuration.allowsFiles) = (.trusted, true)

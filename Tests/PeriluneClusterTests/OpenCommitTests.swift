@@ -54,7 +54,7 @@ import Testing
         func count(_ sql: String) -> Int { asked.withLock { $0.count { $0 == sql } } }
     }
 
-    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that has happened succeeds`(
+    @Test(arguments: [10, 778, 4] as [UInt64], [0, 3]) func `a commit that was already applied is reported as successful`(
         code: UInt64, answersBefore: Int
     ) throws {
         let node = FailingNode()

@@ -4,7 +4,7 @@ import GRDBSQLite
 @testable import PeriluneCluster
 import Testing
 
-/// Carrier tables over an engine other than dqlite, whose data has another form.
+/// Carrier tables over an engine other than dqlite, whose data has a different form.
 struct RemoteEngineTests {
     /// Records its calls. Its pages are not messages: a page is a list of numbers, one row after the other.
     private final class Numbers: RemoteEngine {

@@ -23,7 +23,7 @@ import Testing
         "INSERT INTO t DEFAULT VALUES",
         "REPLACE INTO t VALUES (1)", "DELETE FROM t", "WITH q AS (SELECT 1) INSERT INTO t VALUES (1)",
     ])
-    func `other statements get no condition`(sql: String) {
+    func `no condition is added to other statements`(sql: String) {
         #expect(statement(sql).inserting(where: "c") == nil)
     }
 

@@ -5,7 +5,7 @@ import Darwin
 #endif
 public import Testing
 
-/// A sanitizer of the compiler, see `scripts/test --sanitize=thread`.
+/// A compiler sanitizer; see `scripts/test --sanitize=thread`.
 public enum Sanitizer: String, Sendable {
     case thread, address
 

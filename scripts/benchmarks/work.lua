@@ -60,7 +60,7 @@ function work.select_each_by_text(count, database)
   return sum
 end
 
---- Iterates over rows, as `last_of(db:rows(sql))`, and returns their number and the last id.
+--- Iterates over rows, as in `last_of(db:rows(sql))`, and returns their number and the last id.
 function work.last_of(next_row, state, control, cursor)
   local count, last = 0, nil
   for row in next_row, state, control, cursor do count, last = count + 1, row.id end

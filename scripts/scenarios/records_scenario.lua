@@ -216,7 +216,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       check(Author:fetch_count() == 3)
     end)
 
-    scenario("a savepoint undoes a part of a transaction", function(t)
+    scenario("a savepoint undoes part of a transaction", function(t)
       local Author = t.fixtures.models.Author
       t.db:write(function(db)
         Author:insert{ name = "Sappho" }

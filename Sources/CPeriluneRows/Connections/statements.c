@@ -36,7 +36,7 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             if (pdb_current_access(L, access->database)->mode == PDB_MIGRATION) {
                 plua_raise(L, "transaction_control",
                                "%s cannot be used in a migration, which runs as a single transaction: leave it out, "
-                               "or restore a dump by `perilune restore FILE`", word);
+                               "or restore a dump with `perilune restore FILE`", word);
             }
             plua_raise(L, "transaction_control",
                            "%s cannot be used inside a transaction block; return \"rollback\" from "

@@ -89,9 +89,9 @@ extension WireValue {
         case .table(let pairs):
             let table = try state.makeTable(fieldCount: pairs.count)
             for pair in pairs {
-                if case .nil = pair.key { throw LuaError(.conversion, "a table of another process has the key nil") }
+                if case .nil = pair.key { throw LuaError(.conversion, "a table from another process has a nil key") }
                 if case .number(let key) = pair.key, key.isNaN {
-                    throw LuaError(.conversion, "a table of another process has the key nan")
+                    throw LuaError(.conversion, "a table from another process has a nan key")
                 }
                 try table.rawSet(pair.key.lua(in: state), pair.value.lua(in: state))
             }

@@ -4,7 +4,7 @@ import ArgumentParser
 struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Run a Lua script, and again whenever it or a file that it uses changes.",
+        abstract: "Run a Lua script, and rerun it whenever it or a file that it uses changes.",
         usage: "perilune watch [<options of run>] <file> [<arguments>]",
         discussion: """
             Each run has a process of its own. Watched are the script, the modules that it

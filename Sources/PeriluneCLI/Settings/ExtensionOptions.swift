@@ -5,7 +5,7 @@ struct ExtensionOptions: ParsableArguments {
     @Option(
         name: .customLong("extension"),
         help: ArgumentHelp(
-            "Load an SQLite extension into each connection, beside those of perilune.toml. May be repeated; not with --sandbox.",
+            "Load an SQLite extension into each connection, in addition to those in perilune.toml. May be repeated; not with --sandbox.",
             valueName: "file"),
         completion: .file(extensions: ["so"]))
     var given: [String] = []

@@ -181,10 +181,10 @@ struct CrashEvidence {
         }
     }
 
-    /// Returns the failure if the run made as many calls as the undisturbed run, but one of them with other arguments.
+    /// Returns a failure if the run made as many calls as the undisturbed run, but one of them with different arguments.
     private func otherArgumentsFailure(_ undisturbed: CrashEvidence) -> ScenarioFailure? {
         guard calls.count == undisturbed.calls.count else { return nil }
-        // Runs that do not wait for each other may take turns in another order.
+        // Runs that do not wait for each other may take turns in a different order.
         let lost = Self.difference(undisturbed.calls.map(\.text), calls.map(\.text)).first
         let new = Self.difference(calls.map(\.text), undisturbed.calls.map(\.text)).first
         guard let expected = undisturbed.calls.first(where: { $0.text == lost }),
@@ -192,7 +192,7 @@ struct CrashEvidence {
             expected.function == found.function
         else { return nil }
         return Self.failure(
-            "\(found.function) was called with other arguments than in the undisturbed run", "crash_calls",
+            "\(found.function) was called with different arguments than in the undisturbed run", "crash_calls",
             [("undisturbed", expected), ("now        ", found)].map {
                 "\($0)  \($1.arguments)\($1.place.map { "  \($0)" } ?? "")"
             })

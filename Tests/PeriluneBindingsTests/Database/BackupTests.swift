@@ -144,7 +144,7 @@ import Testing
             """)
     }
 
-    @Test func `a database cannot be closed inside its own block, and the default one never`() async throws {
+    @Test func `a database cannot be closed inside its own block, and the default database can never be closed`() async throws {
         try await script(
             """
             local q, other = perilune.queue(), perilune.queue()

@@ -18,7 +18,7 @@ import Testing
             """)
     }
 
-    @Test func `lists of rows do not change after they were fetched`() async throws {
+    @Test func `lists of rows do not change after they are fetched`() async throws {
         try await script(
             """
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")

@@ -27,7 +27,7 @@ function Author:label() return self.name .. " of " .. (self.country or "?") end
 function Author.requests:from(country) return self:filter{ country = country } end
 function Book.requests:by_year() return self:order("year") end
 
---- Returns the values of a column of records, in order.
+--- Returns one column's values from a list of records, in order.
 local function names(list, field)
   local result = {}
   for index, record in ipairs(list) do result[index] = record[field or "title"] end

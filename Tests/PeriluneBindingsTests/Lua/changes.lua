@@ -18,7 +18,7 @@ local function written_columns(f)
   return db:fetch_values "SELECT name FROM written ORDER BY name"
 end
 
-test("records from SQL explain what they support", function()
+test("errors on records from SQL list the supported methods", function()
   db:execute("CREATE TABLE plain (id INTEGER PRIMARY KEY)")
   local found = perilune.record("plain"):from_sql("SELECT * FROM plain")
   matches(fails("unknown_method", function() return found:order("id") end), "fetch_all, fetch_count, fetch_one, rows")

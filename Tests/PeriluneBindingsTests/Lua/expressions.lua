@@ -64,7 +64,7 @@ test("conditions can be combined with and, or, not", function()
   equal(ids(c.id:eq(1) | c.id:eq(2) & c.born:gt(2000)), { 1 })
 end)
 
-test("values keep their positions if the parts of a request are added in another order", function()
+test("values keep their positions if the parts of a request are added in a different order", function()
   local early, late = c.born:lt(1901), c.born:gt(1910)
   equal(ids((late | early) & c.id:ne(1) & (c.name:like("A%") | c.name:like("H%"))), { 2, 3 })
   equal(Author:filter(early):having(perilune.count():ge(1)):group("country"):order("country"):select("country")

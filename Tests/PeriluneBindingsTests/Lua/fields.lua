@@ -41,7 +41,7 @@ local function titles(request)
   return table.concat(list, " ")
 end
 
-test("records have fields with other names than the columns", function()
+test("records have fields with different names than the columns", function()
   fill()
   local book = Book:find(1)
   equal({ book.book_id, book.page_count, book.flag, book.author_id }, { 1, 600, true, 1 })

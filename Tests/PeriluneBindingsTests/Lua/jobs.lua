@@ -220,7 +220,7 @@ test("a rate limits how many jobs start per period", function()
   equal(#times, 5)
   perilune.sleep("1h")
   equal(#times, 12)
-  -- One every twelve seconds after the first five.
+  -- After the first five jobs, one starts every twelve seconds.
   for index = 6, 12 do
     local expected = (index - 5) * 12
     assert(math.abs(times[index] - expected) < 0.1, times[index])

@@ -171,7 +171,7 @@ test("regions are checked", function()
   fails("unknown_table", db.observe, db, names, { regions = { "nothing" } })
 end)
 
-test("a shared observation fetches once for all, and only while it is used", function()
+test("a shared observation fetches once for all its users, and only while it has any", function()
   setup()
   local fetched, got = 0, {}
   local shared = db:share_observation(function(db) fetched = fetched + 1 return names(db) end, { keeps_alive = false })

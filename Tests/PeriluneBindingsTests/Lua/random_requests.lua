@@ -266,7 +266,7 @@ end
 test("random requests match a naive evaluation", function() check(0, rounds(400)) end)
 test("more random requests match a naive evaluation", function() check(7919, rounds(400)) end)
 test("a third set of random requests matches a naive evaluation", function() check(104729, rounds(400)) end)
-test("random requests match a naive evaluation if fields have other names than columns", function() check(15485863, rounds(400), make_named_table) end)
+test("random requests match a naive evaluation if fields have different names than columns", function() check(15485863, rounds(400), make_named_table) end)
 
 test("random requests for past rows match a naive evaluation", function() check(32452843, rounds(400), make_past(make_table)) end)
 test("random requests for past rows match a naive evaluation if fields have other names", function() check(49979687, rounds(400), make_past(make_named_table)) end)
@@ -318,4 +318,4 @@ end
 
 test("random groups of past rows match a naive evaluation", function() check_groups(make_past(make_table)) end)
 test("random groups match a naive evaluation", function() check_groups(make_table) end)
-test("random groups match a naive evaluation if fields have other names than columns", function() check_groups(make_named_table) end)
+test("random groups match a naive evaluation if fields have different names than columns", function() check_groups(make_named_table) end)

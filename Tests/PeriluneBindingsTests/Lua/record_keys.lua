@@ -222,7 +222,7 @@ test("a key can be changed on request", function()
   fails("argument", record.update, record, { key = 1 })
 end)
 
-test("a record without a key, or with an equal key in another form, is unchanged", function()
+test("a record without a key, or with an equal key in a different form, is unchanged", function()
   local T = rows()
   local record = T:find(1)
   record.id = "1"

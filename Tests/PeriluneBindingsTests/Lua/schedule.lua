@@ -77,7 +77,7 @@ test("ranges of months may run past the end of the year", function()
   equal(due_numbers("0 12 1 nov-feb *", "month", 24 * 400), { 1, 2, 11, 12 })
 end)
 
-test("ranges that run past the end are due when their numbers are", function()
+test("a range that wraps past the end is due at each of its numbers", function()
   local random = random_numbers(7)
   local fields = { { 2, 0, 23, 24 }, { 4, 1, 12, 12 }, { 5, 0, 6, 7 } }
   local function text_with(position, field)

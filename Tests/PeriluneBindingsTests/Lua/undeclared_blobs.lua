@@ -52,7 +52,7 @@ test("writing a fetched record back does not change its row", function()
   end
 end)
 
-test("replacing text by a BLOB with the same bytes is a change", function()
+test("replacing text with a BLOB with the same bytes is a change", function()
   local note = make():find(1)
   note.content = "k1"
   equal(note:changes(), { content = { old = blob "k1", new = "k1" } })

@@ -493,7 +493,7 @@ import Testing
             """)
     }
 
-    @Test func `a new file with a write-ahead log can be replaced by a copy with another page size`() async throws {
+    @Test func `a new file with a write-ahead log can be replaced by a copy with a different page size`() async throws {
         try await script(
             """
             local path = temporary_path("pages.sqlite")

@@ -1,7 +1,7 @@
 import PeriluneTestTools
 import Testing
 
-/// The line editor: keys on a terminal, and the screen that results.
+/// Tests the line editor: sends keys to a terminal and checks the resulting screen.
 @Suite(.patience, .startsPrograms) struct EditingTests {
     private let prompt = "library.sqlite> "
 

@@ -1,4 +1,4 @@
--- Random statements in a cluster and in a file have the same rows, changes, errors and final contents.
+-- Random statements produce the same rows, changes, errors and final contents in a cluster as in a file.
 local given = rawget(_G, "arg") or {}
 local seed, count = tonumber(given[1]) or 1, tonumber(given[2]) or 2000
 math.randomseed(seed)

@@ -284,7 +284,7 @@ private final class Dog: Animal {
                 == "[2]: nil cannot be an element of a list in Lua")
     }
 
-    @Test func `a table that contains itself ends with an error`() throws {
+    @Test func `decoding a table that contains itself fails with an error`() throws {
         let cycle = "(function() local t = {value = 1} t.inner = t return t end)()"
         #expect(message(Box.self, cycle)?.contains("nested deeper than 100 levels") == true)
         struct Nested: Decodable { var items: [Nested] }

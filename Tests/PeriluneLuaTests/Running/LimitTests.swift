@@ -238,7 +238,7 @@ import Testing
         """
     }
 
-    @Test func `memory is reused for blocks of another size`() throws {
+    @Test func `memory is reused for blocks of a different size`() throws {
         let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
         #expect(try state.evaluate(Self.phases(60, keeping: "1 << 40")) == 1)
     }

@@ -109,7 +109,7 @@ test("an additional row in the middle is the only marked row", function()
   equal(found.details, { "  a", "  1", "- 9     unexpected", "  2", "  3" })
 end)
 
-test("rows in another order are reported as such", function()
+test("rows in a different order are reported as such", function()
   local found = failure('expect({ { a = 2 }, { a = 1 } }):rows "| a |\\n| 1 |\\n| 2 |"')
   equal(found.details[#found.details], "  the rows are in another order; use rows_any_order to ignore it")
 end)

@@ -89,7 +89,7 @@ import Testing
         #expect(pairs.allSatisfy { $0.points.count == 2 })
     }
 
-    /// After a crash the runs take turns in another order, and a run that waits ends while another one is stopped by the crash.
+    /// After a crash the runs take turns in a different order, and a run that waits ends while another one is stopped by the crash.
     @Test func `runs that wait and end at different times survive a crash at each point`() async throws {
         let service = """
             local payments = require "payments"

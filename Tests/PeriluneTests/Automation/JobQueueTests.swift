@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test func `a job whose payload has another type is dead, with the reason`() async throws {
+    @Test func `a job whose payload has a different type is dead, with the reason`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let handler = try await host.jobs("mail").handle(Mail.self, .init(attempts: 1)) { _ in }
         try await host.jobs("mail").enqueue(["from": "ada"])
@@ -86,7 +86,7 @@ import Testing
         try await handler.stop()
     }
 
-    @Test func `outcomes end when the handler is stopped, and jobs wait`() async throws {
+    @Test func `outcomes end when the handler stops, and later jobs stay queued`() async throws {
         let host = try await ScriptHost(database: .inMemory())
         let mails = host.jobs("mail")
         let handler = try await mails.handle(Mail.self) { _ in }

@@ -225,7 +225,7 @@ struct EmbeddingExamples {
         func refresh() { refreshCount += 1 }
     }
 
-    /// A pool in a file that has the rows of the default database.
+    /// Creates a pool on a new file with the same rows as the default database.
     private func withPool(_ body: nonisolated(nonsending) (DatabasePool) async throws -> Void) async throws {
         try await withTemporaryFolder { folder in
             let pool = try DatabasePool(path: "\(folder)/sales.sqlite")

@@ -1,7 +1,7 @@
 import Foundation
 import PeriluneDependencies
 
-/// The folder of the project.
+/// The project folder.
 let projectFolder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 

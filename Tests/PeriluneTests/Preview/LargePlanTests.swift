@@ -51,7 +51,7 @@ import Testing
         let path = folder.path + "/a.plan"
         try plan.write(to: path)
         let object = try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: path)))
-        // Compact, with its keys in another order and escaped slashes.
+        // Compact, with its keys in a different order and escaped slashes.
         for options in [JSONSerialization.WritingOptions(), [.sortedKeys, .prettyPrinted]] {
             try JSONSerialization.data(withJSONObject: object, options: options).write(to: URL(filePath: path))
             #expect(try PreviewPlan(contentsOf: path).summary().map(\.counts) == [[0, 5000, 0]])
