@@ -53,7 +53,7 @@ public actor DependencyContainer {
 
     /// The context: live, test or preview.
     ///
-    /// - Throws: ``DependencyError`` with code `unknownContext` if the environment variable has another value.
+    /// - Throws: ``DependencyError`` with code `unknownContext` if the environment variable has a different value.
     public nonisolated var context: DependencyContainer.Context {
         get throws { try detectedContext.get() }
     }
@@ -258,7 +258,7 @@ public actor DependencyContainer {
         made.removeAll { isClosed($0.key) }
         var errors: [any Error] = []
         for (_, entry, making) in closed.reversed() {
-            // A value without waiters may never be finished. If it is, it closes itself.
+            // A computation that no task waits for may never finish. If it does, it closes its own value.
             guard making.result != nil || !making.isAbandoned else { continue }
             guard case .success(let value)? = try? await making.wait() else { continue }
             do { try entry.close(value) } catch { errors.append(error) }

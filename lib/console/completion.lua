@@ -145,7 +145,7 @@ local function resolve(parts)
   return owner
 end
 
---- Returns the names that can follow.
+--- Returns the names that can follow the separator.
 -- @tparam string separator "" for a global name, "." or ":" after an expression
 -- @param ... the parts of the expression: see `resolve`
 function completion.names(separator, ...)

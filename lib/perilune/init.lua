@@ -39,7 +39,7 @@ perilune.fn = setmetatable({}, {
   end,
 })
 
--- Values after the block are its arguments. A table of options there would be taken for one of them.
+-- Values after the block are its arguments. An options table there would be mistaken for one of them.
 local no_options = { note = true, retry = true, kind = true, mode = true, timeout = true, isolation = true, immediate = true, exclusive = true, deferred = true, readonly = true }
 
 local function are_options(value)

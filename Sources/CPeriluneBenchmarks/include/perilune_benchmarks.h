@@ -20,8 +20,8 @@ typedef struct {
     double processor;
 } perilune_process_time;
 
-/* Runs a program, found by PATH, until it exits; the list of arguments ends with NULL. Returns the time from spawning to its exit; -1 for
-** both if it cannot be run or fails. */
+/* Runs a program, found by PATH, until it exits; the list of arguments ends with NULL. Returns the time from spawn to exit; both
+** results are -1 if the program cannot be started or fails. */
 perilune_process_time perilune_time_process(char *const *arguments);
 
 /* Makes threads read one row after the other by a statement with one parameter, each on its own connection. Returns the time from the first

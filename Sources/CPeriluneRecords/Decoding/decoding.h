@@ -45,7 +45,7 @@ enum {
     ROW_LAYOUT_VALUES = ROW_LAYOUT_SOURCE,
 };
 
-/* Pushes the row layout for the statement of the call, which is on a row or has not run. [-0, +1, e] */
+/* Pushes the row layout for the call's statement, which is positioned on a row or has not run yet. [-0, +1, e] */
 prec_row_layout *prec_push_row_layout(lua_State *L, pdb_call *call);
 
 /* The state of a loop that creates records. */

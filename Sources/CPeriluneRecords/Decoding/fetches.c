@@ -1,4 +1,4 @@
-/* Records as a form of rows, and the verbs that fetch them. */
+/* Fetching records: the record form of rows, and the functions that return it. */
 #include "CPeriluneRecords/Decoding/decoding.h"
 
 /* MARK: - The form */

@@ -111,7 +111,7 @@ static void prefetch(lua_State *L, lua_Integer position) {
     lua_settop(L, top);
 }
 
-/* Pushes the record at a position. Returns false if it is not of the column set of the batch. */
+/* Pushes the record at a position. Returns false if the record does not use the batch's column set. */
 static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *batch, lua_Integer position) {
     int record = lua_gettop(L) + 1;
     insertion->position = position;
@@ -136,7 +136,7 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
     return true;
 }
 
-/* Binds a number or a string on top of the stack, and packs it. Returns false if the column stores it in another form. */
+/* Binds a number or a string on top of the stack, and packs it. Returns false if the column stores it in a different form. */
 static inline bool take_usual(lua_State *L, batch *batch, int parameter, const prec_record_column *known, int type) {
     sqlite3_stmt *handle = batch->work.call.statement->handle;
     prec_packer *packer = &batch->packer;

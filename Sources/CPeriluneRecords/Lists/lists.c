@@ -1,7 +1,7 @@
 /* Inserting many records. */
 #include "CPeriluneRecords/Lists/lists.h"
 
-/* Replaces the plain table on top of the stack by a record. Returns false and leaves the stack unchanged if the value is something
+/* Replaces the plain table on top of the stack with a record. Returns false and leaves the stack unchanged if the value is something
 ** else or needs the Lua part. */
 static bool make_element(lua_State *L) {
     int values = lua_gettop(L);

@@ -71,9 +71,9 @@ static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Returns whether the compiled request can run on the database. It cannot run in an open access that may have to be replaced
-** for this statement, or for a class whose table has not been read, as after fetches without rows, because it is not known
-** whether Lua must see its records. */
+/* Returns whether the compiled request can run on the database. It cannot run in an open access that this statement may have to
+** replace. Nor can it run for a class whose table has not been read, for example after fetches that returned no rows, because it
+** is then unknown whether Lua must decode its records. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
            request->model->is_described && !prec_decodes_in_lua(request->model);

@@ -111,8 +111,8 @@ static int knows_row(lua_State *L) {
     return 1;
 }
 
-/* Returns whether two plain values are equal in columns of all types: true and 1, but not 1 and 1.0. pdb_are_same_stored decides about
-** other values. */
+/* Returns whether two plain values are equal in every type of column: true equals 1, but 1 does not equal 1.0. pdb_are_same_stored
+** compares all other values. */
 static bool are_same(lua_State *L, int left, int right) {
     if (pdb_is_blob(L, left) && pdb_is_blob(L, right)) return lua_compare(L, left, right, LUA_OPEQ);
     if (lua_type(L, left) == LUA_TBOOLEAN && lua_isinteger(L, right)) return lua_tointeger(L, right) == lua_toboolean(L, left);

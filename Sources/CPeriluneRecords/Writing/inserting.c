@@ -80,7 +80,7 @@ static inline bool pack_read(lua_State *L, prec_packer *packer, int type, const 
     }
 }
 
-/* Packs the value on top of the stack. Packing ends at a value that is stored in another form or that the database generates. */
+/* Packs the value on top of the stack. Packing ends at a value that is stored in a different form or that the database generates. */
 static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, const read_value *value,
                                 insertion_packing *packing) {
     if (packing->metatable == 0) return;

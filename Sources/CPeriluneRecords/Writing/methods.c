@@ -32,7 +32,7 @@ static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     return verb->run(L, &work);
 }
 
-/* Replaces a class and the table of columns that follows it, or an optional database, by a record. Returns false and leaves the
+/* Replaces a class and the table of columns that follows it, or an optional database, with a record. Returns false and leaves the
 ** stack unchanged if Lua is needed. */
 static bool make_target(lua_State *L, int count) {
     int model_index = count + 1, record = count + 2;
@@ -248,7 +248,7 @@ static int find_in_lua(lua_State *L, const sought_key *sought, bool looks_again)
     return lua_gettop(L) - top;
 }
 
-/* Keys of several columns are left to Lua, and so are dates, which may be stored in another format. */
+/* Keys of several columns are left to Lua, and so are dates, which may be stored in a different format. */
 static int run_find(lua_State *L, pdb_access *access, void *context) {
     const sought_key *sought = context;
     const char *verb = sought->verb->name;

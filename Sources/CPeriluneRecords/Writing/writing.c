@@ -67,7 +67,7 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
 
 void prec_check_key(lua_State *L, prec_record_write *work) {
     if (prec_keeps_key(L, work->record, work->values, work->set, work->layout, work->layout_index)) return;
-    /* The key may be equal in another form, which Lua decides by the types of the columns. */
+    /* The key may be equal in a different form, which Lua decides by the types of the columns. */
     prec_push_callback(L, PREC_CALL_check_kept_key);
     lua_pushstring(L, work->verb);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);

@@ -57,8 +57,8 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Binds the value at `index` for a column. May push a value that must stay on the stack. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Binds a value to be written. If the column stores it in another form, replaces it at `index` and in the record. Raises if the column's
-** declared type does not allow it. [-0, +0, v] */
+/* Binds a value to be written. If the column stores it in a different form, replaces it at `index` and in the record. Raises if the
+** column's declared type does not allow it. [-0, +0, v] */
 void prec_bind_written(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
 /* Returns whether a column stores the value at an index unchanged, if this can be decided immediately. A float in a column of texts

@@ -307,7 +307,7 @@ static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement)
 
 /*
 ** A blob that is open for reading and writing in pieces. Its access and the userdata of a script share it, and the last one frees
-** it. The collector closes none, because it may run while SQLite calls a function of the script.
+** it. The garbage collector closes none of them, because it may run while SQLite is calling a script function.
 */
 typedef struct pdb_open_blob {
     sqlite3_blob *handle; /* NULL once closed */
@@ -320,7 +320,7 @@ typedef struct pdb_open_blob {
 /* Makes an open blob that owns a handle; NULL without memory. */
 pdb_open_blob *pdb_add_open_blob(pdb_access *access, sqlite3_blob *handle);
 
-/* Allows writing to a blob of a database of the connection. Returns an SQLite result code. */
+/* Allows writing to a blob in one of the connection's databases. Returns an SQLite result code. */
 int pdb_permit_writing(pdb_open_blob *blob, const char *schema);
 
 /* Checks whether a blob can still be written. Returns SQLITE_ABORT after a change of the row, SQLITE_SCHEMA after a change of

@@ -115,8 +115,8 @@ void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, un
     lua_setmetatable(L, -2);
 }
 
-/* Swift owns the release list and releases the statements when it drains the list. The memory of the database stays as long as
-** anything refers to the userdata; handles, statements and cursors that are finalized later find that the owner is gone. */
+/* Swift owns the release list and releases the statements when it drains the list. The database's memory stays allocated
+** as long as anything refers to the userdata; handles, statements and cursors finalized later detect that the owner is gone. */
 static int collect_database(lua_State *L) {
     pdb_handle *handle = lua_touserdata(L, 1);
     if (handle->owner == NULL) return 0;

@@ -1,4 +1,4 @@
-/* Blobs that are open for reading and writing in pieces. They end with their access. */
+/* Blobs that are open for reading and writing in pieces. They are closed when their access ends. */
 #include <perilune_long_functions.h>
 
 #include "CPeriluneRows/Connections/connections.h"

@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/Accesses/accesses.h"
 
-/* Registers this room with the connections. [-0, +0, -] */
+/* Adds the connection hook that defines the functions of scripts. [-0, +0, -] */
 void pdb_open_functions(lua_State *L);
 
 /*

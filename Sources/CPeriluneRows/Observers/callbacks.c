@@ -1,5 +1,5 @@
 /*
-** Calling the functions of observers.
+** Calls observer functions.
 **
 ** on_change and will_commit run inside SQLite, protected, with no access to any database. did_commit and did_rollback run afterwards, on
 ** the connection of the transaction, with no Swift or SQLite frame between them and the script.

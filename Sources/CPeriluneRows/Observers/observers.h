@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/Accesses/accesses.h"
 
-/* Registers this room with the connections. [-0, +0, m] */
+/* Adds the connection hooks that observers need, and their metatables. [-0, +0, m] */
 void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */

@@ -41,8 +41,8 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
 ** is on top of the stack. */
 int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
-/* Turns the request for a block into one for an access without a transaction, in which the block is nested: it runs in a savepoint of the
-** transaction that is open on the connection. Needs one free slot. [-0, +1, -] */
+/* Turns a block request into a request for an access without a transaction. The block is nested in that access and runs in a savepoint
+** of the transaction open on the connection. Needs one free slot. [-0, +1, -] */
 void pdb_enclose_block(pdb_access_request *request);
 
 /* Runs the body of an access request for a transaction or savepoint inside an open access. */

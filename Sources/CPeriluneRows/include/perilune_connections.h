@@ -16,7 +16,7 @@ typedef struct {
 enum {
     PDB_DATABASE_FILES = 1u << 0,    /* ATTACH, DETACH, VACUUM INTO and so on */
     PDB_DATABASE_CLOSABLE = 1u << 1, /* close() */
-    PDB_DATABASE_POOL = 1u << 2,     /* a pool: reads may run on other connections than writes */
+    PDB_DATABASE_POOL = 1u << 2,     /* a pool: reads may run on different connections than writes */
     PDB_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and no VACUUM INTO, even if files are granted */
     PDB_DATABASE_SNAPSHOT = 1u << 4, /* a snapshot, whose connection is in a read transaction for its whole life */
 };

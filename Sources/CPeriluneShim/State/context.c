@@ -53,8 +53,8 @@ static bool is_stack(size_t size) {
     return size >= 32 * 1024 && size % 32 == 16;
 }
 
-/* Returns whether the run must end while a Lua stack grows. A table whose __call is the table itself makes Lua shift arguments for minutes
-** without running an instruction, so that the hook does not run. During this time, the stack grows. */
+/* Called while a Lua stack grows; returns whether the run must end. A table whose __call is the table itself makes Lua shift arguments for
+** minutes without running an instruction, so that the hook does not run. During this time, the stack grows. */
 static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
@@ -64,7 +64,7 @@ static bool is_over_while_growing(plua_context *context) {
 
 /*
 ** Returns how many bytes the pool of a state with a memory limit may hold: it rounds sizes up by an eighth at most, and a single block may
-** occupy a page. A script that keeps a block on each page, and then uses blocks of another size, may therefore hold as much memory as a
+** occupy a page. A script that keeps a block on each page, and then uses blocks of a different size, may therefore hold as much memory as a
 ** script that fills its pages.
 */
 static size_t most_held(size_t limit) {

@@ -5,8 +5,8 @@
 ** Swift functions are called through a trampoline that raises only after Swift has returned, and calls
 ** of Lua by Swift that could raise run here, under a protected call.
 **
-** Stack effects follow Lua's manual: [-popped, +pushed, raises]. A function raises nothing (-), only if memory runs out (m), any error of
-** the code that it calls (e), or on purpose (v). n depends on the call.
+** Stack effects follow Lua's manual: [-popped, +pushed, raises]. The third part marks what a function can raise: nothing (-), an
+** error only if memory runs out (m), any error of the code that it calls (e), or an error by design (v). A count n depends on the call.
 */
 #ifndef PERILUNE_SHIM_H
 #define PERILUNE_SHIM_H
@@ -338,7 +338,7 @@ const char *plua_describe(lua_State *L, int index);
 int plua_describe_argument(lua_State *L);
 
 /* Calls the function below `argument_count` arguments under protection, with a message handler that keeps traceback and position.
-** Allocation may be refused inside. Returns a Lua status; on failure the error value is on top.
+** Allocations inside the call may be refused. Returns a Lua status; on failure the error value is on top.
 ** [-(argument_count + 1), +(result_count|1), -] */
 int plua_pcall(lua_State *L, int argument_count, int result_count);
 

@@ -118,8 +118,8 @@ public actor AutomationServer {
 
     /// Replaces the scripts of a tenant: its automations continue in a host with a new state.
     ///
-    /// The new version is tried first: a host is made, prepared, and the file is run in it without triggers. If that fails, the previous version
-    /// continues.
+    /// The new version is tried first: a host is created and prepared, and the file runs in it without triggers. If that fails, the
+    /// previous version continues.
     ///
     /// - Parameters:
     ///   - file: The new file; `nil` to read the same file again.

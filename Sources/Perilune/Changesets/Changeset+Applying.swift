@@ -7,7 +7,7 @@ public struct ChangesetConflict: Sendable, Equatable {
     /// The kind of a conflict.
     @nonexhaustive
     public enum Kind: String, Sendable {
-        /// The row has other values than when the change was recorded.
+        /// The row's values differ from those it had when the change was recorded.
         case data
         /// The row to update or delete does not exist.
         case notFound = "not_found"

@@ -22,7 +22,7 @@ package struct SchemaNames: Equatable, Sendable {
 
 /// The help for an error about an unknown name.
 package struct Suggestion: Equatable {
-    /// The text for people: `did you mean ...?`, and the existing names.
+    /// The human-readable text: `did you mean ...?` and the existing names.
     package let help: String
     /// The nearest names.
     package let names: [String]

@@ -225,7 +225,7 @@ public actor ScriptPool {
         runReporter.end()
     }
 
-    /// Replaces the scripts of the pool by a new version: later calls use hosts with new states, which the new `prepare` has set up.
+    /// Replaces the scripts of the pool with a new version: later calls use hosts with new states, which the new `prepare` has set up.
     ///
     /// The first new host is made before anything changes. If that fails, the pool continues with the previous version. Calls that use a
     /// host of the previous version finish there. Reloads run one after the other.

@@ -2,7 +2,7 @@ public import Foundation
 
 /// The reason why a ``ScriptPool`` does not serve a call. A web service answers it with status 503.
 public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
-    /// Identifies the reason, for programs.
+    /// Identifies the reason in a form that programs can check.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         private enum Value: String {
             case closed
@@ -22,7 +22,7 @@ public struct ScriptPoolError: Error, CustomStringConvertible, Sendable {
         public var description: String { value.rawValue }
     }
 
-    /// Identifies the reason, for programs.
+    /// Identifies the reason in a form that programs can check.
     public let code: Code
     /// Describes the reason, for people.
     public let message: String

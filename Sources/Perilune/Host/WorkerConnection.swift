@@ -23,7 +23,7 @@ final class WorkerConnection: Sendable {
 
         var value: ScriptHost? { host.withLock { $0.host } }
 
-        /// Waits until the host exists, or cannot be created any more.
+        /// Waits until the host exists or can no longer be created.
         func wait() { isKnown.wait() }
     }
 

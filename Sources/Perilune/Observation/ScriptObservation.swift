@@ -178,7 +178,7 @@ public final class ScriptObservation<Value: Decodable & Sendable>: Sendable {
 
             /// Waits for the next value.
             ///
-            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls
+            /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of a different type. Later calls
             ///   return `nil`.
             public mutating func next() async throws -> Value? {
                 do {

@@ -28,7 +28,7 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 
         /// Waits for the next value.
         ///
-        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of another type. Later calls return
+        /// - Throws: The function's error, or `LuaError` with code `conversion` for a value of a different type. Later calls return
         ///   `nil`.
         public mutating func next() async throws -> Value? {
             do {
@@ -43,7 +43,7 @@ public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable
 
 /// The results of a script function, with an element for each failure, too.
 ///
-/// A failure is a `LuaError`: the function's error, or code `conversion` for a value of another type. The sequence continues
+/// A failure is a `LuaError`: the function's error, or code `conversion` for a value of a different type. The sequence continues
 /// after a failure. If the function does not exist, that error is the only element.
 public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     let host: ScriptHost
@@ -84,7 +84,7 @@ public struct ScriptResults<Value: Decodable & Sendable>: AsyncSequence, Sendabl
 }
 
 extension LuaError {
-    /// Creates an equal error, or one with code `host` for an error of another type.
+    /// Creates an equal error, or one with code `host` for an error of a different type.
     init(wrapping error: any Error) {
         self = error as? LuaError ?? LuaError(.host, "\(error)")
         if !(error is LuaError) { underlying = error }

@@ -171,7 +171,7 @@ struct DatabaseCopies {
         for offset in versionOffsets where bytes.count >= 100 { bytes[offset] = 1 }
     }
 
-    /// Replaces the contents of a database by an image after checking it.
+    /// Replaces the contents of a database with an image after checking it.
     static func fill(_ queue: DatabaseQueue, with image: [UInt8]) throws {
         if image.isEmpty { return }
         guard image.count >= 512, image.starts(with: header) else {

@@ -47,7 +47,7 @@ package enum DoubleQuotedStrings {
             nil, nil)
     }
 
-    /// Returns whether a connection refuses the strings. Only compiles a statement, because traces would show one that runs.
+    /// Returns whether a connection rejects double-quoted strings. Only compiles a statement, because traces would show one that runs.
     private static func isRefusing(_ connection: OpaquePointer) -> Bool {
         if areRefused { return true }
         var statement: OpaquePointer?

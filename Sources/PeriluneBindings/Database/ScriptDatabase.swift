@@ -243,7 +243,7 @@ extension DatabaseWriter {
 /// An observer of values in a database, which ends together with the database.
 protocol DatabaseValueObserver: AnyObject {
     var isEnded: Bool { get }
-    /// Receives an observer to remove from the connection. GRDB would remove it only after the next transaction.
+    /// Called with a transaction observer that must be removed from the connection. GRDB would remove it only after the next transaction.
     var onRetire: ((any TransactionObserver) -> Void)? { get set }
     func end()
 }

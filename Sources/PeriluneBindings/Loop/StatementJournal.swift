@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// A journal of a run: its SQL, its printed output, and the traceback of the error that ended it. Used on the thread of the state.
+/// A journal of a run: its SQL, its printed output, and the traceback of the error that ended it. Used only on the state's thread.
 final class StatementJournal {
     /// The maximum number of statements; the journal notes when others were omitted. Its memory does not count toward the limits of
     /// the script.

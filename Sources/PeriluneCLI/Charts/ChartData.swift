@@ -87,7 +87,7 @@ struct ChartData: Equatable {
         }
     }
 
-    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell has another form.
+    /// Returns years, months, days and times as seconds since 1970; `nil` if a cell has a different form.
     private static func dates(_ cells: [Cell]) -> [Double]? {
         var dates: [Double] = []
         for cell in cells {

@@ -28,6 +28,6 @@ final class SchemaVersion {
 
     func didChange(_ version: Int64?) { known = version }
 
-    /// Records that a statement has found another schema than the local one.
+    /// Records that a statement has found a schema that differs from the local one.
     func suspect() { (isOutdated, known) = (true, nil) }
 }

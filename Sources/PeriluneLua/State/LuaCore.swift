@@ -36,7 +36,8 @@ package final class LuaCore: @unchecked Sendable {
     var pendingOperation: PendingOperation?
     /// The functions that convert between the userdata of database libraries and plain values.
     package var libraryValues: LibraryValues?
-    /// Whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``; `nil`: always.
+    /// Decides whether scripts see the text of an error that is neither ``LuaError`` nor ``LuaErrorDescribing``. If `nil`, they always
+    /// do.
     var disclosesText: ((any Error) -> Bool)?
     /// The remaining number of bytes for the value that is being copied; `nil` if none is.
     var copyAllowance: Int?
@@ -134,7 +135,7 @@ package final class LuaCore: @unchecked Sendable {
         return try run({ plua_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
     }
 
-    /// Runs an operation of the shim that may run Lua code, within the limits, and as a separate run if none is active.
+    /// Runs a shim operation that may execute Lua code: under the limits, and as its own run unless one is already active.
     ///
     /// - Parameter takingResults: Pops the results.
     /// - Throws: The error on top of the stack if the operation failed.

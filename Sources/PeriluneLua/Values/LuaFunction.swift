@@ -27,7 +27,7 @@ public struct LuaFunction {
 
     /// Calls the function with Swift values and converts its first result.
     ///
-    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result has another type.
+    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result has a different type.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ argument: repeat each Argument
     ) throws(LuaError) -> Result {

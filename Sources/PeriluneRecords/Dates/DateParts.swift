@@ -57,7 +57,7 @@ public struct DateParts: Hashable, Sendable {
     /// Parses a text in one of the formats of ``DateFormat``, with `T` or spaces between date and time, any number of fraction
     /// digits (only six count), and an optional `Z`, `+HH:MM` or `-HH:MM`.
     ///
-    /// - Throws: ``DateError`` if the text has another format or a part is out of range.
+    /// - Throws: ``DateError`` if the text has a different format or a part is out of range.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)
     }

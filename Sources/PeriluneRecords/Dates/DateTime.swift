@@ -53,7 +53,7 @@ extension DateTime: CustomStringConvertible {
     /// digits (only six count) and an optional `Z`, `+HH:MM` or `-HH:MM`; or it is a number, which in a text is always a Julian
     /// day. Without a zone it is UTC.
     ///
-    /// - Throws: ``DateError`` if the text has another form, is a time of day or `now`, or a part is out of range. Unlike SQLite,
+    /// - Throws: ``DateError`` if the text has a different form, is a time of day or `now`, or a part is out of range. Unlike SQLite,
     ///   it rejects 30 February and the hour 24.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)

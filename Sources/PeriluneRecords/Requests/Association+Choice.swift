@@ -1,4 +1,4 @@
-/// Associations that mean one row although the keys allow several: `has_one` without a unique key. The row is the first by the
+/// Associations that select one row although the keys allow several: `has_one` without a unique key. The row is the first by the
 /// order of the association, then by the key, so no row comes twice. The row id distinguishes rows without a key, and rows whose
 /// key may be NULL. Rows of views and common tables have neither, so all their columns distinguish them.
 extension Association {

@@ -63,7 +63,7 @@ package final class Association: Sendable {
             singularName: singularName)
     }
 
-    /// Returns the association with another name.
+    /// Returns the association with a different name.
     package func named(_ name: String) throws -> Association {
         try Expression.checkName(name, of: "an association")
         var hops = hops

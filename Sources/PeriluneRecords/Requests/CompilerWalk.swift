@@ -184,7 +184,7 @@ struct CompilerWalk {
         let isBound: Bool
     }
 
-    /// Returns whether the source with precedence is that table and the reference is unambiguous.
+    /// Returns whether the source that takes precedence is the given table and has no alias, so that a reference is unambiguous.
     @inline(__always)
     func isPlainlyOwn(_ table: TableSchema) -> Bool {
         own >= 0 && sources[own].table === table && sources[own].source.alias == nil

@@ -3,7 +3,7 @@ internal import GRDBSQLite
 /// Aggregates that process their rows in an order: `group_concat(name, ', ' ORDER BY born DESC)`.
 ///
 /// SQLite supports them since 3.44. In older versions, the SQL function ``functionName`` replaces them. Its arguments are the
-/// directions of the order, the text, the separator, and the values to order by. It stores all rows of a group and sorts them at
+/// sort directions, the text, the separator, and the values to sort by. It stores all rows of a group and sorts them at
 /// the end.
 package enum OrderedAggregate {
     static let names: Set<String> = ["group_concat", "json_group_array"]

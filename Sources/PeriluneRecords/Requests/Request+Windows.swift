@@ -75,7 +75,7 @@ extension Request {
             source: source, filter: try own.isIn(kept), orders: orders, limit: limit, offset: offset, parts: self.parts)
     }
 
-    /// Filters the rows as a separate table, for groups and for rows without a key.
+    /// Filters the rows in a subquery, as grouped requests and rows without a key require.
     private func filterNested(_ condition: Expression) throws -> Request {
         if hasLimit { throw RequestError.argument("filter: a condition with a window function must come before the limit") }
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {

@@ -3,7 +3,7 @@ struct RowLayout {
     enum Item {
         /// A position in the table of a source, and the source.
         case column(Int, Int)
-        /// A column with another collation than its own.
+        /// A column with a collation different from its own.
         case collated(Int, Int, String)
         /// A selected column, and the source whose columns have precedence in it.
         case selected(SelectedColumn, Int)

@@ -20,7 +20,7 @@ package final class TableSchema: Sendable {
     /// The unique keys, as positions of columns: the primary key and the unique indexes that are neither partial nor on
     /// expressions.
     package let uniqueKeys: [[Int]]
-    /// The unique keys that `=` respects. An index may use another collation than its column and distinguish rows that `=` does
+    /// The unique keys that `=` respects. An index may use a different collation than its column and distinguish rows that `=` does
     /// not.
     package let distinctKeys: [[Int]]
     /// Whether a unique index is partial or on expressions, so that ``uniqueKeys`` does not contain it.

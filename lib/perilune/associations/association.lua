@@ -301,7 +301,7 @@ function members:unscoped()
   return from_root(root.unscoped)
 end
 
---- Returns the same association with another name.
+--- Returns the same association with a different name.
 function members:as(name)
   if type(name) ~= "string" or name == "" then
     raise("argument", "association:as: argument 1: expected a name, got " .. errors.describe(name))

@@ -246,7 +246,7 @@ local function prefetch_into(self, db, prefetch, parents)
   local keys, groups = association_keys.collect(prefetch, parents)
   for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.number_columns)) do
     local json = not batch.has_texts and association_keys.json(batch.keys)
-    -- A plan that fetches all rows, because all owners were fetched, only works for integers.
+    -- The plan that fetches all rows, used if all owners were fetched, works only with integer keys.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     plan.node = prefetch.plan.node
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)

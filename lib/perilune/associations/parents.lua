@@ -110,7 +110,7 @@ end
 
 local function as_text(value) return value ~= nil and value ~= null and tostring(value):lower() or nil end
 
---- Returns whether the columns of a record refer to another row than the associated record, which was assigned to a field that the
+--- Returns whether the columns of a record refer to a different row than the associated record, which was assigned to a field that the
 -- record already had. Columns that a script has changed since the record was read count more than the field.
 local function is_moved(target, name, parent, owner_columns, target_columns)
   local known = assigned[target]

@@ -79,7 +79,7 @@ local function type_of(column)
   return type and type.form and type or nil
 end
 
---- Returns the comparison of a column of dates with a value; nil if the column or the value is of another kind.
+--- Returns the comparison of a column of dates with a value; nil if the column or the value is of a different kind.
 -- @tparam string op the SQL operator
 function date_comparisons.compare(column, op, value)
   local type = type_of(column)
@@ -94,7 +94,7 @@ function date_comparisons.compare(column, op, value)
   return equality(op, type.form, column, operands)
 end
 
---- Returns the comparison of a value on the left with a column of dates on the right; nil if they are of another kind.
+--- Returns the comparison of a value on the left with a column of dates on the right; nil if they are of a different kind.
 function date_comparisons.compare_mirrored(value, op, column)
   return date_comparisons.compare(column, mirrored[op] or op, value)
 end

@@ -29,7 +29,7 @@ end
 --- Returns the names of the columns whose fields differ from the row, in order; nil if the record has not read its row.
 -- @param details the column details of the record's table
 function record_changes.columns(details, target)
-  -- The row path rules out equal values quickly. The remaining values may be equal in another form.
+  -- The row path rules out equal values quickly. The remaining values may be equal in a different form.
   local suspects = native_records.changed_columns(target)
   if suspects == nil then return nil end
   local current = current_details(details, target)

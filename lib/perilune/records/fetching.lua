@@ -132,7 +132,7 @@ function verbs.fetch_all(class, ...)
     split(class, "fetch_all", ...)))
 end
 
---- Iterates over the records that SQL returns. A statement that changes rows is complete before the first one.
+--- Iterates over the records that SQL returns. A statement that changes rows makes all its changes before its first record is returned.
 local function rows_of_sql(db, sql, ...)
   if not returns_changes(sql) then return native_records.record_rows(db, sql, ...) end
   local list, index = fetch_records(db, sql, ...), 0
@@ -369,7 +369,7 @@ function fetching.fetch_by_key(verb, class, db, key)
 end
 
 --- Continues after C has found no row for a key.
--- @tparam boolean looks_again whether a row may have the key in another form
+-- @tparam boolean looks_again whether a row may have the key in a different form
 function fetching.key_missed(verb, class, db, key, looks_again)
   db = db or native_records.default_database()
   return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)

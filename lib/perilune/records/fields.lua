@@ -365,7 +365,7 @@ function fields.of_column(view, column)
   return names and names[sql_names.fold(column)] or column
 end
 
---- Raises for the name of a column whose field has another name.
+--- Raises for the name of a column whose field has a different name.
 function fields.check_is_field(view, name)
   if type(name) ~= "string" or not view or not view.field_names or view.sql_names[name] then return end
   local field = view.field_names[sql_names.fold(name)]

@@ -72,7 +72,7 @@ callbacks.raise_type_mismatch = record_columns.raise_type_mismatch
 ---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
 callbacks.raise_value = record_failures.raise_value
 
---- Returns what SQLite stores in place of a value that has another type than its column, or nil. Raises for a value that does not fit the
+--- Returns what SQLite stores in place of a value whose type differs from its column's, or nil. Raises for a value that does not fit the
 --- column's declared type, unless the row already has this value.
 ---@type fun(description: table, record: table?, position: integer, value: any): (integer|number|string)?
 callbacks.check_value = record_failures.check_value

@@ -30,7 +30,7 @@ local function stored_key(info, target, db)
 end
 
 --- Returns the values for finding and writing a record's row, as returned by `values_of`. If the record has not read its row, the
--- row may store dates of the key in another form.
+-- row may store dates of the key in a different form.
 function steps.row_values(info, target, db)
   local values = steps.values_of(info, target, db)
   if not values or native_records.knows_row(target) then return values end

@@ -13,7 +13,7 @@ local function raise_cursor(method, reason)
     .. "; pass `next` or `previous` of a page with the same order, or nil for the first page")
 end
 
---- Returns the values of a cursor; raises for any other text, and for the cursor of another order.
+--- Returns the values of a cursor; raises for any other text, and for the cursor of a different order.
 -- @tparam string method the method that received it, for messages
 -- @tparam integer hash of the order
 -- @tparam integer count of its terms

@@ -131,7 +131,7 @@ function pageable.check(self, method, size)
   if node.selects then raise("argument", method .. ": pages contain whole records; remove select(...)") end
 end
 
---- The metatable of pages. A field of another name would be nil without an error, as would an element.
+--- The metatable of pages. A field of a different name would be nil without an error, as would an element.
 local page_metatable = {
   __name = "page",
   __len = function() raise("argument", "cannot take # of a page; use #page.records") end,

@@ -144,7 +144,8 @@ function checks.rest(list, count)
   return rest
 end
 
---- Checks that a value is one of some words, in any case, with spaces or underscores. Returns it in capitals; nil for nil.
+--- Checks that a value is one of the given words. Case does not matter, and an underscore stands for a space. Returns the word in capitals;
+-- nil for nil.
 function checks.choice(place, what, value, words)
   if value == nil then return nil end
   if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. errors.describe(value)) end

@@ -55,7 +55,8 @@ local function list_cases(cases)
   return table.concat(texts, ", ")
 end
 
---- Returns the cases if all have their names as values: in the order of the list, followed by the others in alphabetical order.
+--- Returns the cases if the value of each case is its name, otherwise nil. Cases from the list come first, in its order; the others follow
+-- alphabetically.
 local function read_strings(definition, raws)
   local strings, others, is_listed = {}, {}, {}
   for index, name in ipairs(definition) do strings[index], is_listed[name] = name, true end

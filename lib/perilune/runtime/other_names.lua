@@ -969,8 +969,8 @@ sections.scenario_t = {
 
 -- Words -------------------------------------------------------------------------------------------------------------------------------
 
---- For a name that is in no list and resembles no existing one: words in it, most telling first, with the listed name whose replacement
--- is given.
+--- The fallback for names that are not listed and do not resemble an existing name: words that such a name may contain, the most specific
+-- first, each with the listed name whose replacement to suggest.
 local words = {}
 
 for section, text in pairs{

@@ -1,5 +1,5 @@
---- Withholds effects outside of the database: functions of the Lua libraries that change files, run programs or load native
--- modules raise. Reading files stays possible. This does not stop a malicious script: the sandbox does.
+--- Blocks effects outside the database: Lua library functions that change files, run programs or load native modules raise
+-- an error. Reading files stays possible. This does not stop a malicious script: the sandbox does.
 
 local errors = require "perilune.native.errors"
 local withheld = require "perilune.native.withheld"

@@ -126,7 +126,7 @@ local value_kinds = {
   { types = "bool", expected = "true or false", accepts = function() return false end },
 }
 
---- Raises for text that is not a value of the column: a number in quotes, "false", a date in another form.
+--- Raises for text that is not a value of the column: a number in quotes, "false", a date in a different form.
 local function check_text(column, place, value)
   local declared = sql_names.fold(column.declared or "")
   if value:find("^'.*'$") or value:find('^".*"$') then

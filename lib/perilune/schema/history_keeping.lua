@@ -64,7 +64,7 @@ local function former_key(db, history)
   end
 end
 
---- Raises if the versions of a history are identified by another key than the table's current one.
+--- Raises if the versions of a history are identified by a different key than the table's current one.
 local function check_same_key(db, history, schema, place)
   local former, known = former_key(db, history), columns_of(db, history)
   local is_same = former == nil or former == sql_names.fold(table.concat(schema.primary_key.columns, "\0"))

@@ -110,7 +110,7 @@ local function is_options(value)
   return type(value) == "table" and getmetatable(value) == nil and value[1] == nil and next(value) ~= nil
 end
 
---- Raises for arguments in another order: options without columns, or the name of the index before the table.
+--- Raises for arguments in the wrong order: options without columns, or the name of the index before the table.
 local function check_order(place, first, list, options)
   if type(first) == "table" then
     checks.fail(place, "the table comes first, then the columns: " .. example(first.on or first.table or "table", first.name))

@@ -11,7 +11,7 @@ local public = {}
 
 local introspection = {}
 
---- Returns a list of descriptions, in which a field of another name raises an error, even if the field would be nil.
+--- Returns a list of descriptions, in which a field of a different name raises an error, even if the field would be nil.
 -- @tparam string names the names of the fields, separated by spaces
 local function described(what, list, names)
   local known = {}

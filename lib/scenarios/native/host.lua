@@ -142,7 +142,7 @@ function native.end_changes(number) end
 ---@return scenarios.script_result
 function native.run_script(path, arguments) end
 
---- Replaces a host function by a value or a function, in the scenario and in its scripts.
+--- Replaces a host function with a value or a function, in the scenario and in its scripts.
 ---@param module string
 ---@param name string the function
 ---@param value any

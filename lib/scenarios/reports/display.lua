@@ -128,14 +128,14 @@ function scenario_display.pretty(value)
   return pretty(value, "", {})
 end
 
---- Returns whether text could be read as a value of another type: `1`, `true`, `2026-01-01`.
+--- Returns whether text could be read as a value of a different type: `1`, `true`, `2026-01-01`.
 local function is_ambiguous(text)
   return tonumber(text) ~= nil or text == "true" or text == "false" or text == "nil" or text == "null"
     or text:find("^%d%d%d%d%-%d%d%-%d%d") ~= nil or text:find("^[xX]'%x*'$") ~= nil or text:find("^{") ~= nil
 end
 
 --- Returns a value as the cell of a text table.
--- @tparam ?boolean is_exact whether to quote text that could be read as a value of another type; in text tables that are read, the
+-- @tparam ?boolean is_exact whether to quote text that could be read as a value of a different type; in text tables that are read, the
 --   column determines the type
 function scenario_display.cell(value, is_exact)
   if value == nil or value == null then return "~" end

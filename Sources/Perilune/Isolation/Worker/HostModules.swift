@@ -54,7 +54,7 @@ struct HostModules {
 
 /// Sends the scripts' output from another process.
 enum WorkerOutput {
-    /// Replaces `print` by a function that sends each line to the host.
+    /// Replaces `print` with a function that sends each line to the host.
     static func install(in state: LuaState, _ questions: HostQuestions) throws {
         try ScriptOutput.replacePrint(in: state) { [unowned state] line in
             guard state.takeOutput(ofBytes: line.bytes.count + 1) else {

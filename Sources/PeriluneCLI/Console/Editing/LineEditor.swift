@@ -75,7 +75,7 @@ struct AnswerAssistant: LineAssistant {
     func indentation(after text: String) -> String { "" }
 }
 
-/// Candidates to replace the end of a text.
+/// Completion candidates that replace the end of the input.
 struct Completions: Equatable {
     /// The number of characters to replace.
     var length = 0

@@ -4,7 +4,7 @@ struct TerminalArea {
     private var cursorRow = 0
     private(set) var isDrawn = false
 
-    /// Returns the output that replaces the previous layout by a new one.
+    /// Returns the output that replaces the previous layout with a new one.
     ///
     /// - Parameter height: The number of terminal rows. If the layout has more, only the rows around the cursor are drawn.
     mutating func draw(_ layout: TextLayout, height: Int) -> String {
