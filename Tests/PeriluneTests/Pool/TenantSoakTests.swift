@@ -136,7 +136,7 @@ private final class Counter: Sendable {
                 .first
                 .flatMap { Int($0) }
             return Resources(
-                memoryInMegabytes: (pages ?? 0) * 4096 >> 20, threadCount: count("/proc/self/task"),
+                memoryInMegabytes: (pages ?? 0) * 4096 / 1_048_576, threadCount: count("/proc/self/task"),
                 descriptorCount: count("/proc/self/fd"))
         }
 
