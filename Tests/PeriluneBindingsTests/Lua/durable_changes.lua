@@ -186,3 +186,19 @@ test("tables that cannot be observed are refused", function()
   matches(message(function() end), "a durable automation observes tables, records or a request, got a function")
   matches(message("orders", nil, { poll = 1 }), "option `on.poll` does not apply to durable automations")
 end)
+
+test("a run that is started by hand has the key of the row that it receives", function()
+  local Order = make_orders()
+  db:execute("CREATE TABLE lines (orders_id INTEGER, n INTEGER, state TEXT, PRIMARY KEY (orders_id, n)); INSERT INTO lines VALUES (7, 2, 'new')")
+  db:execute("INSERT INTO orders(id, state) VALUES (7, 'new'), (9, 'new')")
+  local Line, keys = perilune.record("lines"), {}
+  local function record_key(run) keys[#keys + 1] = run.key .. " " .. run.value.state end
+  perilune.automation{ name = "orders", durable = true, on = { change = Order:filter{ state = "new" }:order("id") }, run = record_key }:run()
+  perilune.automation{ name = "lines", durable = true, on = { change = Line:filter{ state = "new" } }, run = record_key }:run()
+  perilune.automation{ name = "states", durable = true, on = { change = Line:filter{ state = "new" } }, run = record_key,
+    key = function(context) return context.value.state end }:run()
+  perilune.sleep(1)
+  table.sort(keys)
+  equal(keys, { "7 new", "7,2 new", "new new" })
+  remove_all()
+end)

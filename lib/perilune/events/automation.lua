@@ -330,6 +330,7 @@ local function attempt_durable(run)
   local self = run.automation
   if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
   if run.is_preview then
+    run.context.key = durable_queue.key_of(self, run.context)
     if self.when and not self.when(run.context) then return succeed(run, "guard") end
     self.run_function(run.context)
     return succeed(run)

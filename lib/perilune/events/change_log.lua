@@ -7,7 +7,9 @@ local native_loop = require "perilune.native.loop"
 local native_observation = require "perilune.native.observation"
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"
+local association_records = lazily "perilune.associations.records"
 local marks = require "perilune.runtime.marks"
+local record_class = require "perilune.records.class"
 local sql_text = require "perilune.runtime.sql_text"
 local runs = require "perilune.events.automation_runs"
 local wake = require "perilune.events.wake"
@@ -197,6 +199,22 @@ function change_log.fetch(self, trigger)
   end
   return self.db:read(function(handle)
     return (plan.request or plan.classes[trigger.table]):filter_key(key):fetch_one(handle)
+  end)
+end
+
+--- Returns the key of the run for a record, as a change of its row would give it; nil for any other value.
+function change_log.key_of(db, value)
+  local info = record_class.info_of(value)
+  if not info then return nil end
+  return db:read(function(handle)
+    local columns, parts, values = key_columns(handle, info.table, "key"), {}, {}
+    for index, column in ipairs(columns) do
+      local is_read, part = pcall(association_records.stored_field, value, column)
+      if not is_read or part == nil then return nil end
+      parts[index], values[index] = "quote(?)", part
+    end
+    if #columns == 1 then return tostring(values[1]) end
+    return handle:fetch_value(own .. "SELECT " .. table.concat(parts, " || ',' || "), values)
   end)
 end
 

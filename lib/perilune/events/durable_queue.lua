@@ -80,6 +80,12 @@ local function settle_code_change(self, run, code)
   end
 end
 
+--- Returns the key of a run, given its context: by the option `key`, or for the row that a run receives which was started by hand.
+function durable_queue.key_of(self, context)
+  if self.key_function then return self.key_function(context) end
+  return context.value ~= nil and change_log.key_of(self.db, context.value) or nil
+end
+
 --- Sets the value and the key in the context of a run: for a change, the value is the changed row.
 function durable_queue.take_value(self, run)
   local trigger = run.trigger
@@ -90,7 +96,7 @@ function durable_queue.take_value(self, run)
     run.context.key = run.key
     return
   end
-  local key = run.key or self.key_function and self.key_function(run.context) or run.id
+  local key = run.key or durable_queue.key_of(self, run.context) or run.id
   run.key = math.type(key) == "integer" and tostring(key) or key
   if type(run.key) ~= "string" or #run.key > 500 then
     errors.raise("argument", ('automation "%s": option `key`: expected a string of at most 500 bytes or an integer, got %s'):format(
