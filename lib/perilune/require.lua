@@ -6,6 +6,9 @@
 --- The function that compiles a module, `compile(name, environment)`, and the modules that exist already, by name.
 local compile, loaded = ...
 
+-- Scripts may have replaced the globals when the functions below are called.
+local setmetatable, tostring = setmetatable, tostring
+
 --- The globals of the library: Lua's own globals, copied before any script can replace them, and the two functions below.
 local environment = {}
 for name, value in next, _G do environment[name] = value end

@@ -56,7 +56,8 @@ static int make_compiled_request(lua_State *L) {
 /* Upvalues of a verb: its name, the Lua function, the name of the field `node`, the metatable. */
 enum { NAME = 1, FALLBACK, NODE, METATABLE, UPVALUES = METATABLE };
 
-/* Pushes the compiled request of the request at 1. Returns NULL, with any number of values pushed, if there is none. */
+/* Pushes the compiled request of the request at 1. Returns NULL if the request is not compiled; any number of values may
+** then be pushed. */
 static compiled_request *push_compiled(lua_State *L) {
     if (lua_type(L, 1) != LUA_TTABLE) return NULL;
     lua_pushvalue(L, lua_upvalueindex(NODE));
@@ -156,7 +157,8 @@ static int make_verb(lua_State *L) {
 
 /* MARK: - The schema */
 
-/* current_generation(): returns the schema generation of the innermost access or the default database; nil if there is none. */
+/* current_generation(): returns the schema generation of the innermost access or the default database; nil without
+** either. */
 static int current_generation(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_database *database = pdb_implied_database(rows);

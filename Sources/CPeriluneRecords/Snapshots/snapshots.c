@@ -217,7 +217,7 @@ bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_s
     return true;
 }
 
-/* Returns whether the key value on top of the stack equals the packed one. Without a value there is no key to compare. */
+/* Returns whether the key value on top of the stack equals the packed one. A missing value counts as equal. */
 static bool is_same_key(lua_State *L, const char *at, int chunk) {
     return lua_isnil(L, -1) || pdb_is_null(L, -1) || compare(L, at, chunk) == IS_SAME;
 }

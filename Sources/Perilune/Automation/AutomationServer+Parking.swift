@@ -11,7 +11,7 @@ internal import PeriluneRecords
 extension AutomationServer {
     /// The longest interval of checks whether a tenant can be parked, which doubles as long as it cannot.
     private static let longestCheck = Duration.seconds(10)
-    /// The longest pause before a tenant that could not be waked is tried again.
+    /// The longest pause before a tenant that could not be woken is tried again.
     private static let longestPause = Duration.seconds(60)
     /// The seconds after which the clock is read again, because it may have been set.
     private static let longestWait = 60.0
@@ -192,7 +192,7 @@ extension AutomationServer {
         }
     }
 
-    /// Notes that a tenant could not be waked, which is tried again later.
+    /// Notes that a tenant could not be woken, which is tried again later.
     func fail(_ tenant: ServedTenant, _ error: any Error) {
         endTurn(of: tenant)
         (tenant.state, tenant.error) = (.failed, error)
@@ -280,7 +280,7 @@ extension AutomationServer {
             return nil
         }
         tenant.unrest += 1
-        // If closing the database changes it each time, the tenant must not be waked at once each time.
+        // If closing the database changes it each time, the tenant must not be woken at once each time.
         if tenant.unrest == 1 { wake(tenant) } else { setTimer(of: tenant, checkTimers, Self.pause(after: tenant.unrest)) }
         return nil
     }

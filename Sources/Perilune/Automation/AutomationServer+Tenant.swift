@@ -13,11 +13,11 @@ extension AutomationServer {
             public init(rawValue: String) { self.rawValue = rawValue }
             public init(stringLiteral value: String) { rawValue = value }
 
-            /// It has no host, and is waked by its next due time, a write to its database or the program.
+            /// It has no host, and is woken by its next due time, a write to its database or the program.
             public static let parked = State(rawValue: "parked")
             /// It has a host.
             public static let awake = State(rawValue: "awake")
-            /// It could not be waked, which is tried again.
+            /// It could not be woken, which is tried again.
             public static let failed = State(rawValue: "failed")
 
             public var description: String { rawValue }

@@ -13,7 +13,7 @@ internal import PeriluneLua
 /// await server.run()
 /// ```
 ///
-/// A tenant is *parked* while it has nothing to do: its host and its database are closed. It is waked when its next due time comes, when any
+/// A tenant is *parked* while it has nothing to do: its host and its database are closed. It is woken when its next due time comes, when any
 /// process writes to its database file, and by ``withHost(of:_:)``. All tenants share one timer and one watcher of files. Nothing that is
 /// recorded in the database is lost in between: due times, changes for durable automations, sleeping runs, jobs, events and signals.
 ///
@@ -21,7 +21,7 @@ internal import PeriluneLua
 /// under a second, an active run, a run that waits for another attempt and is not durable, a timer, a task or an observation of a script.
 /// The same applies to a tenant whose database is not a file, or whose next due time is near. ``tenants`` has the reason.
 ///
-/// When a tenant is waked, it gets a new host, in which the file runs again: values that scripts keep in variables start afresh.
+/// When a tenant is woken, it gets a new host, in which the file runs again. Values that scripts keep in variables are lost.
 public actor AutomationServer {
     /// The container of dependencies that hosts see.
     let container: DependencyContainer
@@ -41,7 +41,7 @@ public actor AutomationServer {
     /// `nil` before the first tenant with a file, and if the system has no more watchers: the files of parked tenants are then looked at
     /// each second.
     var watcher: DatabaseFileWatcher?
-    /// The number of tenants that are being waked, and the continuations of tenants that wait for their turn.
+    /// The number of tenants that are being woken, and the continuations of tenants that wait for their turn.
     var turns = 0
     var line: [CheckedContinuation<Void, Never>] = []
     /// Ends ``run(stoppingWithin:)``.
@@ -53,7 +53,7 @@ public actor AutomationServer {
     /// - Parameters:
     ///   - idleLimit: The time after which a tenant without work is parked; `nil` to keep all tenants awake.
     ///   - shortestRest: A tenant with a due time sooner than this stays awake.
-    ///   - maximumWaking: The maximum number of tenants that are waked at the same time, because many may be due at once.
+    ///   - maximumWaking: The maximum number of tenants that are woken at the same time, because many may be due at once.
     /// - Throws: `DependencyError` if the container lacks a value.
     public init(idleLimit: Duration? = .seconds(1), shortestRest: Duration = .seconds(5), maximumWaking: Int = 16) async throws {
         precondition(idleLimit ?? .zero >= .zero && shortestRest >= .zero, "the times of a server cannot be negative")
@@ -72,7 +72,7 @@ public actor AutomationServer {
     /// - Parameters:
     ///   - name: The name of the tenant, which is unique in the server.
     ///   - file: The script file that defines the automations, see `ScriptHost.loadAutomations(file:isLive:poll:)`. It is read each time that
-    ///     the tenant is waked.
+    ///     the tenant is woken.
     ///   - configuration: The configuration of the tenant's hosts, with its database. The server opens and closes a database given by
     ///     its path.
     ///   - prepare: Makes each host of the tenant ready before the file is loaded: registers functions and handlers of jobs.
@@ -156,7 +156,7 @@ public actor AutomationServer {
         }
     }
 
-    /// Runs an operation with the host of a tenant, which is waked if it is parked, and not parked during the operation.
+    /// Runs an operation with the host of a tenant, which is woken if it is parked, and not parked during the operation.
     ///
     /// The operation runs in the caller's isolation, so it may use values that are not `Sendable`. It must not keep the host, which may be closed
     /// later.

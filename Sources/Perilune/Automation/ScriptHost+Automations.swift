@@ -3,7 +3,7 @@ internal import PeriluneLua
 
 /// Automations of scripts: functions that run when something happens, see `perilune.automation`.
 extension ScriptHost {
-    /// Runs a file that defines automations. The automations replace those of the previously loaded file.
+    /// Runs a file that defines automations, which replace the automations of the previously loaded file.
     ///
     /// Everything else that the previous file has started (timers, observations, tasks, signal handlers) ends, too, and its global
     /// variables are removed. Globals that other scripts set before the first file remain.

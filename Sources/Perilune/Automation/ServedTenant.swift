@@ -43,7 +43,7 @@ final class ServedTenant {
     var isRemoved = false
     /// Whether a task is about to wake the tenant.
     var isCalled = false
-    /// Whether the tenant is counted as being waked.
+    /// Whether the tenant is counted as being woken.
     var hasTurn = false
 
     /// The timer of the next check, due time or retry.

@@ -6,8 +6,8 @@ internal import Darwin
 #endif
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneRecords
 internal import PeriluneLua
+internal import PeriluneRecords
 internal import Synchronization
 
 /// The exclusive right of one host to run the automations of a script file on a database. In two hosts, each schedule and each

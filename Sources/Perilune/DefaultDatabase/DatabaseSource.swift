@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 public import GRDB
+internal import PeriluneRecords
 
 /// A database for hosts, pools, previews and the dependency container, and how to open, configure and migrate it.
 ///

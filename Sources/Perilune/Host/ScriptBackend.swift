@@ -100,7 +100,7 @@ protocol ObservedFunction: AnyObject, Sendable {
 
 /// Control of the scripts of a host from any thread.
 protocol ScriptControl: Sendable {
-    /// Begins to pass on what the scripts do without a call of the host.
+    /// Begins to pass on callbacks, output and other messages of the scripts to the host.
     func attach(to host: ScriptHost)
     /// Ends the active run, and any wait for the host to become idle.
     func cancel()

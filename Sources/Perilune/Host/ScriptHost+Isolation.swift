@@ -2,10 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import Logging
 internal import PeriluneBindings
-internal import PeriluneRecords
 internal import PeriluneDependencies
 internal import PeriluneIsolation
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// A host whose scripts run in a separate process.
 extension ScriptHost {

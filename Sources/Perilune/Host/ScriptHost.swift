@@ -103,7 +103,7 @@ public actor ScriptHost {
         worker: sending WorkerBackend? = nil
     ) throws {
         guard configuration.isolation.process == nil || worker != nil else {
-            throw LuaError(.usage, "previews, and hosts without dependencies, cannot run their scripts in a process of their own")
+            throw LuaError(.usage, "previews and hosts without dependencies run scripts in this process; leave out the isolation")
         }
         moduleSources = configuration.moduleSources
         output = configuration.output

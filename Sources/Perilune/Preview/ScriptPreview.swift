@@ -1,9 +1,9 @@
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
-internal import PeriluneRecords
 internal import PeriluneDependencies
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// A preview of scripts: runs them on a private copy of a database, and reports the changes that they would make to the original.
 ///

@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 internal import CPeriluneCluster
+internal import PeriluneRecords
 
 /// A connection to the leader with everything that lives as long as it: a transaction, prepared statements, unread rows.
 final class LeaderConnection {

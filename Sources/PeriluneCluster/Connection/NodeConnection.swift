@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 internal import CPeriluneCluster
+internal import PeriluneRecords
 
 /// A connection to one node. Responses arrive in the order of the requests.
 final class NodeConnection {

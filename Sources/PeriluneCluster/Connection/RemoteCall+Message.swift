@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 internal import CPeriluneCluster
+internal import PeriluneRecords
 
 /// Encoding of calls as dqlite messages.
 extension RemoteCall {

@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 internal import CPeriluneCluster
+internal import PeriluneRecords
 
 /// The rows of one run, in the pages that the node sends.
 final class RowPages: RemoteRows {

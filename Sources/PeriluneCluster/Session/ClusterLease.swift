@@ -1,5 +1,5 @@
-internal import PeriluneRecords
 internal import Foundation
+internal import PeriluneRecords
 internal import Synchronization
 
 /// A right that one of several programs holds: a row in a cluster table that the program renews, and that another program takes

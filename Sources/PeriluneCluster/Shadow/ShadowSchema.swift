@@ -1,5 +1,5 @@
-internal import GRDB
 internal import Foundation
+internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneRecords
 

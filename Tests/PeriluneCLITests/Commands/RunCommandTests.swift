@@ -553,6 +553,7 @@ import Testing
             (["run", "--db", "x.sqlite", "x.lua"], "--database"), (["run", "-c", "print(1)"], "-e"),
             (["query", "--csv", "SELECT 1"], "--format csv"),
             (["test", "--grep", "x"], "--filter"), (["migrate", "--rollback"], "--down"),
+            (["import", "x.csv", "--database", "x.sqlite", "--table", "x", "--delimiter", ";"], "--separator"),
         ] {
             #expect(
                 try CommandProcess(TestFolder.binary, arguments, in: folder).wait().errors.contains("'. Use '\(option)'\n"),

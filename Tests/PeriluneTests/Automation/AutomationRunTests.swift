@@ -169,15 +169,15 @@ import Testing
                 end }
                 """.utf8
             ).write(to: URL(filePath: file))
-            let notes = Mutex<[String]>([]), isBlocked = Mutex(true), waits = Tally()
+            let notes = Mutex<[String]>([]), waits = Tally(), release = Tally()
             func start() async throws -> ScriptHost {
                 let database = DatabaseSource.queue("\(folder)/x.sqlite", inEveryContext: true)
                 let host = try await ScriptHost(place.configuration(.init(database: database)))
                 try await host.register(module: "m") { m in
                     m.function("note") { (text: String) in notes.withLock { $0.append(text) } }
-                    m.function("wait") { () async throws in
+                    m.function("wait") { () async in
                         waits.add()
-                        while isBlocked.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(5)) }
+                        await release.wait()
                     }
                 }
                 try await host.loadAutomations(file: file)
@@ -188,7 +188,7 @@ import Testing
             await waits.wait()
             if let process = first.workerProcessID { kill(process, SIGKILL) } else { await first.close() }
             _ = await run.result
-            isBlocked.withLock { $0 = false }
+            release.add()
             if place == .isolated { await #expect(throws: LuaError.self) { _ = try await first.automations() } }
             let second = try await start()
             #expect(

@@ -21,6 +21,7 @@ local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local record_class = require "perilune.records.class"
 local native_records = require "perilune.native.records"
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local derivations = request.derivations
 
 local association = {}
@@ -278,7 +279,7 @@ for name, function_name in pairs{
     if not marks.is_expression(column) then
       raise("argument", name .. ": argument 1: expected a column of the association, got " .. errors.describe(column))
     end
-    if name ~= "min" and name ~= "max" then require("perilune.expressions.comparison_mistakes").check_aggregated(column.shape, name) end
+    if name ~= "min" and name ~= "max" then comparison_mistakes.check_aggregated(column.shape, name) end
     local operand = carrier(self)
     local shape = expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape)
     return expression.join(shape, operand, column)

@@ -804,7 +804,6 @@ end
 function automations.load(chunk, is_live, poll)
   local scope, former, former_scope = native_loop.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
-  output.watch()
   durable_values.install()
   chunk()
   begin_all(staging, is_live)

@@ -121,7 +121,7 @@ function automation_times.read_schedule(place, options)
   local text = "schedule " .. parsed.text .. (parsed.zone and " " .. parsed.zone or "")
   return text, function(_, on_due, _, host)
     local now, due = os.time(), recorded_due(host)
-    -- A due time for which a parked state was waked is not missed, however late it is.
+    -- A due time for which a parked state was woken is not missed, however late it is.
     local first = due and host.is_resumed and due <= now and due // 1 | 0 or nil
     if due and not first then catch_up(host, plan, due // 1 | 0, now, on_due, plan.next_after(now)) end
     local handle

@@ -202,12 +202,12 @@ function change_log.fetch(self, trigger)
   end)
 end
 
---- Returns the key of the run for a record, as a change of its row would give it; nil for any other value.
-function change_log.key_of(db, value)
+--- Returns the key of an automation's run for a record, as a change of its row would give it; nil for any other value.
+function change_log.key_of(self, value)
   local info = record_class.info_of(value)
   if not info then return nil end
-  return db:read(function(handle)
-    local columns, parts, values = key_columns(handle, info.table, "key"), {}, {}
+  return self.db:read(function(handle)
+    local columns, parts, values = key_columns(handle, info.table, ('automation "%s"'):format(self.name)), {}, {}
     for index, column in ipairs(columns) do
       local is_read, part = pcall(association_records.stored_field, value, column)
       if not is_read or part == nil then return nil end

@@ -83,7 +83,7 @@ end
 --- Returns the key of a run, given its context: by the option `key`, or for the row that a run receives which was started by hand.
 function durable_queue.key_of(self, context)
   if self.key_function then return self.key_function(context) end
-  return context.value ~= nil and change_log.key_of(self.db, context.value) or nil
+  return context.value ~= nil and change_log.key_of(self, context.value) or nil
 end
 
 --- Sets the value and the key in the context of a run: for a change, the value is the changed row.

@@ -297,14 +297,14 @@ function job_table.prune(handle, queue, states, before, most)
   return count
 end
 
---- Returns the number of jobs of a queue in each state.
---- The metatable of counts: states of other job queues would be nil.
+--- The metatable of counts, which raises for states that do not exist here.
 local counts_metatable = { __name = "job counts", __index = function(counts, name)
   local names = {}
   for state in next, counts do names[#names + 1] = state end
   require("perilune.runtime.other_names").raise("job_counts", "state", name, names)
 end }
 
+--- Returns the number of jobs of a queue in each state.
 function job_table.counts(db, queue)
   local counts = { ready = 0, delayed = 0, blocked = 0, running = 0, done = 0, dead = 0, cancelled = 0 }
   for _, row in ipairs(db:fetch_all(own .. "SELECT state, count(*) AS n FROM perilune_job WHERE queue = ? GROUP BY state", queue)) do

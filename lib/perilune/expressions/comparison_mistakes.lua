@@ -172,7 +172,7 @@ end
 local relative = { now = true, today = true, tomorrow = true, yesterday = true, current_date = true, current_timestamp = true, current_time = true }
 
 --- Returns whether text names a date in a way that no column contains: "today", "30 days ago".
-local function is_relative(text)
+function comparison_mistakes.is_relative(text)
   text = text:lower()
   return relative[text:match("^[%a_]*")] or text:find("^[+-]?%d+ %a+") ~= nil
 end
@@ -187,7 +187,7 @@ function comparison_mistakes.check_date(column_type, value, op)
       .. "types = { %s = \"integer\" } if the column contains numbers"):format(name, value, name))
   elseif type(value) == "boolean" then
     errors.raise("argument", ("`%s` is a column of dates, got %s; use `:is_null()` for rows without a date"):format(name, value))
-  elseif is_relative(value) then
+  elseif comparison_mistakes.is_relative(value) then
     errors.raise("argument", ("`%s` is a column of dates, and %q is not a date; use perilune.now(), perilune.now():start_of(\"day\") or "
       .. "perilune.now():add{ days = -30 }"):format(name, value))
   elseif not comparison_mistakes.is_date_text(value) and (orders[op] or value:find("%d")) then

@@ -9,6 +9,7 @@ local marks = require "perilune.runtime.marks"
 local operators = require "perilune.expressions.operators"
 local shapes = require "perilune.expressions.shapes"
 local stored_dates = require "perilune.runtime.stored_dates"
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local join, unary, list_operation = operators.join, operators.unary, operators.list_operation
 
 local date_comparisons = {}
@@ -35,7 +36,7 @@ local function texts_of(column_type, value, op)
   if value == nil or marks.is_request(value) then return nil end
   if column_type.convert then value = column_type.convert(value) end
   local kind = type(value)
-  if kind == "string" or kind == "number" or kind == "boolean" then require("perilune.expressions.comparison_mistakes").check_date(column_type, value, op) end
+  if kind == "string" or kind == "number" or kind == "boolean" then comparison_mistakes.check_date(column_type, value, op) end
   local texts = stored_dates.read(column_type.form, value)
   return texts and function(name) return operators.of_value(texts[name]) end, texts
 end

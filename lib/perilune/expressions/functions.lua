@@ -7,6 +7,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
 local operators = require "perilune.expressions.operators"
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local binary, unary, list_operation = operators.binary, operators.unary, operators.list_operation
 local join, shape_with_shape = operators.join, operators.shape_with_shape
 
@@ -112,11 +113,10 @@ for name, sql_name in pairs{
 } do
   local is_numeric = sql_name == "sum" or sql_name == "total" or sql_name == "avg"
   methods[name] = function(self)
-    if is_numeric then require("perilune.expressions.comparison_mistakes").check_aggregated(self.shape, name) end
+    if is_numeric then comparison_mistakes.check_aggregated(self.shape, name) end
     return call(sql_name, { self, n = 1 }, "column:" .. name)
   end
 end
-
 
 --- Concatenates all values.
 -- @tparam ?string separator a comma by default

@@ -81,7 +81,7 @@ local function check_wildcards(name, others, own, cure)
   end
 end
 
-check_wildcards("like", "^%*?.*%*$", "[%%_]", "its wildcards are `%` for any text and `_` for one character; use column:glob(pattern) for `*` and `?`")
+check_wildcards("like", "%*$", "[%%_]", "its wildcards are `%` for any text and `_` for one character; use column:glob(pattern) for `*` and `?`")
 
 function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob") end
 

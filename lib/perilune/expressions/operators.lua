@@ -127,13 +127,7 @@ local function as_column(shape, value)
   return column_type.convert(value)
 end
 
-local mistakes
-
---- Loads the module on first use.
-local function comparison_mistakes()
-  mistakes = mistakes or require "perilune.expressions.comparison_mistakes"
-  return mistakes
-end
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 
 local function date_comparisons() return require "perilune.expressions.date_comparisons" end
 
@@ -158,8 +152,8 @@ end
 --- Raises if the comparison of an expression with a value has the same result for all rows.
 local function check_compared(left, op, value, place)
   local suspects = left.shape.suspects
-  if suspects == nil then suspects = comparison_mistakes().suspects_of(left.shape) end
-  if suspects and suspects[type(value)] then mistakes.check(left, op, value, place) end
+  if suspects == nil then suspects = comparison_mistakes.suspects_of(left.shape) end
+  if suspects and suspects[type(value)] then comparison_mistakes.check(left, op, value, place) end
 end
 
 --- The operators of numbers, which SQLite applies to the year of a date.
@@ -173,7 +167,7 @@ local function binary(left, op, right, place)
     if comparisons[op] then
       local compared = compare_dates(left, op, right)
       if compared then return compared end
-    elseif arithmetic[op] and has_dates(shape) then comparison_mistakes().refuse_arithmetic(shape, op, place) end
+    elseif arithmetic[op] and has_dates(shape) then comparison_mistakes.refuse_arithmetic(shape, op, place) end
   end
   if shape.convert then
     if comparisons[op] then right = as_column(shape, right) end
@@ -182,7 +176,7 @@ local function binary(left, op, right, place)
   end
   local kind = type(right)
   if kind == "userdata" and comparisons[op] then
-    right = comparison_mistakes().day_of(shape, right)
+    right = comparison_mistakes.day_of(shape, right)
     kind = type(right)
   end
   if kind == "string" or kind == "number" or kind == "boolean" then

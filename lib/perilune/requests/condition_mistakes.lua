@@ -3,11 +3,11 @@
 local date = require("perilune").date
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 local raise = errors.raise
 
 local mistakes = {}
 
-local relative_words = { now = true, today = true, tomorrow = true, yesterday = true }
 
 --- The methods of expressions by the names and signs of operators in other libraries.
 local methods = {
@@ -152,8 +152,8 @@ local function check_stored_date(place, comparison, value, form)
   elseif type(value) == "number" then
     raise("argument", ("%s: `%s` contains dates as text, which differ from all numbers, got %s; %s with perilune.date(%s)"):format(place, column,
       comparison.text or value, cure, comparison.text and "\"2026-03-31\"" or value))
-  elseif type(value) == "string" and not require("perilune.expressions.comparison_mistakes").is_date_text(value) then
-    if value:find("%d") or relative_words[value:lower()] then
+  elseif type(value) == "string" and not comparison_mistakes.is_date_text(value) then
+    if value:find("%d") or comparison_mistakes.is_relative(value) then
       raise("argument", ("%s: %q is not the text of a date, which `%s` contains; %s, or text such as '2026-03-31'"):format(place, value, column, cure))
     end
   elseif type(value) == "string" and form == "day" and #value > 10 and not comparison.op:find("^[<>]=?$") then

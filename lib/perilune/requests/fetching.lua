@@ -11,6 +11,7 @@ local receivers = require "perilune.runtime.receivers"
 local raise = errors.raise
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
+local comparison_mistakes = lazily "perilune.expressions.comparison_mistakes"
 
 --- The methods of requests that fetch or inspect.
 local verbs = {}
@@ -254,7 +255,7 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
     if not marks.is_expression(column) then
       raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column) .. "; use " .. method .. "(\"column\")")
     end
-    if is_numeric then require("perilune.expressions.comparison_mistakes").check_aggregated(column.shape, method) end
+    if is_numeric then comparison_mistakes.check_aggregated(column.shape, method) end
     db = database_for(db, method)
     local aggregate = request.derive_with(self, op, column)
     local plan = plan_of(aggregate, db, "value")
