@@ -58,6 +58,20 @@ import Testing
         #expect(await eventually { released == nil })
     }
 
+    @Test(.patience, arguments: ScriptPlace.allCases)
+    func `closing a host ends a run that is about to begin`(_ place: ScriptPlace) async throws {
+        var configuration = place.configuration(ScriptHost.Configuration(database: .inMemory()))
+        configuration.limits = LuaLimits(isCancellable: true)
+        for pause in 0..<(place == .here ? 100 : 10) {
+            let host = try await ScriptHost(configuration)
+            let run = Task { try await host.run(source: "while true do end") }
+            // The run may wait for the host, have it, or have begun.
+            for _ in 0..<pause { await Task.yield() }
+            await host.close()
+            await #expect(throws: LuaError.self) { try await run.value }
+        }
+    }
+
     @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), arguments: ScriptPlace.allCases)
     func `a closed pool finishes its calls and refuses new ones`(_ place: ScriptPlace) async throws {
         let rendezvous = Rendezvous(), reached = Tally()

@@ -39,9 +39,17 @@ extension ScriptHost {
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.cancelRuns()
+        // Repeated, because a run that has the lock may not have begun yet.
+        let ending = Task { [control] in
+            while true {
+                try await Task.sleep(for: .milliseconds(20))
+                control.cancelRuns()
+            }
+        }
         // Uses a task that is not cancelled, so that it gets the host in any case.
         await Task {
             guard await lock.acquire() else { return }
+            ending.cancel()
             await endForGood()
             lock.release()
         }.value

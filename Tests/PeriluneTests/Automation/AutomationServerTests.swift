@@ -68,8 +68,12 @@ import Testing
 
         func state(of name: String = "a") async -> AutomationServer.Tenant.State? { await server.tenant(name)?.state }
 
-        func isParked(_ name: String = "a") async -> Bool {
-            await eventually { await state(of: name) == .parked }
+        /// - Parameter advancing: As in ``has(_:in:advancing:)``.
+        func isParked(_ name: String = "a", advancing: Bool = false) async -> Bool {
+            await eventually {
+                if advancing { clock.advance(by: 0.1) }
+                return await state(of: name) == .parked
+            }
         }
 
         /// Accesses the database of a tenant through a connection that is closed afterwards, as another program would.
@@ -283,7 +287,7 @@ import Testing
                     try fixture.execute("INSERT INTO item(name) VALUES ('\(number)')")
                     // Some writes come while the tenant is awake, and some after it was parked.
                     switch Int.random(in: 0...2, using: &random) {
-                    case 0: _ = await fixture.isParked()
+                    case 0: _ = await fixture.isParked(advancing: true)
                     case 1: for _ in 0..<Int.random(in: 0...2000, using: &random) { await Task.yield() }
                     default: break
                     }
