@@ -7,13 +7,13 @@ public import Testing
 /// ``Tally``, ``Rendezvous``.
 ///
 /// - Parameter limit: When to give up. Long, because a machine may be busy; a test that passes never waits that long.
-/// - Returns: Whether the condition came true.
+/// - Returns: Whether the condition came true. `false` if the task was cancelled before.
 public func eventually(
     within limit: Duration = .seconds(120), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
     let end = ContinuousClock.now + limit
     while try await !condition() {
-        guard ContinuousClock.now < end else { return false }
+        guard ContinuousClock.now < end, !Task.isCancelled else { return false }
         await Task.yield()
     }
     return true

@@ -39,7 +39,7 @@ extension ScriptHost {
     public nonisolated func close() async {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
         control.cancelRuns()
-        // Repeated, because a run that has the lock may not have begun yet.
+        // Repeated until the lock is free: a run that holds the lock but has not begun is not cancelled by the first call.
         let ending = Task { [control] in
             while true {
                 try await Task.sleep(for: .milliseconds(20))
