@@ -5,7 +5,8 @@ internal import GRDB
 /// A changeset, or its inverse, that SQLite reads directly from memory or in pieces from a file.
 struct ChangesetStream {
     let bytes: StoredBytes
-    private var isInverted = false
+    /// Whether the stream is the inverse of `bytes`.
+    private(set) var isInverted = false
 
     init(_ bytes: StoredBytes) {
         self.bytes = bytes

@@ -24,11 +24,28 @@ struct ClusterPlanApplication {
         try requireNoTriggers(schema)
         try queue.writeWithoutTransaction { db in
             try place.using(isCancelled: { false }) {
-                // The schema may have changed between the copy and the transaction.
-                try place.inTransaction(of: db, outdated: Self.schemaHasChanged) {
-                    try Statements(place: place, db: db, schema: schema).apply(changeset, seen)
+                let statements = Statements(place: place, db: db, schema: schema)
+                do {
+                    // The schema may have changed between the copy and the transaction.
+                    try place.inTransaction(of: db, outdated: Self.schemaHasChanged) { try statements.apply(changeset, seen) }
+                } catch let error as PlanError where error.code == .conflict {
+                    throw isRepeated(place, db, statements) ? error.forRepetition(of: changeset) : error
                 }
             }
+        }
+    }
+
+    /// Returns whether the database already contains all changes: their inverse could be applied. Changes nothing.
+    private func isRepeated(_ place: any DatabasePlace, _ db: Database, _ statements: Statements) -> Bool {
+        struct Rollback: Error {}
+        do {
+            try place.inTransaction(of: db, outdated: Self.schemaHasChanged) {
+                try statements.apply(changeset.inverted(), nil)
+                throw Rollback()
+            }
+            return false
+        } catch {
+            return error is Rollback
         }
     }
 

@@ -109,9 +109,13 @@ extension PreviewPlan {
             let enforcesForeignKeys = try Bool.fetchOne(db, sql: OwnSQL.marked("PRAGMA foreign_keys")) == true
             if enforcesForeignKeys { try db.execute(sql: OwnSQL.marked("PRAGMA foreign_keys = OFF")) }
             defer { if enforcesForeignKeys { try? db.execute(sql: OwnSQL.marked("PRAGMA foreign_keys = ON")) } }
-            try db.inTransaction(.immediate) {
-                try application.run(on: db)
-                return .commit
+            do {
+                try db.inTransaction(.immediate) {
+                    try application.run(on: db)
+                    return .commit
+                }
+            } catch let error as PlanError where error.code == .conflict {
+                throw application.isRepeated(on: db) ? error.forRepetition(of: changeset) : error
             }
         }
     }
@@ -165,6 +169,17 @@ private struct PlanApplication {
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
         }
+    }
+
+    /// Returns whether the database already contains all changes: their inverse could be applied. Changes nothing.
+    func isRepeated(on db: Database) -> Bool {
+        var isRepeated = false
+        try? db.inTransaction(.immediate) {
+            try changeset.inverted().apply(to: db, schema: SchemaSnapshot(db))
+            isRepeated = true
+            return .rollback
+        }
+        return isRepeated
     }
 }
 

@@ -35,6 +35,13 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         self.message = message
         self.conflict = conflict
     }
+
+    /// Returns this conflict with the explanation that the database already contains the changes.
+    func forRepetition(of changeset: ChangesetStream) -> PlanError {
+        let explanation =
+            changeset.isInverted ? "the plan has been undone already, or was never applied" : "the plan has been applied already"
+        return PlanError(code, "\(message); \(explanation)", conflict: conflict)
+    }
 }
 
 /// A row that prevented a plan from being applied.

@@ -291,6 +291,7 @@ import Testing
         let again = try folder.perilune("apply", "x.plan", "--yes")
         #expect(again.status == 1)
         #expect(again.errors.hasPrefix("error: conflict: the row of book with id = "))
+        #expect(again.errors.contains("; the plan has been applied already\n"), "\(again.errors)")
         #expect(again.errors.contains("  help  nothing was applied; "))
         let undone = try folder.perilune("apply", "x.plan", "--undo", "-y")
         #expect(undone.status == 0)

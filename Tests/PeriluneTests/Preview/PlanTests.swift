@@ -68,6 +68,25 @@ import Testing
         #expect(try folder.contents()["shop.sqlite"] == before["shop.sqlite"])
     }
 
+    @Test func `a plan that is applied or undone twice is explained`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(
+            folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2; DELETE FROM book WHERE id = 1')")
+        func applying() async -> String? {
+            await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }?.message
+        }
+        let error = await #expect(throws: PlanError.self) { try await plan.revert(in: folder.database) }
+        #expect(error?.message.hasSuffix("; the plan has been undone already, or was never applied") == true)
+        try await plan.apply(to: folder.database)
+        let applied = try folder.values("SELECT id, pages FROM book")
+        #expect(
+            await applying() == "conflict: the row of book with id = 1 no longer exists; the plan has been applied already")
+        #expect(try folder.values("SELECT id, pages FROM book") == applied)
+        // If only some of the changes are there, this is an ordinary conflict.
+        try folder.execute("UPDATE book SET pages = 7 WHERE id = 2")
+        #expect(await applying() == "conflict: the row of book with id = 1 no longer exists")
+    }
+
     @Test func `a conflict reports the expected and the actual values`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
