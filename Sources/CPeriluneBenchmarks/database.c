@@ -1,4 +1,4 @@
-/* Connections. */
+/* Database connections of the C baseline. */
 #include "reference.h"
 
 static const char database_type[] = "reference.database";
@@ -33,7 +33,7 @@ static int execute(lua_State *L) {
     return 0;
 }
 
-/* Statements that are not collected yet keep the connection alive. */
+/* Closes the connection once its last statement is finalized. */
 static int close(lua_State *L) {
     reference_database *database = luaL_checkudata(L, 1, database_type);
     sqlite3_close_v2(database->handle);

@@ -1,4 +1,4 @@
-/* The plain Lua state: stock allocator, standard libraries, the module `reference`. */
+/* The plain Lua state of the baseline: the stock allocator, the standard libraries and the module `reference`. */
 #include <stdio.h>
 #include <time.h>
 
@@ -40,7 +40,7 @@ static int run(lua_State *L, int argument_count, const char *const *arguments) {
 }
 
 int perilune_run_reference(int argument_count, const char *const *arguments) {
-    /* Disables memory statistics, like the command: otherwise each of SQLite's allocations takes a mutex. */
+    /* Disables memory statistics, like `perilune` does: otherwise each of SQLite's allocations locks a mutex. */
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     lua_State *L = luaL_newstate();
     if (argument_count < 1 || L == NULL) {

@@ -1,4 +1,4 @@
-/* Threads that read one database at the same time, each on its own connection. */
+/* Threads that read one database at the same time, each on a separate connection. */
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* Reading many rows. */
+/* Methods that read many rows. */
 #include <stdbool.h>
 
 #include "reference.h"
@@ -27,7 +27,7 @@ void reference_push_column(lua_State *L, sqlite3_stmt *statement, int column) {
     }
 }
 
-/* Steps. Raises on failure. */
+/* Steps a statement. Returns whether a row is available, and raises an error on failure. */
 static bool step(lua_State *L, reference_statement *statement) {
     int code = sqlite3_step(statement->handle);
     if (code == SQLITE_ROW) return true;
@@ -43,7 +43,7 @@ static void push_names(lua_State *L, const reference_statement *statement) {
     }
 }
 
-/* Builds the row's table. The names are at `first_name` and above. [-0, +1] */
+/* Pushes a table for the current row. The column names are on the stack, starting at `first_name`. [-0, +1] */
 static void push_row(lua_State *L, const reference_statement *statement, int first_name) {
     lua_createtable(L, 0, statement->column_count);
     for (int i = 0; i < statement->column_count; i++) {
@@ -54,7 +54,7 @@ static void push_row(lua_State *L, const reference_statement *statement, int fir
     }
 }
 
-/* The names are interned once, and the collector is stopped during the loop. */
+/* database:fetch_all(sql): interns each column name once, and stops the collector during the loop. */
 int reference_fetch_all(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     lua_newtable(L);
@@ -70,7 +70,7 @@ int reference_fetch_all(lua_State *L) {
     return 1;
 }
 
-/* Like fetch_all, in the way of lsqlite3's nrows: pushes each name for each row, does not presize tables, and leaves the collector running.
+/* fetch_all in the style of lsqlite3's nrows: pushes each name for each row, does not presize tables, and leaves the collector running.
 ** Shows the effect of these optimizations. */
 int reference_fetch_all_by_name(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
@@ -94,7 +94,7 @@ static int next_tuple(lua_State *L) {
     return statement->column_count;
 }
 
-/* database:tuples(sql): for a generic `for`, with one value per column. */
+/* database:tuples(sql): an iterator for a generic `for`, with one value per column. */
 int reference_tuples(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     luaL_argcheck(L, statement->column_count <= LUA_MINSTACK, 2, "too many columns");
@@ -115,7 +115,7 @@ static int next_row(lua_State *L) {
     return 1;
 }
 
-/* database:rows(sql): for a generic `for`, with one table per row. The names are upvalues of the iterator. */
+/* database:rows(sql): an iterator for a generic `for`, with one table per row. The names are upvalues of the iterator. */
 int reference_rows(lua_State *L) {
     reference_statement *statement = reference_push_statement(L, reference_check_database(L));
     luaL_argcheck(L, statement->column_count < 200, 2, "too many columns");

@@ -1,4 +1,4 @@
-/* Times whole processes. */
+/* Measures the run time of whole processes. */
 #define _GNU_SOURCE /* wait4 */
 #include <fcntl.h>
 #include <spawn.h>

@@ -1,4 +1,4 @@
-/* Prepared statements, for repeated calls. */
+/* Prepared statements, for repeated execution. */
 #include "reference.h"
 
 static const char statement_type[] = "reference.statement";
@@ -28,7 +28,7 @@ int reference_prepare(lua_State *L) {
     return 1;
 }
 
-/* The statement at argument 1. The metatable is an upvalue, which saves luaL_checkudata's look-up by name. */
+/* Returns the statement at argument 1. The metatable is an upvalue, which saves luaL_checkudata's lookup by name. */
 static reference_statement *check_statement(lua_State *L) {
     void *statement = lua_touserdata(L, 1);
     if (statement == NULL || !lua_getmetatable(L, 1) || !lua_rawequal(L, -1, lua_upvalueindex(1))) {
@@ -63,7 +63,7 @@ static void bind_all(lua_State *L, const reference_statement *statement) {
     }
 }
 
-/* statement:fetch_one(...): the first row as a table, or nil. */
+/* statement:fetch_one(...): returns the first row as a table, or nil. */
 static int fetch_one(lua_State *L) {
     reference_statement *statement = check_statement(L);
     bind_all(L, statement);
@@ -81,7 +81,7 @@ static int fetch_one(lua_State *L) {
     return code == SQLITE_ROW ? 1 : 0;
 }
 
-/* statement:execute(...): the number of changed rows. */
+/* statement:execute(...): returns the number of changed rows. */
 static int execute(lua_State *L) {
     reference_statement *statement = check_statement(L);
     bind_all(L, statement);

@@ -1,4 +1,4 @@
-/* Upserts by hand: one prepared statement, in one transaction. */
+/* Handwritten upserts: one prepared statement, executed repeatedly in one transaction. */
 #include <stdio.h>
 
 #include <sqlite3.h>

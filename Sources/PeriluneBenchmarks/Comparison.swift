@@ -1,6 +1,6 @@
 import Foundation
 
-/// A comparison that runs each measure alternately with Perilune and C, and prints a line for each.
+/// A benchmark that alternates between Perilune and C for each measure, and prints a line per measure.
 struct Comparison {
     let contestants: Contestants
     let workspace: Workspace
@@ -13,10 +13,11 @@ struct Comparison {
         var outcomes: Set<String> = []
         var values: [String: Double] = [:]
 
-        /// The minimum, which is the cost of the work; anything above it is other activity of the machine.
+        /// The minimum of the samples, which is the cost of the work; other processes on the machine account for any time above
+        /// it.
         var processor: Double { samples.map(\.processor).min() ?? .nan }
         var wall: Double { samples.map(\.wall).min() ?? .nan }
-        /// The first repetition in a new process, whose memory has not been allocated by the system yet.
+        /// The processor time of the first repetition in each process, before the system has allocated memory for it.
         var cold: [Double] = []
         var share: Double { values["share"] ?? 1 }
 
@@ -38,7 +39,7 @@ struct Comparison {
         (self.contestants, self.workspace, self.rounds) = (contestants, workspace, rounds)
     }
 
-    /// Runs all measures in each round, so that a busy period of the machine does not affect only one of them.
+    /// Runs all measures in each round, so that a busy period of the machine affects them equally.
     mutating func run(_ measures: [Measure]) {
         for round in 0..<rounds {
             FileHandle.standardError.write(Data("round \(round + 1) of \(rounds)\n".utf8))
@@ -78,7 +79,8 @@ struct Comparison {
 
     // MARK: - Times
 
-    /// Returns the seconds per row or call; nil if not measured. For records, C and Python do the plain work.
+    /// Returns the seconds per row or call, or `nil` if they were not measured. C and Python do not have records: for a measure
+    /// of records, they run the equivalent measure of rows.
     func seconds(_ shown: Measure.Shown, _ contestant: String) -> Double? {
         let all = Measure.all.joined()
         let isOurs = contestant == SpeedReport.ours
@@ -109,7 +111,7 @@ struct Comparison {
         print("")
     }
 
-    /// Reports how far the medians are above the minimums, which shows whether the results can be trusted.
+    /// Reports how far C's medians are above its minimums: if they differ much, the results are unreliable.
     func reportBusyness() {
         let spreads = results.values.compactMap { $0["C"]?.spread }.sorted()
         guard !spreads.isEmpty else { return }
@@ -154,7 +156,7 @@ struct Comparison {
         }
     }
 
-    /// Returns a mark for whether the target is met.
+    /// Returns a check mark if the target is met, and a cross if it is not.
     private func mark(_ measure: Measure, _ ours: Tally?, _ baseline: Tally?) -> String {
         guard let ours, let baseline else { return "" }
         switch measure.target {
@@ -165,7 +167,7 @@ struct Comparison {
         }
     }
 
-    /// A tolerance, because memory that is reused in pieces of different sizes varies slightly.
+    /// The growth that still counts as flat, because the reuse of memory blocks of different sizes varies slightly.
     private static let flatGrowthInKilobytes = 1024.0
 
     private func peers(_ measure: Measure, _ tallies: [String: Tally], _ ours: Tally?) -> String {

@@ -1,13 +1,13 @@
 import Foundation
 
-/// A program that performs the work of the measures.
+/// A program that takes part in the benchmarks.
 struct Contestant {
     let name: String
     /// The command line before the name of the measure. `{database}` is replaced by the path of the database.
     let command: [String]
     /// Whether the database path follows the name of the measure instead of being part of the command.
     var takesPath = true
-    /// Whether it runs in every round. The others run only in the first one, to save time.
+    /// Whether the contestant runs in every round, and not only in the first one, which saves time.
     var runsInEveryRound = true
 
     /// Runs one measure in a new process.
@@ -23,7 +23,7 @@ struct Contestant {
 
 /// The reason why a process returned no samples.
 enum RunFailure: Error {
-    /// A requirement is not installed; the text explains how to get it.
+    /// A requirement is not installed; the text explains how to install it.
     case missing(String)
     case failed(String)
 }
@@ -36,7 +36,7 @@ struct Run {
     }
 
     var samples: [Sample] = []
-    /// The results computed by the repetitions, to check that all contestants do the same work.
+    /// The results computed by the repetitions, which must be equal for all contestants.
     var outcomes: Set<String> = []
     var values: [String: Double] = [:]
 
@@ -65,7 +65,7 @@ struct Run {
         }
     }
 
-    /// Runs a process and captures its output. Standard error goes to a file, so that neither pipe can fill up while the other is
+    /// Runs a process and captures its output. Standard error goes to a file, because a second pipe could fill up while the first one is
     /// being read.
     static func capture(
         _ arguments: [String], _ environment: [String: String]

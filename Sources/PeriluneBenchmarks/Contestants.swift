@@ -47,7 +47,7 @@ struct Contestants {
         peers.filter { measure.peers.contains($0.name) }
     }
 
-    /// Returns all contestants for a measure: ours and the baseline first, one after the other, so that they run under similar
+    /// Returns all contestants for a measure. Ours and the baseline come first and adjacent, so that they run under similar
     /// conditions.
     func taking(part measure: Measure) -> [Contestant] {
         let (ours, baseline) = pair(for: measure)

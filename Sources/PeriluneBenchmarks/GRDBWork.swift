@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 
-/// The work done in Swift with GRDB's query interface and records. Results are printed in the line format described in timing.lua.
+/// The benchmark work in Swift with GRDB's query interface and records. It prints results in the line format described in timing.lua.
 struct GRDBWork {
     let queue: DatabaseQueue
 
@@ -85,7 +85,7 @@ struct GRDBWork {
     }
 }
 
-/// Decoded manually, which is fastest.
+/// A record decoded manually by column index, which is the fastest way.
 private struct Product: FetchableRecord, TableRecord {
     static let databaseTableName = "product"
     let id: Int

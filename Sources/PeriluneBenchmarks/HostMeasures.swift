@@ -4,13 +4,14 @@ import GRDB
 import Perilune
 import PeriluneDependencies
 
-/// The costs of embedding hosts: calls, creation, test databases and pools. Measured in this process, without peers.
+/// The costs of embedding script hosts: calls, creation, test databases and pools. Measured in this process, without other
+/// programs.
 struct HostMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
 
     func run() async throws {
-        // Configured like a program that owns its process.
+        // Applies the SQLite settings of a program that owns its process.
         SQLiteTuning.disableMemoryStatistics()
         SQLiteTuning.useAdaptiveMutexes()
         print("Hosts in a Swift program:")
@@ -90,7 +91,7 @@ struct HostMeasures: TimedMeasures {
 
     // MARK: - Pools
 
-    /// Measures two hosts that read the same rows at the same time, compared with one.
+    /// Measures the throughput of two hosts that read the same rows at the same time, relative to one host.
     private func measurePools() async throws {
         let database = try DatabasePool(path: folder.appendingPathComponent("pool.sqlite").path)
         try await database.write { db in
@@ -122,7 +123,7 @@ struct HostMeasures: TimedMeasures {
         report("calls a second of one host, \(shape.name)", rates, target: 1.7)
     }
 
-    /// Measures SQLite itself with two threads compared to one.
+    /// Measures the throughput of SQLite without a host, with two threads relative to one.
     private func measureReference(_ database: DatabasePool) {
         let count = 200_000
         var rates = [0.0, 0.0]
@@ -137,7 +138,7 @@ struct HostMeasures: TimedMeasures {
 
     // MARK: - Short scripts
 
-    /// Measures calls of a function that inserts and reads a row, in eight tasks.
+    /// Measures calls of a function that inserts and reads a row, made by eight concurrent tasks.
     private func measureScripts() async throws {
         let count = 10_000
         for size in [1, 2, 4, 8] {
@@ -165,7 +166,7 @@ struct HostMeasures: TimedMeasures {
         }
     }
 
-    /// Returns the elapsed time of all calls, and the sorted times of individual calls.
+    /// Returns the elapsed time of all calls in seconds, and the sorted durations of the individual calls.
     private func calls(of pool: ScriptPool, count: Int) async throws -> (Double, [Double]) {
         var waits: [Double] = []
         let seconds = try await time {

@@ -1,16 +1,17 @@
 import Foundation
 
-/// Counts of the instructions of our program and the baseline, which do not depend on the load of the machine.
+/// Counts of the instructions that our program and the baseline execute. Unlike times, they do not depend on the load of the
+/// machine.
 ///
-/// Each program runs twice: once with the work and once with only its preparation. The difference is the cost of the work,
-/// including garbage collection.
+/// Each program runs twice: once with the work and once with only the setup. The difference is the cost of the work, including
+/// garbage collection.
 struct InstructionMeasures {
     private let contestants: Contestants
     private let workspace: Workspace
     private let counter: Counter
-    /// The fraction of the usual work: a program runs about fifty times slower under Valgrind.
+    /// The fraction of the usual work per repetition: a program runs about fifty times slower under Valgrind.
     static let share = 0.1
-    /// Equal to `work.repetitions`.
+    /// The number of times that a script repeats its work. Equal to `work.repetitions` in the scripts.
     private static let repetitions = 3
 
     /// The program that counts instructions.
@@ -25,7 +26,7 @@ struct InstructionMeasures {
             }
         }
 
-        /// Returns the count in the output.
+        /// Returns the number of instructions that the output of the program reports.
         func count(in text: String) -> Double? {
             let lines = text.split(separator: "\n")
             switch self {
@@ -37,7 +38,7 @@ struct InstructionMeasures {
     }
 
     /// - Parameter programs: The folder of the built programs.
-    /// - Throws: ``RunFailure`` if no program for counting is installed.
+    /// - Throws: ``RunFailure`` if neither perf nor Valgrind is installed.
     init(scripts: String, programs: URL, workspace: Workspace) throws(RunFailure) {
         self.workspace = workspace
         if try Self.isUsable(.perf) {
@@ -56,7 +57,7 @@ struct InstructionMeasures {
         return output.code == 0 && counter.count(in: output.errors) != nil
     }
 
-    /// Copies programs without debug information, which Valgrind cannot process.
+    /// Copies the programs without debug information, which Valgrind cannot process.
     private static func strip(_ programs: URL, into folder: URL) throws(RunFailure) -> URL {
         for name in ["perilune", "PeriluneBenchmarks"] {
             let copy = folder.appendingPathComponent(name).path

@@ -1,8 +1,8 @@
 import Foundation
 import Perilune
 
-/// The costs of isolating scripts in a separate process: its start, calls of the host, and the work itself, which should cost
-/// nothing extra.
+/// The costs of isolating scripts in a separate process: starting it, calling into the host, and working on the database, which
+/// should cost nothing extra.
 struct IsolationMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL

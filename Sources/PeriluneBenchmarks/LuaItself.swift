@@ -1,13 +1,13 @@
 import CPeriluneBenchmarks
 import Foundation
 
-/// Measures that have to do with Lua and processes only: starting, and Lua that stays away from the database.
+/// Benchmarks that do not use the database: the start of a process, and the speed of Lua code.
 struct LuaItself {
     let scripts: String
     let perilune: String
     let benchmarks: String
     let environment: [String: String]
-    /// A temporary one.
+    /// A temporary folder.
     let folder: URL
     let rounds: Int
     var problems = Problems()
@@ -15,13 +15,14 @@ struct LuaItself {
     private static let startCount = 100
     private static let startTargetInMilliseconds = 8.0
     private static let processorTarget = 1.05
-    /// The target for limits without an instruction budget, relative to no limits.
+    /// The maximum ratio of the time with limits, but without an instruction budget, to the time without limits.
     private static let limitsTarget = 1.05
     private static let iterationTarget = 3.0
 
-    /// The time from spawning to exit, of an empty script.
+    /// Measures the time from spawn to exit for an empty script.
     mutating func measureStart() {
-        // Copies the program like scripts/install: a file as written by the linker is cached in small pieces, and starts more slowly.
+        // Copies the program like scripts/install does: the kernel caches a file in small pieces when the linker wrote it, and starts it
+        // more slowly.
         let installed = folder.appendingPathComponent("perilune")
         guard (try? FileManager.default.copyItem(at: URL(fileURLWithPath: perilune), to: installed)) != nil else {
             problems.note(.failed("cannot be copied"), contestant: perilune, measure: "start")
@@ -62,8 +63,8 @@ struct LuaItself {
         return perilune_time_process(&arguments)
     }
 
-    /// Loops over ten keys in the order of Lua, and in a fixed one. The base is a plain state on the shared library that Perilune uses.
-    /// The program `lua5.4` is faster, because Lua is linked into it.
+    /// Measures loops over ten keys, in Lua's order and in a deterministic order. The baseline is a plain state on the shared library that
+    /// Perilune uses: the program `lua5.4` is faster because Lua is linked into it statically.
     mutating func measureIteration() {
         let file = "\(scripts)/iteration.lua"
         let plain = "a plain state in C on the shared library"
@@ -92,7 +93,7 @@ struct LuaItself {
         }
     }
 
-    /// Runs the same Lua file with each interpreter.
+    /// Measures a Lua file that only computes, with each interpreter.
     mutating func measureProcessor() {
         let file = "\(scripts)/processor.lua"
         let unlimited = "perilune run", limited = "perilune run --timeout 60 --memory 512M"

@@ -1,4 +1,4 @@
-/// A task performed by Perilune, by hand-written C and by the peers.
+/// A task performed by Perilune, by handwritten C and by other programs.
 struct Measure {
     enum Database: Equatable {
         /// A file with 200,000 rows to read.
@@ -12,13 +12,13 @@ struct Measure {
 
     /// The baseline of a comparison.
     enum Baseline {
-        /// Hand-written C.
+        /// Handwritten C.
         case reference
-        /// Perilune with SQL and prepared statements, to measure the overhead of records and requests.
+        /// Perilune with SQL and prepared statements, which shows the overhead of records and requests.
         case plain
     }
 
-    /// The permitted cost.
+    /// The maximum cost that a measure may have.
     enum Target {
         /// At most this multiple of the baseline.
         case ratio(Double)
@@ -26,24 +26,24 @@ struct Measure {
         case difference(Double)
     }
 
-    /// The name for the filter of `scripts/bench`.
+    /// The name that selects the measure in `scripts/bench`.
     let name: String
     let title: String
     let database: Database
     let baseline: Baseline
-    /// Whether our work uses records and requests instead of SQL.
+    /// Whether our script uses records and requests instead of SQL.
     let isOfRecords: Bool
-    /// The name of the work in our scripts and the peers' scripts.
+    /// The name of the task in all scripts except the baseline's.
     var script: String
-    /// The name of the work in the baseline.
+    /// The name of the task in the scripts of the baseline.
     var baselineScript: String
     /// The number of rows or calls per sample.
     let count: Int
     /// The target; `nil` if the result is only informative.
     var target: Target?
-    /// The permitted multiple of a peer's time, by the name of the peer.
+    /// The maximum ratio of our time to another contestant's time, by its name.
     var peerTargets: [String: Double] = [:]
-    /// The participating peers.
+    /// The names of the other contestants that take part.
     var peers: [String]
 
     init(
@@ -57,7 +57,7 @@ struct Measure {
         peers = hasPeers ? [Contestants.lsqlite3, Contestants.luaSQL, Contestants.python, Contestants.peewee] : []
     }
 
-    /// Creates a measure of records or requests, compared with the C work named `reference`, or else with the same work in SQL.
+    /// Creates a measure of records or requests. The baseline is the C task `reference`, or else the same task in SQL.
     init(
         records name: String, _ title: String, database: Database, script: String? = nil, reference: String? = nil,
         plain: String? = nil, count: Int, target: Target? = nil, peers: [String] = [], factor: Double? = nil
@@ -69,7 +69,7 @@ struct Measure {
         if let factor { peerTargets = Dictionary(uniqueKeysWithValues: peers.map { ($0, 1 / factor) }) }
     }
 
-    /// The row path compared with C.
+    /// Fetching and inserting rows, compared with C.
     static let rows: [Measure] = [
         Measure(
             "fetch_all", "fetch_all, a table a row", database: .products, script: "fetch_all", count: 200_000,
@@ -106,7 +106,7 @@ struct Measure {
     private static let writers = [Contestants.peewee, Contestants.sqlAlchemy]
     private static let builders = writers + [Contestants.grdb]
 
-    /// Records compared with C that uses SQL and prepared statements.
+    /// Records, compared with C code that uses SQL and prepared statements.
     static let records: [Measure] = [
         Measure(
             records: "record_insert", "record:insert()", database: .memory, reference: "insert", count: 100_000,
@@ -141,7 +141,7 @@ struct Measure {
             target: .ratio(1.05), peers: builders),
     ]
 
-    /// Records and requests compared with the same work in SQL.
+    /// Records and requests, compared with SQL through Perilune.
     static let requests: [Measure] = [
         Measure(
             records: "update_changes", "update_changes, one column", database: .memory, count: 100_000, target: .ratio(2),
@@ -159,7 +159,7 @@ struct Measure {
             records: "including_texts", "  ditto, by SQL dates are texts", database: .chinook, count: 20),
     ]
 
-    /// Iterating outside of blocks, compared with the same in a block.
+    /// Iteration outside of a database access block, compared with iteration inside one.
     static let iterations: [Measure] = [
         Measure(
             records: "rows_outside", "rows outside of a block, beside inside", database: .products, plain: "rows", count: 200_000,
@@ -176,12 +176,12 @@ struct Measure {
 }
 
 extension Measure {
-    /// A line of the README: work done by Perilune and by all peers that support it.
+    /// A line of the table in the README: a task of Perilune and of all contestants that support it.
     struct Shown {
         let title: String
         /// The name of our measure.
         let ours: String
-        /// The name of the measure whose C and Python versions do the same work.
+        /// The name of the equivalent measure for C and Python.
         let plain: String
     }
 

@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 import Perilune
 
-/// The cost of observers for writers. Measured in this process, without peers.
+/// The cost that observers add to writes. Measured in this process, without other programs.
 struct ObservationMeasures {
     let rounds: Int
     let folder: URL
     private let commits = 10_000
 
-    /// Results by name, the minimum of all rounds.
+    /// The minimum over all rounds, in seconds, by the name of the measure.
     private typealias Times = [String: Double]
 
     func run() async throws {
@@ -16,7 +16,7 @@ struct ObservationMeasures {
         var times: Times = [:]
         var fetches = 0
         for round in 0..<rounds {
-            // A reader that coincides with a commit briefly locks the log.
+            // Waits if a reader and a commit coincide: the reader briefly locks the write-ahead log.
             var configuration = Configuration()
             configuration.busyMode = .timeout(5)
             let pool = try DatabasePool(
@@ -89,11 +89,11 @@ struct ObservationMeasures {
         end
         """
 
-    /// Measures the cost of a host whose scripts wait for an event that does not occur.
+    /// Measures the processor time of an idle host whose scripts wait for events that do not occur.
     private func measureIdling() async throws {
         let pool = try DatabasePool(path: folder.appendingPathComponent("idle.sqlite").path)
         let host = try await makeHost(over: pool)
-        // Dispatch checks its threads every second in any program.
+        // Measures an idle process first: in any program, Dispatch checks its threads every second.
         let nothing = try await processorTime(inMinuteOf: .seconds(10))
         line("a process that waits, processor time of a minute", nothing, "ms")
         try await host.run(source: Self.automating)
@@ -107,7 +107,7 @@ struct ObservationMeasures {
         await host.endCallbacks()
     }
 
-    /// Returns the processor time of this process per minute in milliseconds, extrapolated from a shorter period.
+    /// Returns the processor time of this process per minute in milliseconds, extrapolated from a shorter measurement.
     private func processorTime(inMinuteOf part: Duration) async throws -> Double {
         try await Task.sleep(for: .milliseconds(200))
         let start = Self.processorTime()
@@ -115,7 +115,7 @@ struct ObservationMeasures {
         return (Self.processorTime() - start) * 1e3 * (.seconds(60) / part)
     }
 
-    /// Returns the processor time in seconds.
+    /// Returns the processor time that this process has used, in seconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -1,7 +1,7 @@
-/// The way a script function reads in the pool measures.
+/// A script function that reads rows in the measures of pools.
 struct PoolConfiguration {
     let name: String
-    /// The script, which defines the function `read`.
+    /// The script that defines the function `read`.
     let script: String
 
     static let row = "SELECT price FROM product WHERE id = ?"
@@ -13,8 +13,8 @@ struct PoolConfiguration {
     ]
 
     /// - Parameters:
-    ///   - list: The number of rows read in one statement.
-    ///   - rows: The number of rows read in a statement each.
+    ///   - list: The number of rows to read with one statement.
+    ///   - rows: The number of rows to read with one statement each.
     private init(_ name: String, _ begin: String, _ end: String, list: Int, rows: Int) {
         self.name = name
         script = """

@@ -1,10 +1,10 @@
-/// The measures that could not run: missing programs are reported once, and failures are collected for the end.
+/// The failures of measures: reports each missing program once, and collects failures for the summary at the end.
 struct Problems {
     private(set) var failures: [String] = []
     private var missing: Set<String> = []
     private var failed: Set<String> = []
 
-    /// Returns whether another attempt would be pointless.
+    /// Returns whether the contestant is missing or has already failed this measure.
     func hasFailed(_ contestant: String, _ measure: String) -> Bool {
         missing.contains(contestant) || failed.contains("\(contestant) \(measure)")
     }

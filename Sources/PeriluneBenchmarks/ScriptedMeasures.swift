@@ -1,15 +1,15 @@
 import Foundation
 
-/// Measures performed and printed by a Python script.
+/// A group of measures that a Python script performs and prints.
 struct ScriptedMeasures {
-    /// The name in messages about failures.
+    /// The name of the group in messages about failures.
     let title: String
     let script: String
     let scripts: String
     /// The folder of the built programs.
     let programs: URL
 
-    /// Returns the comparison of test scenarios with the same tests in other runners.
+    /// Returns the comparison of test scenarios with the same tests in other test runners.
     static func scenarios(scripts: String, programs: URL) -> ScriptedMeasures {
         ScriptedMeasures(title: "the scenarios", script: "with_scenarios.py", scripts: scripts, programs: programs)
     }

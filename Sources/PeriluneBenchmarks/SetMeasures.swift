@@ -3,8 +3,7 @@ import Foundation
 import GRDB
 import Perilune
 
-/// Operations on many rows: upserts, pages by key, and history. Measured in this process, compared with the same SQL written by
-/// hand.
+/// Operations on many rows: upserts, pages by key, and history. Measured in this process, compared with the same SQL written by hand.
 struct SetMeasures: TimedMeasures {
     let rounds: Int
     let folder: URL
@@ -32,7 +31,7 @@ struct SetMeasures: TimedMeasures {
         INSERT INTO item (code, amount) VALUES (?, ?) ON CONFLICT (code) DO UPDATE SET amount = excluded.amount
         """
 
-    /// Measures upserts of which every other row already exists.
+    /// Measures upserts into a table in which every other row already exists.
     private func measureUpserts() async throws {
         let (pool, host) = try await makeHost(
             "upserts", "CREATE TABLE item (id INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, amount INTEGER)")
@@ -108,7 +107,7 @@ struct SetMeasures: TimedMeasures {
 
     // MARK: - History
 
-    /// Measures triggers compared with versions written by a script in the usual way, with the time as text.
+    /// Measures history triggers, compared with a script that writes each version by hand with the time as text.
     private func measureHistory() async throws {
         let table = "(id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER)"
         let (pool, host) = try await makeHost("history", "CREATE TABLE book \(table); CREATE TABLE plain \(table);")

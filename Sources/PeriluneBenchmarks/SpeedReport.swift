@@ -1,8 +1,8 @@
 import Foundation
 
-/// The table and the picture of the README: the times of all contestants for the same work, with the date and the machine.
+/// The table and the chart of the README: the times of all contestants for the same tasks, with the date and the machine.
 struct SpeedReport {
-    /// One kind of work.
+    /// A row of the table.
     struct Line {
         let title: String
         /// The seconds per row or call, by contestant.
@@ -59,7 +59,7 @@ struct SpeedReport {
     private static let width = 760.0, left = 250.0, right = 24.0, rowHeight = 34.0, top = 56.0
     private static let colors = ["#d9480f", "#212529", "#1971c2", "#2f9e44", "#9c36b5", "#e8a800", "#868e96", "#0b7285"]
 
-    /// The SVG picture: a row per kind of work, with a dot for each contestant on a logarithmic scale.
+    /// The SVG chart: a row per task, with a dot for each contestant on a logarithmic scale.
     var picture: String {
         let all = lines.flatMap { $0.times.map(\.seconds) }
         let first = floor(log10((all.min() ?? 1e-7) * 1e6)), last = ceil(log10((all.max() ?? 1e-4) * 1e6))
@@ -118,7 +118,7 @@ struct SpeedReport {
     private static let marks = (begin: "<!-- written by scripts/bench --report -->\n", end: "<!-- to here -->\n")
     private static let picturePath = "Sources/Perilune/Perilune.docc/Resources/speed.svg"
 
-    /// Writes the table and the picture to their files in the package, which is the current folder.
+    /// Writes the table to the README and the chart to its file, in the package at the current folder.
     func write() throws {
         let folder = URL(fileURLWithPath: Self.picturePath).deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

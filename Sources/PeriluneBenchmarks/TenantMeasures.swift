@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 
-/// Measures the cost of many tenants, each with a database and a pool of hosts.
+/// The cost of many tenants in one process, each with a separate database and pool of hosts.
 struct TenantMeasures {
     let folder: URL
     private let count = 100
@@ -16,7 +16,7 @@ struct TenantMeasures {
         try await measureAutomations("isolated automations parked", idleLimit: .milliseconds(100)) { $0.isolation = .process() }
     }
 
-    /// Measures tenants with an automation that is due tomorrow and one that observes changes.
+    /// Measures tenants with two automations each: one that is scheduled for tomorrow, and one that observes changes.
     private func measureAutomations(
         _ name: String, idleLimit: Duration?, _ configure: (inout ScriptHost.Configuration) -> Void
     ) async throws {
@@ -91,7 +91,7 @@ struct TenantMeasures {
         for pool in pools { await pool.close() }
     }
 
-    /// The memory, descriptors and threads of the process.
+    /// Returns the memory in bytes, the open file descriptors and the threads of this process.
     private static func resources() -> (memory: Int, descriptors: Int, threads: Int) {
         func entries(_ path: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0 }
         let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Measures of elapsed time in Swift programs.
+/// A group of measures that time Swift code in this process.
 protocol TimedMeasures {
-    /// The number of repetitions, of which the fastest counts.
+    /// The number of repetitions; the result is the time of the fastest one.
     var rounds: Int { get }
 }
 

@@ -20,7 +20,7 @@ struct Workspace {
         }
     }
 
-    /// The Chinook database, from the path in `CHINOOK` or next to the package; nil if it is missing.
+    /// The path of the Chinook database, from the variable `CHINOOK` or next to the package; `nil` if the file does not exist.
     static let chinook: String? = {
         let named = ProcessInfo.processInfo.environment["CHINOOK"] ?? "../shared/data/chinook.sqlite"
         return FileManager.default.fileExists(atPath: named) ? named : nil
@@ -30,7 +30,7 @@ struct Workspace {
         database != .chinook || Self.chinook != nil
     }
 
-    /// Creates the database for reading with the reference program.
+    /// Creates the database of products with the C baseline.
     func createProducts(scripts: String, program: String, share: Double = 1) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: program)

@@ -1,14 +1,14 @@
-// Measures Perilune against hand-written C and its peers; scripts/bench builds and runs it.
+// Compares the speed of Perilune with handwritten C and other programs; scripts/bench builds and runs it.
 //
-//   PeriluneBenchmarks SCRIPTS [FILTER]            the measures whose name contains the filter
-//   PeriluneBenchmarks SCRIPTS instructions [FILTER]  counted instructions in place of time
-//   PeriluneBenchmarks SCRIPTS --report            rows and records, written into the README
-//   PeriluneBenchmarks --reference FILE ARGUMENTS  a Lua file under the hand-written C
-//   PeriluneBenchmarks --grdb MEASURE DATABASE     the work done by GRDB's query interface
+//   PeriluneBenchmarks SCRIPTS [FILTER]               run the measures whose names contain the filter
+//   PeriluneBenchmarks SCRIPTS instructions [FILTER]  count instructions instead of measuring time
+//   PeriluneBenchmarks SCRIPTS --report               run the measures of the README's table, and update it
+//   PeriluneBenchmarks --reference FILE ARGUMENTS     run a Lua file with the C baseline
+//   PeriluneBenchmarks --grdb MEASURE DATABASE        run a measure with GRDB's query interface
 import CPeriluneBenchmarks
 import Foundation
 
-/// Counts the instructions of rows and records. Returns an exit code.
+/// Counts the instructions of all measures whose names contain the filter. Returns an exit code.
 func countInstructions(scripts: String, filter: String) throws -> Int32 {
     let program = URL(fileURLWithPath: CommandLine.arguments[0])
     let workspace = try Workspace(scripts: scripts)
@@ -20,7 +20,7 @@ func countInstructions(scripts: String, filter: String) throws -> Int32 {
     return 0
 }
 
-/// Everything but the reference. Returns an exit code.
+/// Runs all comparisons whose names contain the filter, and optionally writes the README's table. Returns an exit code.
 func compare(scripts: String, filter: String, writesReport: Bool = false) async throws -> Int32 {
     let rounds = 5
     let program = URL(fileURLWithPath: CommandLine.arguments[0])
@@ -57,7 +57,7 @@ func compare(scripts: String, filter: String, writesReport: Bool = false) async 
     if isWanted("sets") { try await SetMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("scenarios") { try ScriptedMeasures.scenarios(scripts: scripts, programs: programs).run() }
     if isWanted("scale") { try ScriptedMeasures.scale(scripts: scripts, programs: programs).run() }
-    // Not with everything: the nodes are not installed everywhere.
+    // Runs only on request, because dqlite's nodes are not installed everywhere.
     if filter == "cluster" { try ScriptedMeasures.cluster(scripts: scripts, programs: programs).run() }
     if isWanted("isolation") { try await IsolationMeasures(rounds: max(rounds, 3), folder: workspace.folder).run() }
     if isWanted("tenants") { try await TenantMeasures(folder: workspace.folder).run() }
