@@ -6,10 +6,10 @@ public struct DateSource: Sendable {
     private let now: @Sendable () -> Date
     /// Whether the source is the system clock.
     package let isSystem: Bool
-    /// The clock behind the source, if that is a ``ManualClock``.
+    /// The clock that the source reads, if it is a ``ManualClock``.
     package let manualClock: ManualClock?
 
-    /// Makes a source that calls a closure.
+    /// Creates a source that calls a closure.
     public init(_ now: @escaping @Sendable () -> Date) {
         self.init(isSystem: false, now)
     }
@@ -26,25 +26,25 @@ public struct DateSource: Sendable {
     /// The system clock. The default outside of tests.
     public static let system = DateSource(isSystem: true) { Date() }
 
-    /// The start of the year 2000 in UTC, at which the clock of tests starts.
+    /// The start of the year 2000 in UTC, which is the first time that the clock in tests shows.
     public static let year2000 = DateSource.constant(Date(timeIntervalSince1970: 946_684_800))
 
-    /// Returns a source that follows a clock set by hand.
+    /// Returns a source that reads a manual clock.
     public static func manual(_ clock: ManualClock) -> DateSource {
         DateSource(isSystem: false, manualClock: clock) { clock.now }
     }
 
-    /// Returns a source that reads a manual clock through a closure, which may advance it.
+    /// Returns a source that reads a manual clock through a closure, which may also advance the clock.
     package static func manual(_ clock: ManualClock, _ read: @escaping @Sendable () -> Date) -> DateSource {
         DateSource(isSystem: false, manualClock: clock, read)
     }
 
-    /// Returns a source that always gives the same time.
+    /// Returns a source that always returns the same time.
     public static func constant(_ date: Date) -> DateSource {
         DateSource { date }
     }
 
-    /// Returns a source that advances by a step with every call, beginning at `start`.
+    /// Returns a source that starts at `start` and advances by `step` seconds with every call.
     public static func counting(from start: Date = year2000(), by step: TimeInterval = 1) -> DateSource {
         let count = Counter()
         return DateSource { start + Double(count.next()) * step }

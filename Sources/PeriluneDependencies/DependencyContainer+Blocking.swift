@@ -1,11 +1,13 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Preparing dependencies in programs without asynchronous code.
+/// The blocking counterpart of ``prepare(_:)``, for programs without asynchronous code.
 extension DependencyContainer {
-    /// Sets dependencies of the program, and blocks the thread until their values are made: for entry points that are not asynchronous.
+    /// Sets the program's dependencies, and blocks the thread until their values are created. Use it in entry points that are not
+    /// asynchronous.
     ///
-    /// Otherwise like ``prepare(_:)``. Asynchronous code cannot call it, because its threads must not be blocked.
+    /// It follows the same rules as ``prepare(_:)``. Asynchronous code cannot call it, because it must not block a thread of Swift
+    /// concurrency.
     ///
     /// - Throws: The same errors as ``prepare(_:)``.
     @available(*, noasync, message: "use prepare(_:), which does not block the thread")
@@ -26,7 +28,7 @@ extension DependencyContainer {
     }
 }
 
-/// A result that a thread waits for.
+/// A result that a task sets and a thread waits for.
 private final class Outcome: Sendable {
     private let result = Mutex<Result<Void, any Error>>(.success(()))
     private let isKnown = DispatchSemaphore(value: 0)

@@ -6,18 +6,18 @@ extension DependencyContainer {
     /// The purpose for which code runs.
     @nonexhaustive
     public enum Context: String, Sendable, CaseIterable {
-        /// For users: dependencies that the program has prepared.
+        /// Normal use: the code runs with the dependencies that the program has prepared.
         case live
-        /// For tests: each test has its own, repeatable dependencies.
+        /// Tests: each test has separate, repeatable dependencies.
         case test
-        /// For previews: code runs for real, on private copies.
+        /// Previews: the code runs normally, but on private copies of the data.
         case preview
 
-        /// The environment variable that sets the context of a process and overrides detection. Use it for programs that a test or a
+        /// The environment variable that sets the context of a process and overrides detection. Set it for programs that a test or a
         /// preview starts.
         public static let environmentVariable = "PERILUNE_CONTEXT"
 
-        /// The context of the process: from the environment variable, else test under a test runner, else live.
+        /// The context of the process: the environment variable if set, otherwise test under a test runner and live in any other process.
         static let ofProcess = Result<DependencyContainer.Context, DependencyError> {
             () throws(DependencyError) in
             try detect(
@@ -27,9 +27,9 @@ extension DependencyContainer {
 
         private static let isOwnProgram = Atomic(false)
 
-        /// Marks the process as one of Perilune's own programs. Call it before the context is first read.
+        /// Marks the process as one of Perilune's command-line programs. Call it before the context is first read.
         ///
-        /// The arguments of these programs belong to scripts, so only environment variables may indicate a test runner.
+        /// The arguments of these programs belong to scripts, so only environment variables can identify a test runner.
         package static func setOwnProgram() { isOwnProgram.store(true, ordering: .relaxed) }
 
         /// Returns whether an environment variable of a test runner is set.

@@ -1,6 +1,6 @@
 /// Keys of dependencies, and their defaults.
 extension DependencyContainer {
-    /// The key of a dependency: its defaults, and how its value is made.
+    /// The key of a dependency, which defines its default and how to create its value.
     ///
     /// ```swift
     /// enum MailerKey: DependencyContainer.Key {
@@ -28,7 +28,7 @@ extension DependencyContainer {
         /// The type that code receives.
         associatedtype Value: Sendable
         /// The type passed to ``DependencyContainer/prepare(_:)`` and to overrides: the value itself, or a description from which each
-        /// scope and context makes its value.
+        /// scope creates its value.
         associatedtype Source: Sendable = Value
         /// The purpose for which code runs.
         typealias Context = DependencyContainer.Context
@@ -36,15 +36,15 @@ extension DependencyContainer {
         /// The name in messages. The default is the type's name without the ending `Key`: `mailer` for `MailerKey`.
         static var name: String { get }
 
-        /// Whether two tests must not share the value. Reading it where the running test cannot be detected is then an error.
+        /// Whether tests must not share the value. If so, reading it is an error when the running test cannot be detected.
         static var belongsToOneTest: Bool { get }
 
-        /// Returns the source that applies if none was set.
+        /// Returns the source to use if the program sets none.
         static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Source>
 
-        /// Makes the value, once in each scope: in a test, once for that test.
+        /// Creates the value, once in each scope: in a test, once for that test.
         ///
-        /// The task is cancelled when nothing waits for the value any more. After an error it may be called again.
+        /// The task is cancelled when no task waits for the value any longer. After an error, the next read calls this function again.
         ///
         /// - Parameter scope: The container, which provides the context and other dependencies.
         /// - Throws: Any error. Callers that read the dependency receive it.
@@ -58,11 +58,11 @@ extension DependencyContainer {
 
     /// The default of a dependency in a context.
     public enum Default<Source: Sendable>: Sendable {
-        /// This source.
+        /// A source to use silently.
         case value(Source)
-        /// This source. Its use is reported as an issue, because it is probably a mistake.
+        /// A source to use, while reporting an issue: relying on this default is probably a mistake.
         case reported(Source, cure: String)
-        /// No default. Reading the dependency is an error.
+        /// No default: reading the dependency is an error.
         case none(cure: String)
     }
 }

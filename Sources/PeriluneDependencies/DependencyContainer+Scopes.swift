@@ -2,11 +2,11 @@
 extension DependencyContainer {
     /// Sets dependencies of the program. Each can be set once, before its first use.
     ///
-    /// All values are made now. If one cannot be made, none is set, so the call can be repeated. In a test, the values belong to that
-    /// test only.
+    /// Creates all values immediately. If one cannot be created, no dependency is set, and the call can be repeated. In a test, the values
+    /// apply only to that test.
     ///
-    /// - Throws: ``DependencyError`` with code `alreadyPrepared` or `alreadyUsed`, which is also reported as an issue; or the error of
-    ///   the closure or of making a value.
+    /// - Throws: ``DependencyError`` with code `alreadyPrepared` or `alreadyUsed`, which is also reported as an issue; or any error of
+    ///   the closure or of creating a value.
     nonisolated(nonsending) public static func prepare(_ body: (inout DependencyContainer.Values) throws -> Void) async throws {
         var values = DependencyContainer.Values()
         try body(&values)
@@ -16,13 +16,14 @@ extension DependencyContainer {
 
     /// Returns the value of a dependency for the current task.
     ///
-    /// - Throws: ``DependencyError`` if the context has no value for it; the error of making the value; `CancellationError` if the task
+    /// - Throws: ``DependencyError`` if the context has no value for it; an error of creating the value; `CancellationError` if the task
     ///   is cancelled.
     public static func value<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> Key.Value {
         try await current.value(for: key)
     }
 
-    /// Closes all values of the program, or of the current test, and waits until nothing uses them. Call it at the end of a program.
+    /// Closes all values of the program or of the current test, after waiting for values that are still being created. Call it at the end
+    /// of a program.
     ///
     /// - Throws: The error of closing a value.
     public static func close() async throws {
@@ -31,10 +32,11 @@ extension DependencyContainer {
 
     // MARK: - Overrides
 
-    /// Runs an operation with other values for some dependencies. Child tasks of the operation see them, too.
+    /// Runs an operation with different values for some dependencies. Child tasks of the operation also get these values.
     ///
     /// - Parameters:
-    ///   - context: Another context for the operation. Values that are not overridden are then made for this operation alone.
+    ///   - context: A different context for the operation. The operation then gets separate values for all dependencies that are not
+    ///     overridden.
     ///   - body: Sets the values.
     /// - Throws: Errors of `body` and `operation`.
     nonisolated(nonsending) public static func with<Result>(
@@ -57,10 +59,10 @@ extension DependencyContainer {
 
     // MARK: - Tests
 
-    /// Runs an operation as a test of its own, with its own values for all dependencies.
+    /// Runs an operation as a separate test, with separate values for all dependencies.
     ///
-    /// The traits of `PeriluneTestSupport` call this. Call it yourself in XCTest tests and on detached tasks, in which the running test
-    /// cannot be detected.
+    /// The traits of `PeriluneTestSupport` call this. Call it yourself in XCTest tests and in detached tasks, because the running test
+    /// cannot be detected there.
     ///
     /// - Throws: Errors of `operation`, and of closing the values of the scope.
     nonisolated(nonsending) public static func withTestScope<Result>(
@@ -69,7 +71,7 @@ extension DependencyContainer {
         try await bind(makeTestScope(), isolation: #isolation, operation)
     }
 
-    /// Makes a container for a test that cannot use ``withTestScope(operation:)``, such as one that overrides XCTest's `invokeTest`.
+    /// Creates a container for a test that cannot use ``withTestScope(operation:)``, such as one that overrides XCTest's `invokeTest`.
     public static func makeTestScope() -> DependencyContainer {
         DependencyContainer(.test, context: .success(.test), parent: current)
     }
@@ -93,7 +95,7 @@ extension DependencyContainer {
         try await Self.bind(self, isolation: #isolation, operation)
     }
 
-    /// Runs a synchronous operation in which ``current`` is this container.
+    /// Runs a synchronous operation with this container as ``current``.
     public nonisolated func with<Result>(_ operation: () throws -> Result) rethrows -> Result {
         try Self.$ofTask.withValue(self, operation: operation)
     }
@@ -104,7 +106,7 @@ extension DependencyContainer {
         _ operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
         try await $ofTask.withValue(container) {
-            // Capturing the isolation keeps the closure, and so the operation, on the actor.
+            // Capturing the isolation keeps the closure, and therefore the operation, on the actor.
             _ = isolation
             return try await operation()
         }

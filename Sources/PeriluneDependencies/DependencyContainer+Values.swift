@@ -1,10 +1,10 @@
-/// The sources that a container has.
+/// The sources of dependency values.
 extension DependencyContainer {
-    /// The sources that a preparation, an override or a test sets.
+    /// A set of dependency sources, which a call of `prepare` or `with` or a test fills.
     ///
-    /// Properties are `nil` for dependencies that are not set here.
+    /// The property of a dependency is `nil` unless it is set here.
     public struct Values: Sendable {
-        /// A source with closures that know its type.
+        /// A source, and closures that create and close its value.
         struct Entry: Sendable {
             let name: String
             let source: any Sendable
@@ -21,7 +21,7 @@ extension DependencyContainer {
         }
 
         private(set) var entries: [ObjectIdentifier: Entry] = [:]
-        /// The overriding context.
+        /// The context that replaces the outer one; `nil` to keep the outer one.
         var context: DependencyContainer.Context?
 
         init() {}

@@ -1,6 +1,6 @@
 /// A container of dependencies: the default database, the clock, UUIDs, random numbers, the logger and your own.
 ///
-/// A program sets its dependencies once, at its start. In a test or a preview the same code gets other values:
+/// A program sets its dependencies once, when it starts. In a test or a preview, the same code gets different values:
 ///
 /// ```swift
 /// try await DependencyContainer.prepare {
@@ -9,8 +9,9 @@
 /// let database = try await DependencyContainer.defaultDatabase
 /// ```
 ///
-/// Containers nest. A value is looked up from the inside out: overrides (``with(_:operation:)``), values of the test, prepared values, the
-/// default of the context. Child tasks inherit the container; detached tasks and threads do not, so pass them ``current``.
+/// Containers nest. A value is looked up from the innermost container outward: overrides (``with(_:operation:)``), values of the test,
+/// prepared values, the default of the context. Child tasks inherit the container; detached tasks and threads do not, so pass them
+/// ``current``.
 public actor DependencyContainer {
     /// The container of the current task.
     public static var current: DependencyContainer { ofTask }
@@ -20,9 +21,9 @@ public actor DependencyContainer {
     static let process = DependencyContainer(.process(TestIdentity.detect), context: DependencyContainer.Context.ofProcess)
 
     package enum Kind: Sendable {
-        /// The container of the process. The function returns the test that runs on the current task.
+        /// The container of the process. The closure returns the test that runs on the current task.
         case process(@Sendable () -> TestIdentity)
-        /// The container of one test, or of one case of a test with arguments.
+        /// The container of one test, or of one case of a parameterized test.
         case test
         /// A container of overridden values.
         case overrides(DependencyContainer.Values)
@@ -34,14 +35,15 @@ public actor DependencyContainer {
 
     /// The values set by ``prepare(_:)``.
     private var prepared = DependencyContainer.Values()
-    /// The preparation that is running.
+    /// The call of `prepare` that is creating values, if any.
     private var preparation: PendingValue?
-    /// The values that have been made or are being made, in order.
+    /// The values that exist or are being created, oldest first.
     private(set) var made: [(key: ObjectIdentifier, entry: DependencyContainer.Values.Entry, making: PendingValue)] = []
-    /// The containers of tests that run without a trait.
+    /// The containers of tests that do not use a trait of `PeriluneTestSupport`.
     private var tests: [TestIdentity: DependencyContainer] = [:]
 
-    /// The container that is preparing on this task. Values made there see the values that are being prepared.
+    /// The container whose values the current task is preparing. Code on this task reads prepared sources without waiting for the
+    /// preparation to finish.
     @TaskLocal private static var preparing: DependencyContainer?
 
     package init(_ kind: Kind, context: Result<DependencyContainer.Context, DependencyError>, parent: DependencyContainer? = nil)
@@ -58,16 +60,16 @@ public actor DependencyContainer {
         get throws { try detectedContext.get() }
     }
 
-    /// Whether values that are not overridden are made in this container, because it belongs to a process or test or changes the context.
+    /// Whether values without an override are stored in this container: it belongs to the process or a test, or it changes the context.
     private nonisolated var isHome: Bool {
         if case .overrides(let values) = kind { values.context != nil } else { true }
     }
 
     // MARK: - Resolving
 
-    /// Returns the value of a dependency and makes it on first use.
+    /// Returns the value of a dependency, creating it on first use.
     ///
-    /// - Throws: ``DependencyError``, or the error of making the value.
+    /// - Throws: ``DependencyError``, or the error of creating the value.
     public nonisolated func value<Key: DependencyContainer.Key>(for key: Key.Type) async throws -> Key.Value {
         var home: DependencyContainer?
         var next: DependencyContainer? = self
@@ -139,11 +141,11 @@ public actor DependencyContainer {
         making.begin {
             do {
                 let value = try await entry.make(self)
-                // All waiters have gone, and the container has been closed in the meantime.
+                // If no task waits for the value any longer and the container was closed in the meantime, close the value here.
                 if making.isAbandoned, await !self.isMade(making) { try entry.close(value) }
                 return value
             } catch {
-                // The next call tries again.
+                // Remove the failed value, so that the next read tries again.
                 await self.remove(making)
                 throw error
             }
@@ -186,7 +188,7 @@ public actor DependencyContainer {
 
     // MARK: - Preparing
 
-    /// Stores the sources and makes their values: all or none.
+    /// Stores sources and creates their values. If one fails, none is stored.
     func prepare(_ values: DependencyContainer.Values, isMaking: Bool) async throws {
         try await waitForPreparation()
         try checkUnused(values)
@@ -229,7 +231,7 @@ public actor DependencyContainer {
         }
     }
 
-    /// Returns the container that ``prepare(_:)`` fills, and whether it makes the values at once.
+    /// Returns the container whose values ``prepare(_:)`` sets, and whether to create them immediately.
     nonisolated func containerToPrepare() async throws -> (container: DependencyContainer, isMaking: Bool) {
         var container = self
         while !container.isHome, let parent = container.parent { container = parent }
@@ -244,7 +246,7 @@ public actor DependencyContainer {
 
     // MARK: - Closing
 
-    /// Closes the values of this container, the newest first. Afterwards it can be prepared again.
+    /// Closes the values of this container, newest first. The container can then be prepared again.
     func close() async throws {
         prepared = DependencyContainer.Values()
         var failure: (any Error)?
@@ -258,7 +260,7 @@ public actor DependencyContainer {
         made.removeAll { isClosed($0.key) }
         var errors: [any Error] = []
         for (_, entry, making) in closed.reversed() {
-            // A computation that no task waits for may never finish. If it does, it closes its own value.
+            // Skip a value that is still being created without a waiter: it may never finish. If it does, `make` closes it.
             guard making.result != nil || !making.isAbandoned else { continue }
             guard case .success(let value)? = try? await making.wait() else { continue }
             do { try entry.close(value) } catch { errors.append(error) }
@@ -268,6 +270,7 @@ public actor DependencyContainer {
 }
 
 extension DependencyContainer: CustomReflectable {
-    /// A mirror without children: the contents belong to the actor, and test frameworks reflect the operands of expectations on any thread.
+    /// A mirror without children: the contents are isolated to the actor, but test frameworks reflect the operands of expectations on any
+    /// thread.
     public nonisolated var customMirror: Mirror { Mirror(self, children: [:], displayStyle: .class) }
 }

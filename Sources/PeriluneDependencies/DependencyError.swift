@@ -1,4 +1,4 @@
-/// An error of reading or setting a dependency.
+/// An error when a dependency is read or set.
 public struct DependencyError: Error, Sendable {
     /// The kinds of errors. More may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -13,13 +13,13 @@ public struct DependencyError: Error, Sendable {
 
         private let value: Value
 
-        /// A dependency without a default was used before it was prepared.
+        /// A dependency without a default was read before it was prepared.
         public static let notPrepared = Code(value: .notPrepared)
         /// A dependency was prepared a second time.
         public static let alreadyPrepared = Code(value: .alreadyPrepared)
-        /// A dependency was prepared after its default had been used.
+        /// A dependency was prepared after its default value had been used.
         public static let alreadyUsed = Code(value: .alreadyUsed)
-        /// A dependency that belongs to one test was used where the running test cannot be detected.
+        /// A dependency that belongs to one test was read in code for which the running test cannot be detected.
         public static let noTest = Code(value: .noTest)
         /// A dependency depends on itself.
         public static let cycle = Code(value: .cycle)
@@ -31,7 +31,7 @@ public struct DependencyError: Error, Sendable {
 
     /// The kind of the error.
     public let code: Code
-    /// The error and its cure, for people.
+    /// A description of the error and how to fix it, for people.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -10,7 +10,7 @@ package struct EnvironmentVariables: Sendable, ExpressibleByDictionaryLiteral {
         self.init(values: Dictionary(elements) { $1 })
     }
 
-    /// The variables of the process. Each is read on demand, because Foundation copies all of them into a dictionary on every access.
+    /// The variables of the process, each read on demand: Foundation copies all of them into a dictionary on every access.
     package static let ofProcess = EnvironmentVariables(values: nil)
 
     package subscript(name: String) -> String? {

@@ -1,6 +1,7 @@
 internal import IssueReporting
 
-/// Mistakes that must not go unnoticed, even if the error is caught. In a test they fail the test; otherwise they are printed.
+/// Reports of mistakes that must be noticed even if the error is caught. They fail the running test; outside of tests they are
+/// printed.
 enum Issues {
     static func report(_ message: String) {
         reportIssue("\(message)")

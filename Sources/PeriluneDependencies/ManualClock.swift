@@ -1,9 +1,9 @@
 public import Foundation
 internal import Synchronization
 
-/// A clock that changes only when it is set. The default in tests.
+/// A clock that changes only when it is set or advanced. The default in tests.
 ///
-/// Timers and `perilune.sleep` in scripts follow it: they take no real time and fire in the order of their due times.
+/// Timers and `perilune.sleep` in scripts use it: they take no real time, and fire in the order of their due times.
 ///
 /// ```swift
 /// let clock = ManualClock()
@@ -21,15 +21,15 @@ public final class ManualClock: Sendable {
 
     private let state: Mutex<State>
 
-    /// Makes a clock that shows the given time.
+    /// Creates a clock that shows the given time.
     public init(_ start: Date = DateSource.year2000()) {
         state = Mutex(State(now: start))
     }
 
-    /// The time that the clock shows.
+    /// The current time of the clock.
     public var now: Date { state.withLock { $0.now } }
 
-    /// Sets the clock forward or back. Timers that are due by then fire.
+    /// Sets the clock forward or back. Timers whose time has come fire.
     public func set(_ date: Date) {
         let observers = state.withLock { state in
             state.now = date
@@ -43,7 +43,7 @@ public final class ManualClock: Sendable {
         set(now + seconds)
     }
 
-    /// Adds a closure that is called after each change, on the thread that sets the clock. Returns the id for ``removeObserver(_:)``.
+    /// Adds a closure to call after each change, on the thread that sets the clock. Returns the id to pass to ``removeObserver(_:)``.
     package func addObserver(_ observer: @escaping @Sendable () -> Void) -> Int {
         state.withLock { state in
             state.count += 1

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// A value that has been made or is being made, with its waiters.
+/// A value that exists or is being created, with the tasks that wait for it.
 ///
-/// Waiters can be cancelled. When the last waiter is gone, the task that makes the value is cancelled.
+/// Waiting can be cancelled. When the last waiter is cancelled, the task that creates the value is cancelled, too.
 final class PendingValue: Sendable {
     private typealias Waiter = CheckedContinuation<Result<any Sendable, any Error>, any Error>
 
@@ -11,25 +11,25 @@ final class PendingValue: Sendable {
         var task: Task<Void, Never>?
         var waiting: [(number: Int, waiter: Waiter)] = []
         var count = 0
-        /// Whether the task was cancelled because all waiters had gone.
+        /// Whether the task was cancelled because no waiters remained.
         var isAbandoned = false
     }
 
-    /// The name in messages.
+    /// The name of the value in messages.
     let name: String
     private let endsWithoutWaiters: Bool
     private let state = Mutex(State())
 
-    /// The value that the current task makes.
+    /// The value that the current task creates.
     @TaskLocal private static var current: PendingValue?
 
-    /// - Parameter endsWithoutWaiters: Whether the task is cancelled when the last waiter is gone.
+    /// - Parameter endsWithoutWaiters: Whether to cancel the task when the last waiter is cancelled.
     init(_ name: String, endsWithoutWaiters: Bool = true) {
         self.name = name
         self.endsWithoutWaiters = endsWithoutWaiters
     }
 
-    /// Starts making the value on a new task that inherits the task-local values.
+    /// Starts creating the value on a new task that inherits the task-local values.
     func begin(_ make: @escaping @Sendable () async throws -> any Sendable) {
         let task = Task {
             let result: Result<any Sendable, any Error>
@@ -50,7 +50,7 @@ final class PendingValue: Sendable {
             return (state.waiting, state.isAbandoned)
         }
         for (_, waiter) in waiting {
-            // These waiters arrived after the cancellation, so they try again.
+            // These waiters arrived after the cancellation, so they must request the value again.
             if isAbandoned, case .failure = result {
                 waiter.resume(throwing: Abandoned())
             } else {
@@ -59,23 +59,23 @@ final class PendingValue: Sendable {
         }
     }
 
-    /// The value or error; `nil` while it is being made.
+    /// The value or error; `nil` while the value is being created.
     var result: Result<any Sendable, any Error>? { state.withLock { $0.result } }
 
     var waiterCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether the task was cancelled because all waiters had gone.
+    /// Whether the task was cancelled because no waiters remained.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
-    /// The error of waiting for a cancelled value. The waiter has to make the value again.
+    /// The error for waiters of a cancelled value, which must request the value again.
     struct Abandoned: Error {}
 
     // MARK: - Waiting
 
-    /// Waits for the value or error and returns it.
+    /// Waits until the value or error is known, and returns it.
     ///
-    /// - Throws: ``DependencyError`` with code `cycle` if this value waits for the one that the current task makes; `CancellationError`;
-    ///   ``Abandoned``.
+    /// - Throws: ``DependencyError`` with code `cycle` if this value depends on the value that the current task creates;
+    ///   `CancellationError`; ``Abandoned``.
     func wait() async throws -> Result<any Sendable, any Error> {
         if let result { return result }
         guard let maker = Self.current else { return try await waitCancellably() }
@@ -116,7 +116,7 @@ final class PendingValue: Sendable {
         waiter?.resume(throwing: CancellationError())
     }
 
-    /// Waits for the task, and cancels it if the current task is cancelled.
+    /// Waits until the task finishes, and cancels it if the current task is cancelled.
     func waitOrCancel() async {
         let task = state.withLock { $0.task }
         await withTaskCancellationHandler {
@@ -128,7 +128,7 @@ final class PendingValue: Sendable {
 
     // MARK: - Cycles
 
-    /// The values under construction that wait for others.
+    /// Pairs of a value that is being created and the value that it waits for.
     private static let waits = Mutex<[(maker: PendingValue, awaited: PendingValue)]>([])
 
     private static func addWait(of maker: PendingValue, for awaited: PendingValue) throws {

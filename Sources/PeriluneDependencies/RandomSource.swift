@@ -6,7 +6,7 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
     /// Whether the source is the system generator.
     package let isSystem: Bool
 
-    /// Makes a source that calls a closure for 64 random bits.
+    /// Creates a source that calls a closure for 64 random bits.
     public init(_ make: @escaping @Sendable () -> UInt64) {
         self.init(isSystem: false, make)
     }

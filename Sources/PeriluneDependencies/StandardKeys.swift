@@ -21,7 +21,7 @@ package enum RandomKey: DependencyContainer.Key {
     }
 }
 
-/// The key of the logger. In tests the default logger discards everything, so that test output stays readable.
+/// The key of the logger. In tests, the default logger discards all messages to keep the test output readable.
 package enum LoggerKey: DependencyContainer.Key {
     package static func defaultSource(in context: DependencyContainer.Context) -> DependencyContainer.Default<Logger> {
         guard context == .test else { return .value(Logger(label: "perilune")) }
@@ -30,14 +30,14 @@ package enum LoggerKey: DependencyContainer.Key {
 }
 
 extension DependencyContainer.Values {
-    /// The clock. The default is the system clock; in tests, a clock at the start of the year 2000 that moves when it is set or a script
-    /// sleeps.
+    /// The clock. The default is the system clock. In tests, the default is a clock that starts at the year 2000, and moves only when it is
+    /// set or a script sleeps.
     public var date: DateSource? {
         get { self[DateKey.self] }
         set { self[DateKey.self] = newValue }
     }
 
-    /// The UUID source. The default is random; in tests it counts from 0.
+    /// The UUID source. The default is random; in tests it counts up from 0.
     public var uuid: UUIDSource? {
         get { self[UUIDKey.self] }
         set { self[UUIDKey.self] = newValue }
@@ -57,22 +57,22 @@ extension DependencyContainer.Values {
 }
 
 extension DependencyContainer {
-    /// The clock, as the current task sees it: `try await DependencyContainer.date()` is the current time.
+    /// The clock of the current task: `try await DependencyContainer.date()` is the current time.
     public static var date: DateSource {
         get async throws { try await value(for: DateKey.self) }
     }
 
-    /// The source of UUIDs, as the current task sees it.
+    /// The UUID source of the current task.
     public static var uuid: UUIDSource {
         get async throws { try await value(for: UUIDKey.self) }
     }
 
-    /// The source of random numbers, as the current task sees it.
+    /// The random number source of the current task.
     public static var random: RandomSource {
         get async throws { try await value(for: RandomKey.self) }
     }
 
-    /// The logger of scripts and hosts, as the current task sees it.
+    /// The logger of scripts and hosts in the current task.
     public static var logger: Logger {
         get async throws { try await value(for: LoggerKey.self) }
     }

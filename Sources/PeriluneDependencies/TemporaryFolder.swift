@@ -1,17 +1,17 @@
 internal import Foundation
 internal import Synchronization
 
-/// The process's folder for temporary files, which is removed when the process ends.
+/// A folder for the temporary files of this process, which is removed when the process exits.
 package enum TemporaryFolder {
-    /// Returns an unused path in the folder.
+    /// Returns a new, unused path in the folder.
     ///
-    /// - Parameter name: The end of the file name.
+    /// - Parameter name: The suffix of the file name.
     package static func path(_ name: String) throws -> String {
         let folder = try folder.get()
         return folder.appending(path: "\(count.next())-\(name)").path
     }
 
-    /// Makes a new subfolder and returns its path.
+    /// Creates a subfolder and returns its path.
     package static func makeFolder(_ name: String) throws -> String {
         let path = try path(name)
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
@@ -20,19 +20,19 @@ package enum TemporaryFolder {
 
     private static let count = Counter()
 
-    /// The folder, created on first use and removed when the process ends.
+    /// The folder, created on first use.
     private static let folder = Result<URL, any Error> {
         removeAbandoned()
         let name = "\(prefix)\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
         let folder = URL(filePath: place).appending(path: name)
         try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
-        // The permissions are set on creation, because isolated processes cannot change them later.
+        // Sets the permissions on creation, because isolated processes cannot change them later.
         guard mkdir(folder.path, 0o700) == 0 else {
             throw CocoaError(.fileWriteUnknown, userInfo: [NSFilePathErrorKey: folder.path])
         }
         atexit { TemporaryFolder.remove() }
-        // The lock is held until the process ends, even by SIGKILL. A process that looks for abandoned folders may hold it for a moment.
-        // On a file system without locks the folder is simply not removed by others.
+        // This process holds the lock until it ends, even by SIGKILL. Another process may hold it briefly while it checks for abandoned
+        // folders. On a file system without locks, other processes never remove the folder.
         let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         if lock >= 0 { while flock(lock, LOCK_EX) != 0, errno == EINTR {} }
         return folder
@@ -41,12 +41,12 @@ package enum TemporaryFolder {
     private static let prefix = "perilune-"
     private static let lockName = ".lock"
 
-    /// The parent folder for all processes.
+    /// The parent folder of the temporary folders of all processes.
     private static let place = EnvironmentVariables.ofProcess["TMPDIR"].flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
 
-    /// Removes the folders of killed processes, which may hold copies of databases.
+    /// Removes the folders that killed processes left behind, which may contain copies of databases.
     ///
-    /// Every script start calls this, so it reads the names with `readdir`: Foundation needs a third of a millisecond for them.
+    /// Runs at the start of every script, and therefore lists the names with `readdir`: Foundation needs a third of a millisecond for that.
     package static func removeAbandoned() {
         guard let entries = opendir(place) else { return }
         defer { closedir(entries) }
@@ -67,7 +67,7 @@ package enum TemporaryFolder {
         close(lock)
     }
 
-    /// Returns whether a free lock file is older than the time that a starting process needs to lock it.
+    /// Returns whether an unlocked lock file is older than two seconds, by which a starting process has locked it.
     private static func isLongFree(_ lock: CInt) -> Bool {
         var information = stat()
         return fstat(lock, &information) == 0 && time(nil) - information.st_mtim.tv_sec > 2

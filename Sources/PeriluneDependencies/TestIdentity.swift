@@ -6,12 +6,12 @@ package enum TestIdentity: Hashable, Sendable {
     case notRunByTests
     /// A test of Swift Testing.
     case test(ID)
-    /// A test of Swift Testing with arguments, whose cases cannot be distinguished.
+    /// A parameterized test of Swift Testing, whose cases cannot be distinguished.
     case cases
-    /// An XCTest test, or no test: a detached task or a thread.
+    /// An XCTest test, or code outside of any test: a detached task or a thread.
     case unknown
 
-    /// The identity of a test.
+    /// The identifier of a test in Swift Testing.
     package struct ID: Hashable, Sendable {
         private let id: TestContext.Testing.Test.ID
 
@@ -28,7 +28,7 @@ package enum TestIdentity: Hashable, Sendable {
         }
     }
 
-    /// Returns whether the id of a test contains parameters: `Module.Suite/name(_:)/File.swift:12:3`.
+    /// Returns whether a test id, such as `Module.Suite/name(_:)/File.swift:12:3`, contains parameters.
     private static func hasArguments(_ id: TestContext.Testing.Test.ID) -> Bool {
         let text = String(describing: id.rawValue)
         guard let end = text.lastIndex(of: "/") else { return text.hasSuffix(":)") }

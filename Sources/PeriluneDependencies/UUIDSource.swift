@@ -3,10 +3,10 @@ public import Foundation
 /// A source of new UUIDs.
 public struct UUIDSource: Sendable {
     private let make: @Sendable () -> UUID
-    /// Whether the UUIDs are random, so that any process can make them itself.
+    /// Whether the UUIDs are random, in which case any process can generate them independently.
     package let isRandom: Bool
 
-    /// Makes a source that calls a closure.
+    /// Creates a source that calls a closure.
     public init(_ make: @escaping @Sendable () -> UUID) {
         self.init(isRandom: false, make)
     }
@@ -22,12 +22,12 @@ public struct UUIDSource: Sendable {
     /// Random UUIDs. The default outside of tests.
     public static let random = UUIDSource(isRandom: true) { UUID() }
 
-    /// Returns a source that always gives the same UUID.
+    /// Returns a source that always returns the same UUID.
     public static func constant(_ uuid: UUID) -> UUIDSource {
         UUIDSource { uuid }
     }
 
-    /// UUIDs that count up from `00000000-0000-0000-0000-000000000000`. The default in tests.
+    /// A source whose UUIDs count up from `00000000-0000-0000-0000-000000000000`. The default in tests.
     public static var counting: UUIDSource {
         let count = Counter()
         return UUIDSource { UUID(number: count.next()) }
@@ -35,7 +35,7 @@ public struct UUIDSource: Sendable {
 }
 
 extension UUID {
-    /// Makes a UUID whose last eight bytes are a number.
+    /// Creates a UUID whose last eight bytes are a number.
     fileprivate init(number: UInt64) {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
         self.init(
