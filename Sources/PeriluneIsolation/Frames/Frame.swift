@@ -1,6 +1,7 @@
-/// A message between the two processes: a kind, the number of the request that it belongs to, and values.
+/// A message between the host and a worker process: a kind, the number of its request, and values.
 ///
-/// Encoded as the length of the rest (four bytes), the kind (one), the number (four) and the values. Numbers are little-endian.
+/// The encoding is the number of bytes that follow the length (four bytes), the kind (one byte), the request (four bytes) and the values.
+/// Numbers are little-endian.
 package struct Frame: Hashable, Sendable {
     package let kind: UInt8
     package let request: UInt32
@@ -11,16 +12,16 @@ package struct Frame: Hashable, Sendable {
     }
 }
 
-/// The size limits of a frame.
+/// The limits on the size of a frame.
 ///
-/// The sender refuses a larger frame. The receiver closes the connection on one, because a process that a script has taken over could
-/// fill the memory of the other.
+/// A sender refuses to send a larger frame. A receiver closes the connection if it receives one: a worker that a script has taken over
+/// could otherwise fill the host's memory.
 package struct FrameLimits: Sendable {
-    /// The largest number of bytes after the length.
+    /// The maximum number of bytes after the length.
     package var sizeInBytes = 16 << 20
-    /// The largest number of values, nested values included.
+    /// The maximum number of values, including nested values.
     package var valueCount = 1 << 20
-    /// The deepest nesting of values.
+    /// The maximum nesting depth of values.
     package var depth = 128
 
     package init() {}
@@ -28,7 +29,7 @@ package struct FrameLimits: Sendable {
     static let headerSizeInBytes = 5
 }
 
-/// A frame that cannot be sent, or that was not sent by Perilune.
+/// The error of a frame that cannot be sent, or of received bytes that are not a valid frame.
 package struct FrameError: Error, Hashable, CustomStringConvertible {
     package enum Reason: Hashable, Sendable {
         case tooLarge, tooManyValues, tooDeep, truncated, unknownTag, invalidText, trailingBytes

@@ -3,16 +3,16 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// One end of a pair of sockets that carries frames in both directions. Any thread may send; only one thread may receive.
+/// One end of a socket pair that carries frames in both directions. Any thread may send; only one thread may receive.
 package final class FrameChannel: Sendable {
     package let descriptor: CInt
     private let limits: FrameLimits
-    /// Held while a frame is written, so that frames do not mix.
+    /// The lock is held while a frame is written, so that frames of different threads do not mix.
     private let outgoing = Mutex(Outgoing())
-    /// Sends posted bytes that did not fit into the socket's buffer.
+    /// The queue that sends posted bytes that did not fit into the socket's buffer.
     private let sender = DispatchQueue(label: "perilune.frames")
     private let parser: Mutex<FrameParser>
-    /// Whether the last answer arrived within microseconds, so that polling beats sleeping.
+    /// Whether the last answer arrived within microseconds, in which case polling is faster than blocking.
     private let comesSoon = Atomic(false)
 
     /// Takes ownership of a socket and closes it in `deinit`.
@@ -26,7 +26,7 @@ package final class FrameChannel: Sendable {
         close(descriptor)
     }
 
-    /// Posted bytes that wait until the other end reads.
+    /// The posted bytes that wait for space in the socket's buffer.
     private struct Outgoing {
         var bytes: [UInt8] = []
         var isBeingSent = false
@@ -34,25 +34,25 @@ package final class FrameChannel: Sendable {
 
     /// An error of sending a frame.
     package enum SendingError: Error {
-        /// The frame is too large; nothing of it was sent.
+        /// The frame exceeds the limits. No part of it was sent.
         case refused(FrameError)
-        /// The other end is closed, or too many bytes wait for it.
+        /// The other end is closed, or too many unsent bytes are waiting.
         case closed
     }
 
-    /// The largest number of bytes that may wait for the other end.
+    /// The maximum number of posted bytes that may wait to be sent.
     private static let waitingLimitInBytes = 64 << 20
 
-    /// Sends a frame. Blocks while the other end does not read.
+    /// Sends a frame. Blocks while the socket's buffer is full.
     package func send(_ frame: Frame) throws(SendingError) {
         let bytes = try encode(frame)
         let isSent = outgoing.withLock { _ in Self.send(bytes[...], to: descriptor) }
         guard isSent else { throw .closed }
     }
 
-    /// Sends a frame without ever blocking, so that a process that does not read cannot stall a thread of Swift concurrency.
+    /// Sends a frame without blocking, so that a worker that does not read cannot stall a thread of Swift concurrency.
     ///
-    /// A channel must not use ``send(_:)`` at the same time.
+    /// Do not mix with ``send(_:)`` on the same channel.
     package func post(_ frame: Frame) throws(SendingError) {
         let bytes = try encode(frame)
         let isPosted = outgoing.withLock { outgoing in
@@ -81,7 +81,7 @@ package final class FrameChannel: Sendable {
                 outgoing.isBeingSent = !outgoing.bytes.isEmpty
                 return outgoing.bytes
             }
-            // The lock is not held here, so more may have been posted.
+            // The lock is released while bytes are sent, so more may have been posted in the meantime.
             guard !bytes.isEmpty else { return }
             guard Self.send(bytes[...], to: descriptor) else { return shutDown() }
         }
@@ -99,7 +99,7 @@ package final class FrameChannel: Sendable {
         bytes.withUnsafeBytes { piso_send(descriptor, $0.baseAddress, $0.count) }
     }
 
-    /// Waits for the next frame and returns it; `nil` when the other end is closed.
+    /// Waits for the next frame and returns it. Returns `nil` once the other end is closed.
     ///
     /// - Throws: ``FrameError`` if the received bytes are not a frame.
     package func receive() throws(FrameError) -> Frame? {
@@ -123,7 +123,7 @@ package final class FrameChannel: Sendable {
         }
     }
 
-    /// Closes both directions, which wakes the thread that waits for a frame. Any thread may call it.
+    /// Closes both directions of the connection, which wakes the receiving thread. Any thread may call it.
     package func shutDown() {
         _ = shutdown(descriptor, CInt(SHUT_RDWR))
     }

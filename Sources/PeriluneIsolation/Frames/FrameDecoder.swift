@@ -1,13 +1,14 @@
-/// A decoder of frames that trusts no byte: all of them may come from a process that a script has taken over.
+/// A decoder of frames that validates every byte, because the sender may be a process that a script has taken over.
 ///
-/// A length is checked against the bytes that are present, so the memory of a frame is bounded by its bytes and the limits.
+/// Each length is checked against the remaining bytes before memory is allocated, so a frame's memory is bounded by its size
+/// and the limits.
 struct FrameDecoder {
     private let bytes: ArraySlice<UInt8>
     private var position: Int
     private let limits: FrameLimits
     private var count = 0
 
-    /// - Parameter bytes: The bytes after the length.
+    /// - Parameter bytes: The frame without its length field.
     /// - Throws: ``FrameError`` if the bytes are not a frame.
     static func frame(of bytes: ArraySlice<UInt8>, limits: FrameLimits) throws(FrameError) -> Frame {
         guard bytes.count <= limits.sizeInBytes else {
@@ -78,7 +79,7 @@ struct FrameDecoder {
         return pairs
     }
 
-    /// Reads a count and checks that the remaining bytes can hold that many items.
+    /// Reads the number of items in a list, and checks that the remaining bytes can hold that many.
     private mutating func takeCount(bytesEach size: Int) throws(FrameError) -> Int {
         let count = Int(try take(UInt32.self))
         guard count <= remaining / size else { throw FrameError(.truncated, "a frame ends before its values do") }
@@ -115,14 +116,14 @@ struct FrameDecoder {
 package struct FrameParser: Sendable {
     private let limits: FrameLimits
     private var buffer: [UInt8] = []
-    /// The position of the next frame in the buffer.
+    /// The position in the buffer at which the next frame starts.
     private var start = 0
 
     package init(limits: FrameLimits = FrameLimits()) {
         self.limits = limits
     }
 
-    /// The number of bytes of an incomplete frame.
+    /// The number of received bytes that ``next()`` has not returned yet.
     package var waitingByteCount: Int { buffer.count - start }
 
     package mutating func add(_ bytes: some Sequence<UInt8>) {
@@ -135,12 +136,12 @@ package struct FrameParser: Sendable {
 
     /// Returns the next frame, or `nil` if more bytes are needed.
     ///
-    /// - Throws: ``FrameError`` if the bytes are not a frame. The rest of the stream cannot be decoded then.
+    /// - Throws: ``FrameError`` if the bytes are not a valid frame. The stream cannot be decoded any further.
     package mutating func next() throws(FrameError) -> Frame? {
         guard waitingByteCount >= 4 else { return nil }
         var size = 0
         for index in 0..<4 { size |= Int(buffer[start + index]) << (8 * index) }
-        // Refused before the body is received.
+        // Rejects an oversized frame before its body is received.
         guard size <= limits.sizeInBytes else { throw FrameError(.tooLarge, "a frame has more than \(limits.sizeInBytes) bytes") }
         guard waitingByteCount >= 4 + size else { return nil }
         let body = buffer[start + 4..<start + 4 + size]

@@ -1,4 +1,4 @@
-/// A value that crosses between the processes: plain Lua data, or a placeholder for a value that cannot cross.
+/// A value that is sent between processes: plain Lua data, or a placeholder for a value that cannot be sent.
 package indirect enum WireValue: Hashable, Sendable {
     case `nil`
     /// The value of `perilune.null`.
@@ -11,10 +11,10 @@ package indirect enum WireValue: Hashable, Sendable {
     case blob([UInt8])
     /// Microseconds since 1970.
     case date(Int64)
-    /// Values at the positions 1, 2, 3, ...
+    /// A table with values at the keys 1, 2, 3, ...
     case list([WireValue])
     case table([Pair])
-    /// A value that cannot leave its process, described by its type: "a function".
+    /// A placeholder for a value that cannot leave its process; the text describes its type: "a function".
     case opaque(String)
 
     /// A key of a table and its value.
@@ -27,12 +27,12 @@ package indirect enum WireValue: Hashable, Sendable {
         }
     }
 
-    /// A string in UTF-8.
+    /// Returns a string value with the UTF-8 bytes of a text.
     package static func text(_ text: String) -> WireValue { .string(Array(text.utf8)) }
 }
 
 extension WireValue {
-    /// An estimate of the memory of the decoded value, which can be many times its encoded size.
+    /// An estimate of the bytes of memory that the decoded value occupies, which can be many times its encoded size.
     package var sizeInMemory: Int {
         let own = 64
         return switch self {
@@ -48,7 +48,7 @@ extension WireValue {
 // MARK: - Reading messages
 
 extension WireValue {
-    /// The string as text. Bytes that are not UTF-8 are replaced.
+    /// The string as text, with invalid UTF-8 replaced; `nil` for values of other types.
     package var text: String? {
         if case .string(let bytes) = self { String(decoding: bytes, as: UTF8.self) } else { nil }
     }
@@ -75,7 +75,7 @@ extension WireValue {
         return pairs.first { $0.key == .text(field) }?.value
     }
 
-    /// Returns a table with these fields, except fields that are `nil`.
+    /// Returns a table with these fields, leaving out fields whose value is `nil`.
     package static func fields(_ fields: [(String, WireValue?)]) -> WireValue {
         .table(fields.compactMap { name, value in value.map { Pair(.text(name), $0) } })
     }

@@ -11,11 +11,11 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
 
     /// Resource limits: memory, file descriptors, no core dumps.
     public static let limits = IsolationLayer(value: .limits)
-    /// The process cannot gain privileges, and other processes of the user cannot read its memory.
+    /// Protection against privilege escalation: the process cannot gain privileges, and the user's other processes cannot read its memory.
     public static let privileges = IsolationLayer(value: .privileges)
-    /// Landlock: only the folder of the database and the files that libraries read; no network.
+    /// Landlock: the process can access only the database's folder and files that libraries read, and no network.
     public static let landlock = IsolationLayer(value: .files)
-    /// seccomp: no new programs, no sockets, and only the system calls that libraries need.
+    /// seccomp: the process cannot start programs or open sockets, and can use only the system calls that libraries need.
     public static let seccomp = IsolationLayer(value: .calls)
 
     public static let allCases: [IsolationLayer] = [.limits, .privileges, .landlock, .seccomp]
@@ -27,7 +27,7 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
         layers.map(\.description).sorted().joined(separator: ", ")
     }
 
-    /// Finds the layer with this ``description``.
+    /// Returns the layer with this ``description``, or `nil` for an unknown name.
     public init?(_ name: String) {
         guard let value = Value(rawValue: name) else { return nil }
         self.value = value
@@ -37,7 +37,7 @@ public struct IsolationLayer: Hashable, Sendable, CaseIterable, CustomStringConv
         self.value = value
     }
 
-    /// Whether the kernel supports the layer. A container may still forbid it, so a process reports the layers that are in force.
+    /// Whether the kernel supports the layer. A container may still forbid it, so each worker reports which layers are active.
     public var isAvailable: Bool {
         switch value {
         case .limits, .privileges: true

@@ -1,33 +1,33 @@
 internal import CPeriluneIsolation
 internal import Glibc
 
-/// The access that a process keeps when its layers take effect.
+/// The access that a process keeps when its isolation layers become active.
 package struct IsolationRules: Sendable {
-    /// Files and folders, with everything below them, that the process may read and write.
+    /// The files and folders, including their contents, that the process may read and write.
     package var writable: [String] = []
-    /// Files and folders, with everything below them, that the process may read.
+    /// The files and folders, including their contents, that the process may read.
     package var readable: [String] = []
     /// The memory that the process may allocate in addition to its current use; `nil` means no limit.
     package var memoryInBytes: UInt64?
-    /// The largest number of open file descriptors.
+    /// The maximum number of open file descriptors.
     package var descriptorCount: UInt32 = 64
 
     package init() {}
 
-    /// Files that libraries may read at any time: time zones, processor counts, random numbers, the state of the process.
+    /// The files that libraries may read at any time: time zones, processor counts, random numbers, information on the process itself.
     private static let systemPaths = [
         "/usr/share/zoneinfo", "/etc/localtime", "/etc/timezone", "/proc/self", "/proc/stat", "/proc/meminfo", "/proc/cpuinfo",
         "/sys/devices/system/cpu", "/dev/urandom", "/dev/random", "/dev/zero",
     ]
 
-    /// Takes away files and networks from the calling thread and all threads that it starts later. Call it while the process has one
-    /// thread.
+    /// Denies access to networks, and to files outside of these rules, for the calling thread and all threads that it starts later. Call it
+    /// while the process has only one thread.
     ///
-    /// - Returns: The layers that are in force.
+    /// - Returns: The layers that are active.
     package func enclose() -> Set<IsolationLayer> {
         var layers: Set<IsolationLayer> = []
         piso_prepare_sanitizer()
-        // Landlock requires no_new_privs. Forbidding dumps would make /proc/self unreadable, so its rules come first.
+        // Landlock requires no_new_privs. The Landlock rules must come before dumps are forbidden, which makes /proc/self unreadable.
         guard piso_renounce_privileges() == 0 else { return layers }
         if piso_thread_count() == 1, restrictFiles() { layers.insert(.landlock) }
         if piso_forbid_dumps() == 0 { layers.insert(.privileges) }
@@ -36,7 +36,7 @@ package struct IsolationRules: Sendable {
 
     private func restrictFiles() -> Bool {
         var rules: [(path: String, rights: CInt)] = [("/dev/null", CInt(PISO_READ | PISO_WRITE))]
-        // Dispatch reads the state of its threads from /proc/NUMBER/stat. Landlock denies the files there that reveal more.
+        // Dispatch reads thread states from /proc/NUMBER/stat. Landlock itself denies access to the more sensitive files in these folders.
         rules.append(("/proc", CInt(PISO_READ_FILES)))
         rules += (Self.systemPaths + readable).map { ($0, CInt(PISO_READ)) }
         rules += writable.map { ($0, CInt(PISO_READ | PISO_WRITE)) }
@@ -46,9 +46,9 @@ package struct IsolationRules: Sendable {
         return piso_restrict_files(list, list.count) == 0
     }
 
-    /// Limits resources and filters system calls for all threads. Call it after everything that the process needs is open.
+    /// Limits resources and filters system calls for all threads. Call it after the process has opened everything that it needs.
     ///
-    /// - Returns: The layers that are in force.
+    /// - Returns: The layers that are active.
     package func seal() -> Set<IsolationLayer> {
         var layers: Set<IsolationLayer> = []
         let isMemoryLimited = memoryInBytes.map { piso_limit_memory($0) == 0 } ?? true
@@ -57,14 +57,15 @@ package struct IsolationRules: Sendable {
         return layers
     }
 
-    /// Makes the folder of a database writable and returns it. Readers of a database in WAL mode write to its shared-memory file, too.
+    /// Makes the folder of a database file writable, and returns it. Even a reader of a database in WAL mode writes to the shared-memory
+    /// file.
     package mutating func allowDatabase(at path: String) -> String {
         let folder = Self.folder(ofFile: path)
         writable.append(folder)
         return folder
     }
 
-    /// Returns the folder of a file with all links resolved. SQLite creates its journals there.
+    /// Returns the folder of a file, with all symbolic links resolved. SQLite creates its journal files in this folder.
     package static func folder(ofFile path: String) -> String {
         if let real = resolved(path), let slash = real.lastIndex(of: "/") {
             return slash == real.startIndex ? "/" : String(real[..<slash])

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Calls a closure with an `argv`-style array of C strings: each ends with NUL, and NULL follows the last.
+/// Calls a closure with an `argv`-style array of C strings, which is terminated by a null pointer.
 package func withCStrings<Result>(_ texts: [[UInt8]], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result) rethrows
     -> Result
 {
@@ -9,7 +9,7 @@ package func withCStrings<Result>(_ texts: [[UInt8]], _ body: ([UnsafeMutablePoi
     return try body(strings)
 }
 
-/// Calls a closure with an environment as an array of C strings, `NAME=value`.
+/// Calls a closure with an environment as an array of C strings of the form `NAME=value`.
 package func withCStrings<Result>(
     _ environment: [String: String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
 ) rethrows -> Result {

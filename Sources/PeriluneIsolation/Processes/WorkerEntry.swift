@@ -1,14 +1,14 @@
 internal import CPeriluneIsolation
 internal import Glibc
 
-/// The worker's side of its start: the inherited connections and the settings of the process.
+/// The functions that a worker process calls when it starts: they open the inherited connections and configure the process.
 package enum WorkerEntry {
     /// Opens the connection to the parent process.
     package static func openChannel() -> FrameChannel {
         FrameChannel(descriptor: CInt(PISO_CONNECTION))
     }
 
-    /// Opens the connection on which the parent answers calls that block a thread of this process.
+    /// Opens the connection on which the parent process answers calls that block a thread of the worker.
     package static func openAnswers() -> FrameChannel {
         FrameChannel(descriptor: CInt(PISO_ANSWERS))
     }
@@ -19,9 +19,9 @@ package enum WorkerEntry {
         return fstat(CInt(PISO_CONNECTION), &information) == 0 && information.st_mode & S_IFMT == S_IFSOCK
     }
 
-    /// Makes the process report the position of its script when a signal ends it. Call it on the thread that runs scripts.
+    /// Installs signal handlers that report the script's position if a signal ends the process. Call it on the thread that runs scripts.
     ///
-    /// - Parameter describe: Writes the position and a NUL into a buffer of the given size. It must be safe in a signal handler.
+    /// - Parameter describe: Writes the position, terminated by NUL, into a buffer of the given size. It must be async-signal-safe.
     package static func prepareLastWords(
         describe: @convention(c) (UnsafeMutableRawPointer?, UnsafeMutablePointer<CChar>?, Int) -> Void,
         subject: UnsafeMutableRawPointer?
@@ -29,18 +29,18 @@ package enum WorkerEntry {
         _ = piso_prepare_last_words(CInt(PISO_LAST_WORDS), describe, subject)
     }
 
-    /// Returns large memory blocks to the system as soon as they are freed, so that a memory limit measures the memory in use.
+    /// Makes `free` return large blocks to the system immediately, so that a memory limit applies to the memory in use.
     package static func returnFreedBlocks() {
         piso_return_freed_blocks()
     }
 
-    /// Makes all threads allocate from one heap. Otherwise the first allocations of each thread reserve 128 MB of addresses, which may be
-    /// more than a process with a limited address space has.
+    /// Makes all threads allocate from one heap. By default, each thread's first allocation reserves 128 MB of address space, which may
+    /// exceed the limit of the process.
     package static func shareHeap() {
         piso_share_heap()
     }
 
-    /// Writes to standard output after everything that the program has printed there.
+    /// Writes bytes to standard output, after any output that C code has buffered.
     package static func print(_ bytes: [UInt8]) {
         bytes.withUnsafeBytes { piso_print($0.baseAddress, $0.count) }
     }

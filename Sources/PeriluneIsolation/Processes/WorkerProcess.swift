@@ -7,11 +7,11 @@ package final class WorkerProcess: Sendable {
     /// The program to start, with its arguments and environment.
     package struct Program: Sendable {
         package var path: String
-        /// The arguments, starting with the program's name, as bytes that need not be UTF-8.
+        /// The arguments, starting with the program's name. They need not be UTF-8.
         package var arguments: [[UInt8]]
-        /// The complete environment as `NAME=value`.
+        /// The complete environment, as strings of the form `NAME=value`.
         package var environment: [String]
-        /// Whether it inherits the standard streams. Otherwise they are `/dev/null`.
+        /// Whether the process inherits the standard streams instead of using `/dev/null`.
         package var sharesStandardStreams: Bool
 
         package init(path: String, arguments: [[UInt8]], environment: [String] = [], sharesStandardStreams: Bool = false) {
@@ -20,7 +20,7 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    /// The error of a process that could not be started.
+    /// The error that a process could not be started.
     package struct StartError: Error, CustomStringConvertible {
         package let description: String
 
@@ -35,12 +35,12 @@ package final class WorkerProcess: Sendable {
         package var signal: CInt?
         /// The exit status.
         package var status: CInt
-        /// The last known position of the script, "file:line".
+        /// The last known position of the script, as "file:line".
         package var place: String?
-        /// Whether the parent asked for the position, which also ends the process.
+        /// Whether the parent requested the position, which also ends the process.
         package var wasAsked = false
 
-        /// The ending as a phrase: "was ended by SIGSEGV (segmentation fault)".
+        /// A phrase that describes how the process ended: "was ended by SIGSEGV (segmentation fault)".
         package var text: String {
             guard let signal, !wasAsked else { return "has ended itself with status \(status)" }
             return "was ended by \(SignalNames.name(of: signal))"
@@ -59,8 +59,8 @@ package final class WorkerProcess: Sendable {
     package let id: Int32
     /// The connection for calls and events.
     package let channel: FrameChannel
-    /// A second connection for answers that block a thread of the worker. That thread reads them itself, so no other thread has to wake
-    /// it. The worker sends nothing on it.
+    /// A second connection for answers to calls that block a thread of the worker. That thread reads the answer directly and needs no other
+    /// thread to wake it. The worker sends nothing on this connection.
     package let answers: FrameChannel
     private let lastWords: CInt
     private let state = Mutex(State())
@@ -69,7 +69,7 @@ package final class WorkerProcess: Sendable {
         var ending: Ending?
     }
 
-    /// Starts a process that inherits only the connections.
+    /// Starts a process that inherits only the connections and the standard streams.
     ///
     /// - Throws: ``StartError``.
     package init(_ program: Program, limits: FrameLimits = FrameLimits()) throws {
@@ -90,7 +90,7 @@ package final class WorkerProcess: Sendable {
         lastWords = words[0]
     }
 
-    /// Makes a pair of sockets and returns the channel of this end and the descriptor of the other one.
+    /// Creates a socket pair, and returns a channel for this end and the file descriptor of the other end.
     private static func connect(_ limits: FrameLimits) throws -> (FrameChannel, CInt) {
         var ends: [CInt] = [-1, -1]
         guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -100,7 +100,7 @@ package final class WorkerProcess: Sendable {
     }
 
     deinit {
-        // Closing the connection ends the process. Nothing else waits for it any more.
+        // Closing the connection ends the process. No other code can still wait for the process.
         channel.shutDown()
         if state.withLock({ $0.ending == nil }) {
             Glibc.kill(id, SIGKILL)
@@ -113,7 +113,7 @@ package final class WorkerProcess: Sendable {
         let nothing = program.sharesStandardStreams ? -1 : open("/dev/null", O_RDWR | O_CLOEXEC)
         guard program.sharesStandardStreams || nothing >= 0 else { throw failure("cannot open /dev/null", errno) }
         defer { if nothing >= 0 { close(nothing) } }
-        // File actions can keep a descriptor open only by duplicating it to its own number.
+        // A descriptor stays open in the new process only if a file action duplicates it, if necessary to its own number.
         let streams: [CInt] = program.sharesStandardStreams ? [0, 1, 2] : [nothing, nothing, nothing]
         var id: pid_t = 0
         let status = withCStrings(program.arguments) { arguments in
@@ -142,16 +142,17 @@ package final class WorkerProcess: Sendable {
 
     // MARK: - The end
 
-    /// Ends the process after asking for the position of its script, and kills it if it does not answer. Any thread may call it.
+    /// Asks the process to report its script's position and end, and kills it if it does not end in time. Any thread may call it.
     ///
-    /// - Parameter patience: The time to wait for the answer.
+    /// - Parameter patience: How long to wait before killing the process.
     package func kill(patience: Duration = .milliseconds(50)) {
         guard send(piso_ask_signal()) else { return }
-        // The closed connection wakes the thread that waits for frames. This thread must not wait for a process that does not end.
+        // The closed connection wakes the thread that receives frames. This thread must not block if the process does not end.
         if !hasEnded(within: patience) { send(SIGKILL) }
     }
 
-    /// Closes the connection, waits for the process to exit, and kills it if it does not. Call it on the thread that waits for its end.
+    /// Closes the connection, waits for the process to exit, and kills it after `patience`. Call it on the thread that calls
+    /// ``waitForEnd()``.
     package func end(within patience: Duration) {
         channel.shutDown()
         if !hasEnded(within: patience) { send(SIGKILL) }
@@ -170,16 +171,16 @@ package final class WorkerProcess: Sendable {
     /// Sends a signal and returns whether the process still exists.
     @discardableResult
     package func send(_ signal: CInt) -> Bool {
-        // The lock prevents waiting for the process at the same time, after which its number may belong to another process.
+        // The lock keeps the process from being reaped here, because its id could then belong to another process.
         state.withLock { state in state.ending == nil && Glibc.kill(id, signal) == 0 }
     }
 
-    /// Forwards SIGINT, SIGTERM and SIGHUP from now on, for a program that only waits for this process.
+    /// Forwards SIGINT, SIGTERM and SIGHUP to the process from now on. Use it in a program that only waits for this process.
     package func forwardSignals() {
         piso_forward_signals(id)
     }
 
-    /// Whether the process has ended, even if nothing has waited for it yet.
+    /// Whether the process has ended, even if it has not been reaped yet.
     private var hasEnded: Bool {
         state.withLock { state in
             if state.ending != nil { return true }
@@ -189,16 +190,16 @@ package final class WorkerProcess: Sendable {
         }
     }
 
-    /// Blocks until the process has ended and returns how. Later calls return at once. Only one thread may call it.
+    /// Blocks until the process has ended, and returns how it ended. Later calls return immediately. Only one thread may call it.
     package func waitForEnd() -> Ending {
         if let ending = state.withLock({ $0.ending }) { return ending }
         var information = siginfo_t()
-        // WNOWAIT keeps the process number valid for `send` until the lock is taken.
+        // WNOWAIT leaves the process unreaped, which keeps its id valid for `send` until the lock is held.
         while waitid(P_PID, id_t(id), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
         return state.withLock { state in
             let result = piso_wait(id)
             var ending = Ending(signal: result < 256 ? result : nil, status: result < 256 ? 0 : result - 256)
-            // A process that is still starting has no handler yet, so the signal itself ends it.
+            // A process that is still starting has not installed the handler yet, so the signal itself ends it.
             if ending.signal == piso_ask_signal() { ending.wasAsked = true }
             readLastWords(&ending)
             if ending.wasAsked, ending.signal == nil || ending.signal == piso_ask_signal() { ending.signal = SIGKILL }
@@ -212,7 +213,7 @@ package final class WorkerProcess: Sendable {
         let size = MemoryLayout<piso_last_words>.size
         guard read(lastWords, &words, size) == size else { return }
         let place = withUnsafeBytes(of: words.place) { bytes in
-            // The process may have been taken over: any bytes may arrive, perhaps without a NUL.
+            // A script may have taken over the process, so the bytes are untrusted and may lack a NUL.
             String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         if !place.isEmpty { ending.place = place }
