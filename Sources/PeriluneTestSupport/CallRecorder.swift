@@ -1,7 +1,7 @@
 internal import Synchronization
 public import Perilune
 
-/// A recorder of calls to stand-ins of a host's functions.
+/// A recorder of the calls that scripts make to fake functions of a host.
 ///
 /// ```swift
 /// let mail = CallRecorder()
@@ -37,12 +37,12 @@ public final class CallRecorder: Sendable {
 }
 
 extension ScriptModule {
-    /// Adds a function that records its calls and returns nothing.
+    /// Adds a fake function, which records its calls and returns nothing.
     public func record(_ name: String, in recorder: CallRecorder) {
         record(name, in: recorder, returning: ScriptValue.nil)
     }
 
-    /// Adds a function that records its calls and always returns the same value.
+    /// Adds a fake function, which records its calls and always returns the same value.
     public func record<Result: Encodable & Sendable>(
         _ name: String, in recorder: CallRecorder, returning result: Result
     ) {

@@ -1,9 +1,9 @@
 public import Perilune
 public import Testing
 
-/// A trait that gives a test, or each test of a suite, its own dependencies.
+/// A trait that gives a test, or each test of a suite, separate dependencies.
 ///
-/// Each case of a test with arguments counts as a test. Several traits combine; the innermost wins.
+/// Each case of a parameterized test counts as a separate test. Traits can be combined; the innermost takes precedence.
 ///
 /// ```swift
 /// @Test(.defaultDatabase(migrations: "migrations"), .script(file: "seed.lua"))
@@ -16,7 +16,7 @@ public import Testing
 /// }
 /// ```
 public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
-    /// `true`: the trait of a suite applies to the suites in it.
+    /// `true`: the trait of a suite also applies to nested suites.
     public let isRecursive = true
     private let give: @Sendable (inout DependencyContainer.Values) throws -> Void
     private let prepare: @Sendable () async throws -> Void
@@ -29,13 +29,13 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
         self.prepare = prepare
     }
 
-    /// Runs a test in the trait's scope.
+    /// Runs a test in the scope of the trait.
     ///
-    /// - Throws: Errors of the test and of making the scope.
+    /// - Throws: Errors of the test, and of setting up the scope.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
-        // The outermost trait starts the test scope; inner traits add to it.
+        // The outermost trait creates the test's scope; inner traits add to it.
         guard DependencyContainer.isInTestScope else {
             return try await DependencyContainer.withTestScope { try await run(function) }
         }
@@ -51,21 +51,22 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == DependencyTrait {
-    /// Gives the test its own default database.
+    /// Gives the test a separate default database.
     ///
     /// ```swift
     /// @Test(.defaultDatabase(
     ///     .pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
     /// ```
     ///
-    /// - Parameter source: The database, evaluated for each case. The default is an empty one in memory. Paths in it are not opened.
+    /// - Parameter source: The database, evaluated for each case; by default an empty one in memory. Its path is only opened with
+    ///   `inEveryContext`.
     public static func defaultDatabase(
         _ source: @autoclosure @escaping @Sendable () throws -> DatabaseSource = .inMemory()
     ) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = try source() }
     }
 
-    /// Gives the test a migrated database in memory, copied from one that is migrated once for all tests.
+    /// Gives the test a migrated in-memory database, copied from a template that is migrated once for all tests.
     public static func defaultDatabase(migrations: Migrations) -> DependencyTrait {
         DependencyTrait { $0.defaultDatabase = .inMemory(migrations: migrations) }
     }
@@ -91,14 +92,15 @@ extension Trait where Self == DependencyTrait {
     /// })
     /// ```
     ///
-    /// - Parameter set: Sets the values. Evaluated for each case.
+    /// - Parameter set: Sets the values. It is called for each case.
     public static func dependencies(_ set: @escaping @Sendable (inout DependencyContainer.Values) throws -> Void)
         -> DependencyTrait
     {
         DependencyTrait(set)
     }
 
-    /// Gives the test its own dependencies: a frozen clock and repeatable UUIDs and random numbers.
+    /// Gives the test separate dependencies: a clock that moves only when it is set or a script sleeps, and repeatable UUIDs and random
+    /// numbers.
     public static var dependencies: DependencyTrait {
         DependencyTrait { _ in }
     }

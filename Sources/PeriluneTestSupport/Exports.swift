@@ -1,3 +1,3 @@
-// A test needs only one import.
+// Makes one import sufficient in tests.
 @_exported public import Perilune
 @_exported public import PeriluneScenarios

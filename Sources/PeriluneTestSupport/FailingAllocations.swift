@@ -1,23 +1,23 @@
 package import PeriluneLua
 
-/// Failing allocations, for tests of running out of memory.
+/// Simulated allocation failures, for tests of code that runs out of memory.
 extension LuaState {
-    /// Makes one allocation fail. The number counts the allocations that may fail from now on, starting at 0. `nil` cancels it.
+    /// Makes one later allocation fail: the one with the given number, starting at 0 for the next allocation. `nil` cancels the failure.
     package func failAllocation(at number: Int?) {
         core.failAllocation(at: number)
     }
 
-    /// Whether the failure has not happened yet.
+    /// Whether the failure is still pending.
     package var isAllocationToFail: Bool { core.isAllocationToFail }
 
-    /// Runs an operation with the first allocation failing, then the second, and so on, each time in a new state, until the operation needs
-    /// fewer allocations than that.
+    /// Runs an operation repeatedly, each time in a new state and with a later allocation failing, until the operation finishes before that
+    /// allocation.
     ///
     /// - Parameters:
-    ///   - makeState: Makes a state. Allocations in it do not fail.
-    ///   - operation: Must either succeed or throw.
-    /// - Returns: The number of failed allocations.
-    /// - Throws: Errors of `makeState`, and errors of `operation` when no allocation fails.
+    ///   - makeState: Creates a state. Its allocations do not fail.
+    ///   - operation: The operation, which must either succeed or throw.
+    /// - Returns: The number of allocations that failed.
+    /// - Throws: Errors of `makeState`, and errors that `operation` throws although no allocation fails.
     @discardableResult
     package static func failingEachAllocation(
         of makeState: () throws -> LuaState, _ operation: (LuaState) throws -> Void

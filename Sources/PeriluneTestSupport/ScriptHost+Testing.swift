@@ -1,12 +1,13 @@
 public import Perilune
 
-/// Hosts for tests.
+/// Script hosts for tests.
 extension ScriptHost {
-    /// Makes a host over a private database in memory, with a frozen clock and repeatable random numbers.
+    /// Creates a host with a private in-memory database, a clock that moves only when it is set or a script sleeps, and
+    /// repeatable random numbers.
     ///
     /// - Parameters:
-    ///   - migrations: The migrations of the database. Without them it is empty.
-    ///   - configuration: The configuration of the host. Its database is ignored.
+    ///   - migrations: The migrations of the database; `nil` leaves it empty.
+    ///   - configuration: The configuration of the host, whose database is ignored.
     /// - Throws: Errors of the migrations.
     public static func forTest(
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
