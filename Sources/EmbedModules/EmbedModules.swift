@@ -1,10 +1,10 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the Lua modules of one folder of `lib` in a target: their text and their bytecode.
+/// A build plugin that embeds the source text and bytecode of the Lua modules of one folder of `lib` in a target.
 ///
-/// The target decides the folder. Files in folders `native` only describe to editors functions that C and Swift provide:
-/// nothing loads them.
+/// The target determines the folder. The plugin skips folders named `native`: their files are never loaded, and only describe C
+/// and Swift functions to editors.
 @main struct EmbedModules: BuildToolPlugin {
     private static let folders = [
         "PeriluneLibrary": "perilune", "PeriluneScenarioLibrary": "scenarios", "PeriluneReferenceLibrary": "reference",
@@ -25,7 +25,7 @@ import PackagePlugin
         ]
     }
 
-    /// The names of modules as `require` takes them, and their files, sorted by the bytes of the names.
+    /// Returns the module names that `require` accepts, and their files, sorted by the UTF-8 bytes of the names.
     private static func modules(of folder: String, in library: URL) -> [(name: String, file: String)] {
         let root = library.appending(path: folder).path(percentEncoded: false)
         guard let files = FileManager.default.enumerator(atPath: root) else { return [] }

@@ -1,9 +1,9 @@
 /*
-** Writes a Swift file that embeds Lua modules: their text, and their bytecode. Run by the build, see EmbedModules.
+** Writes a Swift file that embeds the source text and bytecode of Lua modules. The build plugin EmbedModules runs it.
 **
 **   perilune-module-compiler OUTPUT VARIABLE NAME=FILE ...
 **
-** The names come sorted by their bytes. Modules below reference.api are only read as text: they get no bytecode.
+** The names must be sorted by their bytes. Modules below reference.api are used only as text and get no bytecode.
 */
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,8 +23,8 @@ static _Noreturn void fail(const char *which, const char *what) {
     exit(1);
 }
 
-/* Writes bytes as the inside of a Swift string literal. Text keeps its characters; each other byte becomes the character with its
-** number. */
+/* Writes bytes as the contents of a Swift string literal. Text is written unchanged; in bytecode, each byte from 0x80 becomes the character
+** with that code point. */
 static void write_literal(FILE *output, const char *bytes, size_t length, bool is_text) {
     for (size_t i = 0; i < length; i++) {
         unsigned char byte = (unsigned char)bytes[i];
@@ -46,7 +46,7 @@ static bool is_text_only(const char *name) {
     return strncmp(name, "reference.api.", strlen("reference.api.")) == 0;
 }
 
-/* Pushes the text of a file. */
+/* Pushes the contents of a file as a string. */
 static void push_text(lua_State *L, const char *file) {
     FILE *input = fopen(file, "rb");
     if (input == NULL) fail(file, "cannot be read");
@@ -61,7 +61,7 @@ static void push_text(lua_State *L, const char *file) {
     luaL_pushresult(&text);
 }
 
-/* Returns the part of a path after its last folder `lib`, which errors use as the module's name. */
+/* Returns the part of a path after its last folder `lib`; error messages use it as the name of the module. */
 static const char *path_in_library(const char *file) {
     const char *found = file;
     for (const char *next = file; (next = strstr(next, "/lib/")) != NULL;) found = next += strlen("/lib/");

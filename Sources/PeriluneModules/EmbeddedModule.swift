@@ -1,22 +1,23 @@
 internal import Synchronization
 
-/// A Lua module inside the binary: its text, and the bytecode that the build has made from it.
+/// A Lua module embedded in the binary: its source text, and the bytecode that the build compiled from it.
 package struct EmbeddedModule: Sendable {
-    /// The name that `require` takes: `perilune.records.writing`.
+    /// The name to pass to `require`, such as `perilune.records.writing`.
     let name: StaticString
-    /// The text. It lasts as long as the program.
+    /// The source text, in static memory.
     package let source: StaticString
-    /// The bytecode with each byte written as the character of that number; empty for modules that are only read as text.
+    /// The bytecode, with each byte written as the character with that code point; empty for modules that are used only as
+    /// text.
     private let encodedBytecode: StaticString
 
     package init(_ name: StaticString, source: StaticString, bytecode: StaticString) {
         (self.name, self.source, encodedBytecode) = (name, source, bytecode)
     }
 
-    /// The decoded bytecode by the address of its text, for the states after the first.
+    /// The decoded bytecode by the address of its encoded text, kept for further Lua states.
     private static let decoded = Mutex<[UInt: [UInt8]]>([:])
 
-    /// The bytecode, with lines and names of variables; `nil` if the module has none.
+    /// The bytecode, including debug information; `nil` if the module has none.
     package var bytecode: [UInt8]? {
         guard encodedBytecode.utf8CodeUnitCount > 0 else { return nil }
         let address = UInt(bitPattern: encodedBytecode.utf8Start)
@@ -34,7 +35,7 @@ package struct EmbeddedModule: Sendable {
                 var position = 0
                 while position < encoded.count {
                     let unit = encoded[position]
-                    // Characters from 0x80 to 0xFF take two bytes in UTF-8.
+                    // In UTF-8, the characters 0x80 to 0xFF occupy two bytes.
                     if unit < 0x80 {
                         bytes[count] = unit
                         position += 1

@@ -1,15 +1,15 @@
 /// The Lua modules of one folder of `lib`, which the build embeds in the binary.
 package struct EmbeddedModules: Sendable {
-    /// The release of Lua that made the bytecode, as in `lua_ident`.
+    /// The Lua release that compiled the bytecode, as the text of `lua_ident`.
     package let luaIdent: StaticString
-    /// Sorted by the bytes of their names.
+    /// The modules, sorted by the bytes of their names.
     private let modules: [EmbeddedModule]
 
     package init(luaIdent: StaticString, _ modules: [EmbeddedModule]) {
         (self.luaIdent, self.modules) = (luaIdent, modules)
     }
 
-    /// Returns the module of a name, or `nil`.
+    /// Returns the module with the given name, or `nil`.
     package func module(_ name: String) -> EmbeddedModule? {
         var (low, high) = (0, modules.count)
         while low < high {

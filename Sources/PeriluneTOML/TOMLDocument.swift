@@ -1,4 +1,4 @@
-// Hidden from the modules that import this one: see below.
+// Hidden from modules that import this one, for the reason given at TOMLDocument.
 @_implementationOnly import TOMLKit
 
 /// A value of a TOML file.
@@ -12,19 +12,19 @@ package enum TOMLNode: Equatable, Sendable {
     case table([String: TOMLNode])
 }
 
-/// Why a text is not TOML.
+/// The error of a text that is not valid TOML.
 package struct TOMLFailure: Error, Equatable {
     package let message: String
-    /// From 1.
+    /// The line of the error, starting at 1.
     package let line: Int
 }
 
-/// Reads TOML into plain values.
+/// A parser that converts TOML to plain values.
 ///
-/// In a separate target: TOMLKit adds members to `String`, `Array` and others, which change the meaning of code such as `list[index]` in
-/// every module that imports it, even indirectly.
+/// It is a separate target because TOMLKit adds members to `String`, `Array` and other types. They change the meaning of code such as
+/// `list[index]` in every module that imports TOMLKit, even indirectly.
 package enum TOMLDocument {
-    /// - Throws: ``TOMLFailure`` if the text is not TOML.
+    /// - Throws: ``TOMLFailure`` if the text is not valid TOML.
     package static func read(_ text: String) throws(TOMLFailure) -> [String: TOMLNode] {
         do {
             return values(of: try TOMLTable(string: text))
