@@ -1,6 +1,6 @@
-/// A day of the proleptic Gregorian calendar, which SQLite uses for all days, including those before 1582.
+/// A day in the proleptic Gregorian calendar, which SQLite uses for all dates, including those before 1582.
 ///
-/// `day` may exceed the length of its month: ``daysSince1970`` then continues into the next month.
+/// `day` may exceed the length of the month: ``daysSince1970`` then counts on into the next month.
 struct CivilDay: Hashable, Sendable {
     var year: Int
     var month: Int
@@ -12,8 +12,8 @@ struct CivilDay: Hashable, Sendable {
         self.day = day
     }
 
-    // Both directions count years from 1 March, so that the leap day is the last of its year and the lengths of the months follow
-    // one line: (153 * month + 2) / 5 days precede a month, with March as 0.
+    // Both conversions count years from March 1, which makes the leap day the last day of a year and the month lengths a linear formula:
+    // (153 * month + 2) / 5 days precede a month, where March is month 0.
 
     init(daysSince1970 days: Int) {
         let (cycle, dayOfCycle) = floorDivide(days + Self.daysFromMarchOfYear0To1970, by: Self.daysIn400Years)
@@ -49,7 +49,7 @@ struct CivilDay: Hashable, Sendable {
         floorDivide(daysSince1970 + 4, by: 7).remainder
     }
 
-    /// The day of the year, from 1 for 1 January.
+    /// The day of the year, where January 1 is 1.
     var dayOfYear: Int {
         daysSince1970 - CivilDay(year: year, month: 1, day: 1).daysSince1970 + 1
     }
@@ -71,7 +71,7 @@ struct CivilDay: Hashable, Sendable {
     private static let daysFromMarchOfYear0To1970 = 719_468
 }
 
-/// A day and a time of day with all parts.
+/// A day and a time of day, down to the microsecond.
 struct CivilTime: Hashable, Sendable {
     var day: CivilDay
     var hour = 0
@@ -84,7 +84,7 @@ struct CivilTime: Hashable, Sendable {
     }
 }
 
-/// Divides rounding down, so the remainder is never negative. `divisor` must be positive.
+/// Divides and rounds down, so the remainder is never negative. `divisor` must be positive.
 func floorDivide<Number: SignedInteger>(
     _ dividend: Number, by divisor: Number
 ) -> (quotient: Number, remainder: Number) {

@@ -1,13 +1,13 @@
-/// An error in reading, computing or writing a date.
+/// An error when a date is read, computed or written.
 public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of the error, for programs.
     public var code: Code
 
-    /// The expected and the actual value, for people.
+    /// A description of the expected and the actual value, for people.
     public var message: String
 
-    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`,
-    /// `"microsecond"` or `"zone"`; `nil` if the error concerns no single part.
+    /// The invalid or missing part: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`, `"microsecond"` or
+    /// `"zone"`; `nil` if the error does not concern a single part.
     public var part: String?
 
     public var description: String { message }
@@ -22,11 +22,11 @@ public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// A text that is not in a date format.
         public static let syntax = Code(name: .syntax)
-        /// The text `now`, which SQLite reads as the time of the statement and which is not a stored date.
+        /// The text `now`, which SQLite's functions read as the current time, and which is therefore not a stored date.
         public static let now = Code(name: .now)
-        /// A time of day, or parts without a year, instead of a date.
+        /// A time of day, or date parts without a year, although a date is required.
         public static let missingDate = Code(name: .missingDate)
-        /// A part that does not exist, such as month 13 or 30 February.
+        /// A value that does not exist, such as month 13 or February 30.
         public static let partOutOfRange = Code(name: .partOutOfRange)
         /// An instant before ``DateTime/earliest`` or after ``DateTime/latest``.
         public static let outOfRange = Code(name: .outOfRange)
@@ -70,14 +70,14 @@ extension DateError {
         DateError(code: .notFinite, message: "expected a finite number, got \(number)")
     }
 
-    /// Returns the error with the text that contains the part added to its message.
+    /// Returns the error with the text that contains the invalid part added to its message.
     func found(in text: UnsafeBufferPointer<UInt8>) -> DateError {
         var copy = self
         copy.message += " in \(Self.quoted(text))"
         return copy
     }
 
-    /// Returns the start of a text in readable form, including bytes that are not text.
+    /// Returns the start of a text in quotes, with nonprintable bytes escaped.
     private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {
         let limitInBytes = 40
         var result = "\""

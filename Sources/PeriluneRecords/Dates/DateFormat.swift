@@ -1,6 +1,6 @@
 /// The text formats of SQLite's date functions.
 ///
-/// `T` and a space between date and time are the same format. The raw value is the name in scripts.
+/// A `T` or a space may separate date and time in the same format. The raw value is the name of the format in scripts.
 public enum DateFormat: String, Hashable, Sendable, CaseIterable {
     /// `YYYY-MM-DD`
     case ymd = "YMD"
@@ -25,7 +25,7 @@ public enum DateFormat: String, Hashable, Sendable, CaseIterable {
         case t
     }
 
-    /// Whether the format has year, month and day.
+    /// Whether the format contains year, month and day.
     public var hasDate: Bool {
         switch self {
         case .ymd, .ymdHM, .ymdHMS, .ymdHMSS: true
@@ -33,7 +33,7 @@ public enum DateFormat: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether the format has hour and minute.
+    /// Whether the format contains hour and minute.
     public var hasTime: Bool { self != .ymd }
 
     var hasSeconds: Bool {

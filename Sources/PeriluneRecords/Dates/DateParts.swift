@@ -1,9 +1,9 @@
 /// The known parts of a date or time of day, with their storage format.
 ///
-/// Unlike a ``DateTime`` it preserves the stored form: a birthday stays a day, an opening hour stays a time. The parts are always
-/// valid, and a month or a day implies a year.
+/// Unlike ``DateTime``, it preserves the stored form: a birthday stays a date, and an opening hour stays a time. The parts are always
+/// valid, and parts with a month or a day always have a year.
 public struct DateParts: Hashable, Sendable {
-    /// The year, from -4713 to 9999. The year before 1 is 0.
+    /// The year, from -4713 to 9999. Year 0 precedes year 1.
     public internal(set) var year: Int?
     /// The month, from 1 to 12.
     public internal(set) var month: Int?
@@ -17,7 +17,7 @@ public struct DateParts: Hashable, Sendable {
     public internal(set) var second: Int?
     /// The microsecond, from 0 to 999,999.
     public internal(set) var microsecond: Int?
-    /// The offset from UTC in minutes, from -899 to 899. `nil`, which means UTC, if the text has none.
+    /// The offset from UTC in minutes, from -899 to 899; `nil`, which means UTC, if the text contains no time zone.
     public internal(set) var zoneInMinutes: Int?
     /// The format of the parsed text, or the format given at creation.
     public internal(set) var format: DateFormat
@@ -27,11 +27,11 @@ public struct DateParts: Hashable, Sendable {
         self.format = format
     }
 
-    /// Creates parts after checking them.
+    /// Creates validated parts.
     ///
-    /// - Parameter format: The storage format; nil means the shortest one with all the parts.
-    /// - Throws: ``DateError`` if a part is out of range, no part is given, a month or a day has no year, a day has no month, or
-    ///   `format` has a date and the parts have none.
+    /// - Parameter format: The storage format; `nil` means the shortest one that contains all the parts.
+    /// - Throws: ``DateError`` if a part is out of range, no part is given, a month or a day has no year, a day has no month, or `format`
+    ///   contains a date and the parts have none.
     public init(
         year: Int? = nil, month: Int? = nil, day: Int? = nil,
         hour: Int? = nil, minute: Int? = nil, second: Int? = nil, microsecond: Int? = nil,
@@ -54,8 +54,8 @@ public struct DateParts: Hashable, Sendable {
         self.format = format ?? (hasTime ? found : .ymd)
     }
 
-    /// Parses a text in one of the formats of ``DateFormat``, with `T` or spaces between date and time, any number of fraction
-    /// digits (only six count), and an optional `Z`, `+HH:MM` or `-HH:MM`.
+    /// Parses a text in one of the formats of ``DateFormat``, with `T` or spaces between date and time, any number of fraction digits
+    /// (digits after the sixth are ignored), and an optional `Z`, `+HH:MM` or `-HH:MM`.
     ///
     /// - Throws: ``DateError`` if the text has a different format or a part is out of range.
     public init(parsing text: some StringProtocol) throws {
@@ -64,14 +64,14 @@ public struct DateParts: Hashable, Sendable {
 
     /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text has no date or time format, or a part is out of range.
+    /// - Throws: ``DateError`` if the text is not in a date or time format, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateParts(parsing: $0) }
     }
 
     /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text has no date or time format, or a part is out of range.
+    /// - Throws: ``DateError`` if the text is not in a date or time format, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         guard let parts = try scanner.scanParts() else {
@@ -82,7 +82,7 @@ public struct DateParts: Hashable, Sendable {
 
     /// Creates the parts of an instant in UTC.
     ///
-    /// - Parameter zoneInMinutes: The offset of the parts, if the instant has been moved by it.
+    /// - Parameter zoneInMinutes: The offset of the parts from UTC. Pass it if `instant` has already been shifted by it.
     public init(_ instant: DateTime, format: DateFormat = .ymdHMSS, zoneInMinutes: Int? = nil) {
         let time = instant.civilTime
         self.init(day: time.day, format: format)
@@ -90,12 +90,12 @@ public struct DateParts: Hashable, Sendable {
         self.zoneInMinutes = zoneInMinutes
     }
 
-    /// Returns the parts as text. Each missing part is replaced by the first of its kind: January, the first day, midnight.
+    /// Returns the parts as text. Missing parts are filled with January, the first day of the month, and midnight.
     ///
-    /// Formats with a time include the zone. Fractions have three digits; further digits are cut off.
+    /// Formats with a time include the time zone. Fractions have three digits; further digits are cut off.
     ///
-    /// - Parameter format: The format; nil means ``format``.
-    /// - Throws: ``DateError`` with code `missingDate` if the format has a date and the parts have none.
+    /// - Parameter format: The format; `nil` means ``format``.
+    /// - Throws: ``DateError`` with code `missingDate` if the format contains a date and the parts have none.
     public func text(as format: DateFormat? = nil, separator: DateFormat.Separator = .space) throws -> String {
         let format = format ?? self.format
         if format.hasDate, year == nil { throw DateError.missingDate("a time of day") }
@@ -105,7 +105,7 @@ public struct DateParts: Hashable, Sendable {
         return writer.text
     }
 
-    /// The date and time with the first of its kind in place of each missing part.
+    /// The date and time, with missing parts filled with January, the first day of the month, and midnight.
     var filled: CivilTime {
         CivilTime(
             day: CivilDay(year: year ?? 0, month: month ?? 1, day: day ?? 1),
@@ -121,7 +121,7 @@ extension DateParts {
     static func check(year: Int?, month: Int?, day: Int?) throws {
         try check("year", year, in: years)
         try check("month", month, in: 1...12)
-        // Without a month or year, the missing part is the error, even for the 30th.
+        // Without a month or year, report the missing part instead of an invalid day such as the 30th.
         guard let year, let month else { return try check("day", day, in: 1...31) }
         let length = CivilDay.days(inMonth: month, of: year)
         try check("day", day, in: 1...length, note: " in month \(month) of year \(year)")

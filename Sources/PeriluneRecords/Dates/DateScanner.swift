@@ -1,20 +1,20 @@
-/// A parser of the texts that SQLite's date functions read.
+/// A parser of the texts that SQLite's date functions accept.
 ///
-/// It works on bytes, because columns and scripts need not contain UTF-8. It rejects three things that SQLite reads: days that
-/// the month does not have (SQLite continues into the next month), the hour 24, and `now`.
+/// It works on bytes, because values in columns and scripts need not be valid UTF-8. It rejects three forms that SQLite
+/// accepts: days that the month does not have (SQLite continues into the next month), hour 24, and `now`.
 struct DateScanner {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
 
-    // The buffer must outlive the scanner. Callers create and drop both inside one closure.
+    // The buffer must outlive the scanner, so callers use both within one closure.
     init(_ bytes: UnsafeBufferPointer<UInt8>) {
         self.bytes = bytes
     }
 
     /// Parses the whole text as a date, a time, or both.
     ///
-    /// - Returns: nil if the text has none of these forms.
-    /// - Throws: ``DateError`` if it has the form but wrong numbers.
+    /// - Returns: `nil` if the text does not have one of these forms.
+    /// - Throws: ``DateError`` if the text has such a form, but a number is out of range.
     mutating func scanParts() throws -> DateParts? {
         if isNow { throw DateError.now() }
         do {
@@ -24,7 +24,7 @@ struct DateScanner {
         }
     }
 
-    /// Parses the whole text as a number, which spaces may surround.
+    /// Parses the whole text as a number, which may be surrounded by whitespace.
     mutating func scanNumber() -> Double? {
         position = 0
         skipSpaces()
@@ -56,7 +56,7 @@ struct DateScanner {
         return try scanTime(on: day)
     }
 
-    /// Parses `YYYY-MM-DD`, with a minus for years before 0 as SQLite writes it.
+    /// Parses `YYYY-MM-DD`, with a minus sign for years before 0, as SQLite writes them.
     private mutating func scanDay() throws -> CivilDay? {
         let start = position
         let isNegative = skip { $0 == UInt8(ascii: "-") }
@@ -73,7 +73,7 @@ struct DateScanner {
         return civil
     }
 
-    /// Parses `HH:MM`, `HH:MM:SS` or `HH:MM:SS.SSS` with any number of fraction digits, and the zone.
+    /// Parses `HH:MM`, `HH:MM:SS` or `HH:MM:SS.SSS` with any number of fraction digits, and an optional time zone.
     private mutating func scanTime(on day: CivilDay?) throws -> DateParts? {
         guard let hour = scanDigits(2), skip({ $0 == UInt8(ascii: ":") }), let minute = scanDigits(2) else {
             return nil
@@ -100,7 +100,7 @@ struct DateScanner {
         return parts
     }
 
-    /// Parses `Z`, `+HH:MM` or `-HH:MM`. Returns nil and stays in place for other text.
+    /// Parses `Z`, `+HH:MM` or `-HH:MM`. Returns `nil` for other text, without advancing.
     private mutating func scanZone() throws -> Int? {
         if skip({ $0 | 0x20 == UInt8(ascii: "z") }) { return 0 }
         let start = position
@@ -144,7 +144,7 @@ struct DateScanner {
         return position - start
     }
 
-    /// Parses exactly `count` digits. Returns nil and stays in place if there are fewer.
+    /// Parses exactly `count` digits. Returns `nil` if there are fewer, without advancing.
     private mutating func scanDigits(_ count: Int) -> Int? {
         guard bytes.count - position >= count else { return nil }
         var value = 0
@@ -156,7 +156,7 @@ struct DateScanner {
         return value
     }
 
-    /// Parses the digits of a fraction. Digits after the sixth are cut off, not rounded, so that the second does not change.
+    /// Parses the digits of a fraction. Cuts off digits after the sixth: rounding them could change the second.
     private mutating func scanMicroseconds() -> Int? {
         let start = position
         let count = skipDigits()

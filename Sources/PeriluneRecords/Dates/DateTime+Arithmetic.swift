@@ -1,22 +1,22 @@
-/// Arithmetic with dates, and the start of units.
+/// Date arithmetic, and the first instants of units such as months.
 extension DateTime {
-    /// A unit of time with a first instant. Weeks begin on Mondays.
+    /// A calendar unit, such as a month. Weeks begin on Mondays.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
         /// A unit, from the year down to the second.
         case year, month, week, day, hour, minute, second
     }
 
-    /// The result of adding months to a day that the resulting month does not have.
+    /// The result of adding months if the resulting month does not have that day.
     public enum MonthOverflow: String, Hashable, Sendable, CaseIterable {
-        /// The last day of the month: 31 January plus one month is 28 February, in leap years the 29th.
+        /// The last day of the month: January 31 plus one month is February 28, or 29 in leap years.
         case clamp
-        /// A day of the next month, as in SQLite: 31 January plus one month is 3 March, in leap years 2 March.
+        /// A day of the next month, as in SQLite: January 31 plus one month is March 3, or March 2 in leap years.
         case runOn = "run on"
     }
 
-    /// Adds spans, each of which may be negative.
+    /// Adds years, months, days and smaller units, each of which may be negative.
     ///
-    /// Years and months are added first, as one number of months.
+    /// Years and months are combined and added first.
     ///
     /// - Throws: ``DateError`` with code `outOfRange`.
     public func adding(
@@ -28,13 +28,13 @@ extension DateTime {
         try Self.add(minutes, of: Self.microsecondsPerMinute, to: &sum)
         try Self.add(hours, of: Self.microsecondsPerHour, to: &sum)
         try Self.add(days, of: Self.microsecondsPerDay, to: &sum)
-        // Only the sum must be in range, so that adding a month and subtracting a day works at the end of 9999.
+        // Only the final sum must be in range, so that adding a month and subtracting a day works at the end of the year 9999.
         let moved = try microsecondsAfter(years: years, months: months, overflow)
         try Self.add(1, of: moved, to: &sum)
         return try DateTime(microsecondsSince1970: sum)
     }
 
-    /// Adds seconds with a fraction, rounded to microseconds.
+    /// Adds a number of seconds, rounded to microseconds.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the result is out of range.
     public func adding(seconds: Double) throws -> DateTime {
@@ -58,7 +58,7 @@ extension DateTime {
 
     /// Returns the first instant of the year, month, week, day, hour, minute or second that contains this instant.
     ///
-    /// - Throws: ``DateError`` with code `outOfRange`, which only the first day of the range can cause.
+    /// - Throws: ``DateError`` with code `outOfRange`, which can only happen on the first day of the range.
     public func start(of unit: Unit) throws -> DateTime {
         let time = civilTime
         var start = CivilTime(day: CivilDay(year: time.day.year, month: 1, day: 1))
@@ -67,7 +67,7 @@ extension DateTime {
         if unit == .month { return try DateTime(start) }
         start.day.day = time.day.day
         if unit == .week {
-            // The first day of the range may be later than its Monday.
+            // On the first day of the range, the Monday of the week may be out of range.
             start.day = CivilDay(daysSince1970: start.day.daysSince1970 - (start.day.weekday + 6) % 7)
             return try DateTime(start)
         }
@@ -90,7 +90,7 @@ extension DateTime {
         microsecondsSince1970 - other.microsecondsSince1970
     }
 
-    /// Returns the instant moved by months, in microseconds since 1970. It may be a few days out of range.
+    /// Returns the instant moved by years and months, in microseconds since 1970, which may be a few days out of range.
     private func microsecondsAfter(years: Int, months: Int, _ overflow: MonthOverflow) throws -> Int64 {
         let (yearsInMonths, isTooLarge) = years.multipliedReportingOverflow(by: 12)
         let (total, isSumTooLarge) = yearsInMonths.addingReportingOverflow(months)
@@ -105,7 +105,7 @@ extension DateTime {
         return microsecondsSince1970 + days * Self.microsecondsPerDay
     }
 
-    /// Bounds beyond the range of dates, small enough that no product overflows.
+    /// Bounds that exceed the range of dates, but are small enough that no product overflows.
     private static let monthLimits = -200_000...200_000
 
     private static func add(_ count: Int, of unit: Int64, to sum: inout Int64) throws {

@@ -1,9 +1,10 @@
-/// Dates as numbers: Julian days and Unix seconds.
+/// Conversion between dates and numbers: Julian days and Unix seconds.
 extension DateTime {
-    /// Creates an instant from a number by the rule of SQLite's `auto` modifier: from 0 up to but not including 5373484.5 it is
-    /// a Julian day, otherwise Unix seconds.
+    /// Creates an instant from a number by the rule of SQLite's `auto` modifier: a number from 0 to below 5373484.5 is a Julian
+    /// day, and any other number is Unix seconds.
     ///
-    /// Seconds in the first 63 days of 1970 therefore count as Julian days; use ``init(unixSeconds:)-(Double)`` for them.
+    /// The first 63 days of 1970 in Unix seconds are therefore read as Julian days; use ``init(unixSeconds:)-(Double)`` for
+    /// them.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the instant is out of range.
     public init(number: Double) throws {
@@ -26,9 +27,9 @@ extension DateTime {
         }
     }
 
-    /// Creates an instant from a Julian day number: days since noon of -4713-11-24, which is day 0.
+    /// Creates an instant from a Julian day number: the days since noon of -4713-11-24, which is day 0.
     ///
-    /// The instant is rounded to milliseconds, as in SQLite, because the number has no digits for more.
+    /// The instant is rounded to milliseconds, as in SQLite, because a `Double` is not precise enough for more digits.
     ///
     /// - Throws: ``DateError`` if the number is not finite, below 0, or at least 5373484.5.
     public init(julianDay: Double) throws {
@@ -43,8 +44,8 @@ extension DateTime {
 
     /// Creates an instant from seconds since 1970-01-01 00:00:00 UTC.
     ///
-    /// The instant is rounded to microseconds, and beyond 2^33 seconds (in 2242) to milliseconds, because the number has no
-    /// digits for more.
+    /// The instant is rounded to microseconds, and from 2^33 seconds (in 2242) on to milliseconds, because a `Double` is not
+    /// precise enough for more digits.
     ///
     /// - Throws: ``DateError`` if the number is not finite or the instant is out of range.
     public init(unixSeconds: Double) throws {
@@ -64,13 +65,13 @@ extension DateTime {
         try self.init(microsecondsSince1970: microseconds)
     }
 
-    /// The Julian day number of the instant without its microseconds, as SQLite's `julianday` returns it.
+    /// The Julian day number of the instant, rounded down to milliseconds, as SQLite's `julianday` returns it.
     public var julianDay: Double {
         let sinceEarliest = microsecondsSince1970 - Self.earliest.microsecondsSince1970
         return Double(floorDivide(sinceEarliest, by: 1000).quotient) / Self.millisecondsPerDay
     }
 
-    /// The seconds since 1970, with a fraction. Exact to the microsecond up to 2^33 seconds, in 2242.
+    /// The seconds since 1970, with a fraction. Exact to the microsecond up to 2^33 seconds (in 2242).
     public var unixSeconds: Double {
         Double(microsecondsSince1970) / 1e6
     }
@@ -85,9 +86,9 @@ extension DateTime {
 
     static func microseconds(inSeconds seconds: Double) throws -> Int64 {
         guard seconds.isFinite else { throw DateError.notFinite(seconds) }
-        // The whole range is 4.7e11 seconds, and 1e12 seconds are far from overflow.
+        // The whole range is 4.7e11 seconds, and 1e12 seconds cannot overflow.
         guard abs(seconds) < 1e12 else { throw DateError.outOfRange("\(seconds) seconds") }
-        // Whole seconds are converted separately, because a Double cannot count 4.7e17 microseconds.
+        // Convert whole seconds separately, because a `Double` cannot represent 4.7e17 microseconds exactly.
         let whole = seconds.rounded(.down)
         let unit: Int64 = abs(seconds) < 8_589_934_592 ? 1 : 1000
         let units = Int64(((seconds - whole) * (1e6 / Double(unit))).rounded())

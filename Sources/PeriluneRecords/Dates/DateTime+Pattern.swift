@@ -1,19 +1,19 @@
-/// Dates as text in patterns such as `%Y-%m-%d`.
+/// Formatting dates with patterns such as `%Y-%m-%d`.
 extension DateTime {
-    /// Formats the instant by a pattern, as SQLite's `strftime` does.
+    /// Formats the instant with a pattern, as SQLite's `strftime` does.
     ///
-    /// The substitutions are SQLite 3.46's, even with an older SQLite: `%d` `%e` `%f` `%F` `%g` `%G` `%H` `%I` `%j` `%J` `%k`
-    /// `%l` `%m` `%M` `%p` `%P` `%R` `%s` `%S` `%T` `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`.
+    /// The substitutions are the same as in SQLite 3.46, even if an older version is in use: `%d` `%e` `%f` `%F` `%g` `%G` `%H`
+    /// `%I` `%j` `%J` `%k` `%l` `%m` `%M` `%p` `%P` `%R` `%s` `%S` `%T` `%u` `%U` `%V` `%w` `%W` `%Y` and `%%`.
     ///
-    /// - Throws: ``DateError`` with code `pattern` for any other.
+    /// - Throws: ``DateError`` with code `pattern` for any other substitution.
     public func text(pattern: some StringProtocol) throws -> String {
         String(decoding: try bytes(pattern: pattern.utf8), as: UTF8.self)
     }
 
-    /// Formats the instant by a pattern, as ``text(pattern:)`` does. Other bytes are copied unchanged.
+    /// Formats the instant with a pattern, as ``text(pattern:)`` does. Bytes outside of substitutions are copied unchanged.
     ///
-    /// - Parameter local: The instant whose parts in UTC are the parts to write; nil for this instant. It does not affect Unix
-    ///   seconds and Julian days.
+    /// - Parameter local: The instant shifted to local time, whose UTC parts are written; `nil` to write UTC. Unix seconds
+    ///   and Julian days always use this instant.
     /// - Throws: ``DateError`` with code `pattern` for an unknown substitution.
     public func bytes(pattern: some Collection<UInt8>, local: DateTime? = nil) throws -> [UInt8] {
         var writer = DateWriter(capacity: pattern.count + 16)
@@ -68,10 +68,10 @@ extension DateTime {
         }
     }
 
-    /// The Julian day with 16 digits and without trailing zeros, like `%J` in SQLite.
+    /// The Julian day with 16 significant digits and without trailing zeros, like `%J` in SQLite.
     private var julianDayText: String {
         let number = julianDay
-        // The places below count from a first digit before the point. Only Julian day 0 has none.
+        // The digit count below requires a nonzero digit before the decimal point, which only Julian day 0 lacks.
         guard number >= 1 else { return number == 0 ? "0" : number.description }
         var whole = UInt64(number)
         let places = 16 - String(whole).utf8.count
@@ -109,7 +109,7 @@ extension CivilTime {
 extension CivilDay {
     fileprivate var daysSinceMonday: Int { (weekday + 6) % 7 }
 
-    /// The Thursday of the week. Its year is the year to which ISO 8601 assigns the week.
+    /// The Thursday of the week. ISO 8601 assigns the week to the year of its Thursday.
     private var thursday: CivilDay { CivilDay(daysSince1970: daysSince1970 + 3 - daysSinceMonday) }
 
     fileprivate var isoYear: Int { thursday.year }

@@ -2,7 +2,7 @@
 ///
 /// All parts are in UTC and follow the Gregorian calendar, even before its introduction, as in SQLite.
 public struct DateTime: Hashable, Sendable, BitwiseCopyable {
-    /// The microseconds since 1970-01-01 00:00:00 UTC, negative for earlier instants. Leap seconds do not count.
+    /// The microseconds since 1970-01-01 00:00:00 UTC, negative for earlier instants. Leap seconds are not counted.
     public let microsecondsSince1970: Int64
 
     /// The earliest instant: Julian day 0, which is -4713-11-24 12:00:00.
@@ -24,9 +24,9 @@ public struct DateTime: Hashable, Sendable, BitwiseCopyable {
         self.init(unchecked: microseconds)
     }
 
-    /// Creates the instant that parts describe.
+    /// Creates the instant that date parts describe.
     ///
-    /// - Throws: ``DateError`` with code `missingDate` for a time of day, `outOfRange` if the instant in UTC is out of range.
+    /// - Throws: ``DateError`` with code `missingDate` for a time of day, or `outOfRange` if the instant in UTC is out of range.
     public init(_ parts: DateParts) throws {
         guard parts.year != nil else { throw DateError.missingDate("a time of day") }
         let zone = Int64(parts.zoneInMinutes ?? 0) * Self.microsecondsPerMinute
@@ -49,26 +49,26 @@ extension DateTime: Comparable {
 extension DateTime: CustomStringConvertible {
     /// Parses a text as SQLite's date functions do.
     ///
-    /// The text is in a format of ``DateFormat`` with a date, with `T` or spaces between date and time, any number of fraction
-    /// digits (only six count) and an optional `Z`, `+HH:MM` or `-HH:MM`; or it is a number, which in a text is always a Julian
-    /// day. Without a zone it is UTC.
+    /// The text is in a format of ``DateFormat`` with a date, with `T` or spaces between date and time, any number of fraction digits
+    /// (digits after the sixth are ignored) and an optional `Z`, `+HH:MM` or `-HH:MM`; or it is a number, which is always a Julian day. A
+    /// text without a time zone is in UTC.
     ///
-    /// - Throws: ``DateError`` if the text has a different form, is a time of day or `now`, or a part is out of range. Unlike SQLite,
-    ///   it rejects 30 February and the hour 24.
+    /// - Throws: ``DateError`` if the text has a different form, is a time of day or `now`, or a part is out of range. Unlike SQLite, it
+    ///   rejects February 30 and hour 24.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)
     }
 
     /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text has no date format, or a part is out of range.
+    /// - Throws: ``DateError`` if the text is not in a date format, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateTime(parsing: $0) }
     }
 
     /// Parses a text, which need not be valid UTF-8.
     ///
-    /// - Throws: ``DateError`` if the text has no date format, or a part is out of range.
+    /// - Throws: ``DateError`` if the text is not in a date format, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         if let parts = try scanner.scanParts() {
@@ -84,15 +84,15 @@ extension DateTime: CustomStringConvertible {
         }
     }
 
-    /// The instant as `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the stored text, which sorts by time and together with
+    /// The instant as `YYYY-MM-DD HH:MM:SS.SSS` in UTC. This is the storage format, which sorts chronologically, including texts from
     /// `CURRENT_TIMESTAMP`.
     public var description: String { text() }
 
-    /// Formats the instant in UTC. Parts that do not fit the format are cut off, so the text is never later.
+    /// Formats the instant in UTC. Parts that the format does not contain are cut off, so the text is never later than the instant.
     ///
-    /// Years before 0 have a minus, as in SQLite, and do not sort.
+    /// Years before 0 have a minus sign, as in SQLite, and do not sort chronologically.
     ///
-    /// - Parameter marksUTC: Whether to append `Z`. Formats without a time have no mark.
+    /// - Parameter marksUTC: Whether to append `Z` if the format contains a time.
     public func text(
         as format: DateFormat = .ymdHMSS, separator: DateFormat.Separator = .space, marksUTC: Bool = false
     ) -> String {
@@ -106,7 +106,7 @@ extension DateTime: CustomStringConvertible {
 // MARK: - Parts
 
 extension DateTime {
-    /// The year, from -4713 to 9999. The year before 1 is 0.
+    /// The year, from -4713 to 9999. Year 0 precedes year 1.
     public var year: Int { civilDay.year }
     /// The month, from 1 to 12.
     public var month: Int { civilDay.month }
@@ -118,9 +118,9 @@ extension DateTime {
     public var minute: Int { civilTime.minute }
     /// The second, from 0 to 59.
     public var second: Int { civilTime.second }
-    /// The thousandths of the second, from 0 to 999.
+    /// The milliseconds of the second, from 0 to 999.
     public var millisecond: Int { civilTime.microsecond / 1000 }
-    /// The millionths of the second, from 0 to 999,999.
+    /// The microseconds of the second, from 0 to 999,999.
     public var microsecond: Int { civilTime.microsecond }
     /// The day of the week, from 0 for Sunday to 6 for Saturday.
     public var weekday: Int { civilDay.weekday }
@@ -146,7 +146,7 @@ extension DateTime {
     static let microsecondsPerHour = 60 * microsecondsPerMinute
     static let microsecondsPerDay = 24 * microsecondsPerHour
 
-    // Cannot overflow: checked parts are within a few days of the range, which is a twentieth of the range of Int64.
+    // The product cannot overflow: validated parts are within a few days of the range of dates, which is a twentieth of Int64's range.
     private static func microseconds(of time: CivilTime) -> Int64 {
         Int64(time.day.daysSince1970) * microsecondsPerDay + time.microsecondOfDay
     }

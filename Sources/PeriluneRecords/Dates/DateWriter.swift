@@ -16,7 +16,7 @@ struct DateWriter {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Writes a number with at least `width` digits, after a minus if it is negative.
+    /// Appends a number padded to at least `width` digits, after a minus sign if it is negative.
     mutating func append(_ number: Int, width: Int, padding: UInt8 = UInt8(ascii: "0")) {
         if number < 0 { append(UInt8(ascii: "-")) }
         let digits = String(number.magnitude)
@@ -51,7 +51,7 @@ struct DateWriter {
         appendTwoDigits(day.day)
     }
 
-    /// Writes `.SSS`, cutting off microseconds.
+    /// Appends `.SSS`, cutting off microseconds.
     mutating func appendMilliseconds(_ time: CivilTime) {
         let milliseconds = time.microsecond / 1000
         append(UInt8(ascii: "."))
@@ -59,7 +59,7 @@ struct DateWriter {
         appendTwoDigits(milliseconds % 100)
     }
 
-    /// Writes nothing for nil, `Z` for 0, and otherwise `+HH:MM` or `-HH:MM`.
+    /// Appends `Z` for offset 0, or `+HH:MM` or `-HH:MM`; appends nothing for `nil`.
     mutating func append(zoneInMinutes zone: Int?) {
         guard let zone else { return }
         guard zone != 0 else { return append(UInt8(ascii: "Z")) }

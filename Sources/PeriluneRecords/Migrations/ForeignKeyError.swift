@@ -1,10 +1,10 @@
 package import GRDB
 
-/// Rows that refer to missing rows.
+/// The error of a foreign key check that found rows without their referenced rows.
 package struct ForeignKeyError: Error {
     package struct Violation: Equatable, Sendable {
         package let table: String
-        /// The row id; `nil` in a table without row ids.
+        /// The rowid; `nil` in a table without rowids.
         package let rowID: Int64?
         package let referencedTable: String
 
@@ -18,10 +18,10 @@ package struct ForeignKeyError: Error {
     /// Whether there are more violations.
     package let hasMore: Bool
 
-    /// A longer list would not help.
+    /// The maximum number of reported violations; more would not help the reader.
     private static let longestList = 100
 
-    /// - Parameter found: All violations, or more than are kept.
+    /// - Parameter found: All violations, or at least one more than the error reports.
     package init(_ found: [Violation]) {
         violations = Array(found.prefix(Self.longestList))
         hasMore = found.count > Self.longestList
@@ -47,7 +47,7 @@ package struct ForeignKeyError: Error {
         if !violations.isEmpty { throw ForeignKeyError(violations: violations, hasMore: hasMore) }
     }
 
-    /// `book 3 and 7 → author; page 1 → book`.
+    /// A list of the violations by table, with up to five rowids each.
     package var summary: String {
         var groups: [(table: String, referenced: String, rows: [Int64?])] = []
         for violation in violations {

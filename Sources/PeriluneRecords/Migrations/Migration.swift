@@ -1,12 +1,12 @@
 package import GRDB
 
-/// A step in the history of a schema, which runs once in each database.
+/// A step of a schema's history, which runs once in each database.
 package struct Migration {
-    /// The handling of foreign keys while a migration runs.
+    /// The treatment of foreign keys while a migration runs.
     package enum ForeignKeyChecks: String, CaseIterable, Sendable {
-        /// Not enforced, and checked at the end, so that tables can be rebuilt.
+        /// Not enforced while the migration runs, so that it can rebuild tables; checked at its end.
         case deferred
-        /// Enforced with each statement.
+        /// Enforced for each statement.
         case immediate
         /// Neither enforced nor checked.
         case disabled
@@ -14,9 +14,10 @@ package struct Migration {
 
     package let name: String
     package let foreignKeyChecks: ForeignKeyChecks
-    /// The older migrations that this one replaces.
+    /// The names of the older migrations that this one replaces.
     package let merges: [String]
-    /// Runs inside a transaction, with the names among ``merges`` that have been applied to the database.
+    /// The closure that migrates a database inside a transaction. It receives the names among ``merges`` that have already been
+    /// applied.
     package let body: (Database, _ applied: Set<String>) throws -> Void
 
     package init(

@@ -1,22 +1,22 @@
 internal import Foundation
 
-/// A folder of migrations, with one file for each migration, in Lua or SQL.
+/// A folder of migrations, with one Lua or SQL file for each.
 package struct MigrationFolder {
     package struct File: Equatable, Sendable {
         /// The name of the migration: the file name without its extension.
         package let name: String
         package let path: String
         package let isSQL: Bool
-        /// The file that undoes an SQL migration, `NAME.down.sql`, if it exists.
+        /// The path of the SQL file that reverts the migration, `NAME.down.sql`, if it exists.
         package fileprivate(set) var downPath: String?
 
-        /// Reads the migration; if the file has sections, only the section that applies it.
+        /// Reads the migration. If an SQL file has up and down sections, returns only the up section.
         package func read() throws(MigrationFolderError) -> [UInt8] {
             let text = try Self.read(path)
             return isSQL ? MigrationSections(text)?.up ?? text : text
         }
 
-        /// Reads the SQL that undoes it, from a separate file or from a section.
+        /// Reads the SQL that reverts the migration, from a separate file or from a down section; `nil` if there is neither.
         package func readDown() throws(MigrationFolderError) -> [UInt8]? {
             let section = isSQL ? MigrationSections(try Self.read(path))?.down : nil
             guard let downPath else { return section }
@@ -35,12 +35,12 @@ package struct MigrationFolder {
         }
     }
 
-    /// The names of all files in the folder, including modules required by migrations, and files that undo migrations.
+    /// The names of all entries in the folder, including modules that migrations require and files that revert migrations.
     package let names: [String]
-    /// The migrations in the order in which they run: the byte order of their names.
+    /// The migrations in the order in which they run: sorted by the bytes of their names.
     package let files: [File]
 
-    /// Reads the names of the files. Files that are neither Lua nor SQL are omitted, and so are hidden files.
+    /// Reads the names of the files. Hidden files, and files that are neither Lua nor SQL, are not migrations.
     ///
     /// - Throws: ``MigrationFolderError`` if the folder cannot be read or its files are inconsistent.
     package init(_ path: String) throws(MigrationFolderError) {
@@ -53,7 +53,7 @@ package struct MigrationFolder {
         files = try Self.files(among: names, in: path)
     }
 
-    /// Returns the files of migrations among file names.
+    /// Returns the migrations among the given file names.
     static func files(among names: [String], in folder: String) throws(MigrationFolderError) -> [File] {
         var files: [File] = []
         var undoing: [String] = []
@@ -77,7 +77,7 @@ package struct MigrationFolder {
         return files
     }
 
-    /// Sets the file that undoes a migration.
+    /// Records the SQL file that reverts a migration.
     private static func setDown(of name: String, among files: inout [File], in folder: String) throws(MigrationFolderError) {
         let path = "\(folder)/\(name).down.sql"
         guard let index = files.firstIndex(where: { $0.name == name }) else {
@@ -91,7 +91,7 @@ package struct MigrationFolder {
         files[index].downPath = path
     }
 
-    /// Compares names by bytes, like `LC_ALL=C sort`; Swift's own order is Unicode's.
+    /// Compares names by bytes, like `LC_ALL=C sort`, because Swift compares strings by Unicode.
     private static func isBefore(_ name: String, _ other: String) -> Bool {
         name.utf8.lexicographicallyPrecedes(other.utf8)
     }
@@ -110,7 +110,7 @@ package struct MigrationFolder {
                 + "give their numbers the same number of digits")
     }
 
-    /// The number that a name begins with.
+    /// Returns the number at the start of a name, if any.
     private static func number(before name: String) -> Int? {
         Int(name.prefix { $0.isASCII && $0.isNumber })
     }
@@ -122,11 +122,11 @@ package struct MigrationFolder {
     }
 }
 
-/// A folder of migrations that cannot be used.
+/// The error of a folder of migrations that cannot be used.
 package struct MigrationFolderError: Error, Equatable {
     package enum Kind: Sendable {
         case unreadable
-        /// Its files contradict each other.
+        /// The files of the folder contradict each other.
         case mistake
     }
 

@@ -1,12 +1,12 @@
 package import GRDB
 
-/// Comparing a database with the result of its migrations.
+/// Comparison of a database's schema with the result of its migrations.
 extension MigrationList {
     /// Returns the differences between a database and the result of its migrations.
     ///
-    /// The applied migrations run again, in a scratch database in memory.
+    /// The applied migrations run again in an in-memory scratch database.
     ///
-    /// - Parameter migrateScratch: Migrates the scratch database up to a name.
+    /// - Parameter migrateScratch: Migrates the scratch database up to and including the migration with the given name.
     package func schemaDifferences(
         of writer: any DatabaseWriter, migrateScratch: (DatabaseQueue, _ target: String) throws -> Void
     ) throws -> [SchemaDifference] {
@@ -22,7 +22,7 @@ extension MigrationList {
         return differences
     }
 
-    /// Returns the configuration of the database, as far as it applies in memory.
+    /// Returns a copy of the database's configuration, without settings that do not apply to an in-memory database.
     private static func scratchConfiguration(for writer: any DatabaseWriter) -> Configuration {
         var configuration = writer.configuration
         configuration.readonly = false

@@ -1,28 +1,28 @@
 package import GRDB
 
-/// Migrations in order, in any language.
+/// An ordered list of migrations, in Lua, SQL or Swift.
 ///
-/// GRDB's `DatabaseMigrator` runs them: each once, in a separate transaction, up to the first failure. Mistakes for which GRDB would stop
-/// the process are detected here first.
+/// GRDB's `DatabaseMigrator` runs them: each once, in a separate transaction, until one fails. This type first detects mistakes for which
+/// GRDB would stop the process.
 package struct MigrationList {
     package private(set) var migrations: [Migration] = []
     package private(set) var names = MigrationNames()
 
     package init() {}
 
-    /// Adds a migration at the end.
+    /// Appends a migration.
     package mutating func register(_ migration: Migration) throws(MigrationError) {
         try names.register(migration.name, merges: migration.merges)
         migrations.append(migration)
     }
 
-    /// The options and state of a run of ``migrate(_:upTo:run:)``.
+    /// The callbacks and progress of a call of ``migrate(_:upTo:run:)``.
     package struct Run {
-        /// Called with each committed migration and its duration. An error ends the run.
+        /// Called after each committed migration, with its name and duration. If it throws, no further migration runs.
         package var didApply: (String, Duration) throws -> Void = { _, _ in }
-        /// Runs the deferred check of foreign keys, which takes long on large files.
+        /// Wraps the deferred check of foreign keys, which takes long for large files.
         package var checking: (Database, @escaping () throws -> Void) throws -> Void = { _, check in try check() }
-        /// The migration that is running or has failed.
+        /// The migration that is running, or that has failed.
         package fileprivate(set) var current: String?
         private var start = ContinuousClock.now
 
@@ -45,10 +45,10 @@ package struct MigrationList {
 
     /// Runs the pending migrations.
     ///
-    /// This thread must have no open access to the database.
+    /// The calling thread must not be inside an access to the database.
     ///
-    /// - Parameter target: The last migration to run; by default all run.
-    /// - Throws: ``MigrationError`` before anything is done; errors of migrations; ``ForeignKeyError``; an error of GRDB.
+    /// - Parameter target: The last migration to run; `nil` runs all.
+    /// - Throws: ``MigrationError`` before any migration runs; errors of migrations; ``ForeignKeyError``; an error of GRDB.
     package func migrate(_ writer: any DatabaseWriter, upTo target: String? = nil, run: inout Run) throws {
         try check(writer, upTo: target)
         if let target {
@@ -58,13 +58,13 @@ package struct MigrationList {
         let box = Box(run)
         defer { run = box.run }
         let migrator = try makeMigrator(checksForeignKeys: foreignKeysAreEnforced(by: writer), box)
-        // Each repetition means that another process has applied a migration, so this ends.
+        // Each repetition means that another process has applied a migration, so the loop ends.
         while try isOvertaken(migrator, writer, target) {}
         try box.run.finish()
     }
 
-    /// Runs the migrations. Returns whether another program has applied one of them in the meantime, because the pending ones were
-    /// determined before the transaction began.
+    /// Runs the migrations. Returns whether another process has applied one of them in the meantime: the pending migrations are determined
+    /// before the transaction begins.
     private func isOvertaken(
         _ migrator: DatabaseMigrator, _ writer: any DatabaseWriter, _ target: String
     ) throws -> Bool {
@@ -78,7 +78,7 @@ package struct MigrationList {
 
     private struct AppliedMeanwhile: Error {}
 
-    /// Checks everything that can be checked without reading the database.
+    /// Checks the arguments, without reading the database.
     ///
     /// - Throws: ``MigrationError``.
     package func check(_ writer: any DatabaseWriter, upTo target: String?) throws(MigrationError) {
@@ -88,13 +88,13 @@ package struct MigrationList {
         if let target { try names.check(target: target, applied: []) }
     }
 
-    /// Returns whether foreign keys are enforced. Scripts may have changed it since the database was opened.
+    /// Returns whether the connection enforces foreign keys, which scripts may have changed since it was opened.
     private func foreignKeysAreEnforced(by writer: any DatabaseWriter) throws -> Bool {
         try writer.writeWithoutTransaction { db in try Bool.fetchOne(db, sql: "PRAGMA foreign_keys") ?? false }
     }
 
     private func makeMigrator(checksForeignKeys: Bool, _ box: Box) -> DatabaseMigrator {
-        // GRDB's own deferred check reports only one violation.
+        // Disables GRDB's deferred check, which reports only one violation.
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         for migration in migrations {
             let body = Body(migration: migration, checksForeignKeys: checksForeignKeys, box: box)
@@ -121,9 +121,9 @@ package struct MigrationList {
         }
     }
 
-    /// The migration as GRDB runs it.
+    /// The closure of a migration that GRDB calls.
     ///
-    /// `@unchecked Sendable`: it runs on the thread that calls `migrate`, within that call.
+    /// `@unchecked Sendable`: GRDB calls it on the thread that called `migrate`, before that call returns.
     private struct Body: @unchecked Sendable {
         let migration: Migration
         let checksForeignKeys: Bool

@@ -1,16 +1,16 @@
-/// The names in a list of migrations, and their rules.
+/// The names of a list of migrations, and the rules that they must follow.
 package struct MigrationNames {
     /// The names in the order of registration.
     package private(set) var registered: [String] = []
     private var registeredSet: Set<String> = []
-    /// The replacing migration of each replaced name.
+    /// For each replaced migration, the name of the migration that replaces it.
     private var merging: [String: String] = [:]
 
     package init() {}
 
     /// Adds a migration.
     ///
-    /// - Throws: ``MigrationError``; nothing is added then.
+    /// - Throws: ``MigrationError``, without adding the name.
     package mutating func register(_ name: String, merges: [String] = []) throws(MigrationError) {
         try Self.check(name)
         guard !registeredSet.contains(name) else {
@@ -19,7 +19,7 @@ package struct MigrationNames {
         if let other = merging[name] {
             throw MigrationError("the migration `\(other)` merges `\(name)`, which must no longer be registered")
         }
-        // A migration that keeps the name of one that it merges counts as applied.
+        // A migration that reuses the name of one that it merges counts as applied if the merged one was applied.
         let merged = merges.filter { $0 != name }
         for former in merged { try checkMerging(former, into: name) }
         registered.append(name)
@@ -27,7 +27,7 @@ package struct MigrationNames {
         for former in merged { merging[former] = name }
     }
 
-    /// Names are stored as text, which some readers end at a NUL.
+    /// Checks that a name is not empty and contains no NUL, at which some readers of stored text stop.
     private static func check(_ name: String) throws(MigrationError) {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw MigrationError(
@@ -52,7 +52,7 @@ package struct MigrationNames {
         registeredSet.contains(name) || merging[name] != nil
     }
 
-    /// Checks that a database can be migrated up to a name: it is registered, and no later one has been applied.
+    /// Checks that a database can be migrated up to a name: the migration is registered, and no later one has been applied.
     ///
     /// - Throws: ``MigrationError``.
     package func check(target: String, applied: Set<String>) throws(MigrationError) {
@@ -67,11 +67,11 @@ package struct MigrationNames {
     }
 }
 
-/// A mistake in a list of migrations or in its use.
+/// An error in a list of migrations, or in its use.
 package struct MigrationError: Error, Equatable {
     package enum Kind: Equatable, Sendable {
         case argument
-        /// The name is unknown, and others exist.
+        /// No registered migration has the name.
         case unknown(name: String, names: [String])
         /// The database is read-only.
         case readonly

@@ -1,11 +1,11 @@
-/// The sections of an SQL file of dbmate, goose or sql-migrate, which applies a migration and undoes it in one file.
+/// The sections of an SQL migration file of dbmate, goose or sql-migrate, in which one file applies and reverts a migration.
 struct MigrationSections {
-    /// The SQL that applies the migration. The other lines are empty, so that lines keep their numbers.
+    /// The SQL that applies the migration. Lines of other sections are left empty, which preserves line numbers.
     let up: [UInt8]
-    /// The SQL that undoes it; `nil` if there is no such section, or nothing in it.
+    /// The SQL that reverts the migration; `nil` if the section is missing or empty.
     let down: [UInt8]?
 
-    /// Finds the markers: `-- migrate:up`, `-- +goose Up` or `-- +migrate Up`, and the same with `down`.
+    /// Finds the section markers: `-- migrate:up`, `-- +goose Up` or `-- +migrate Up`, and the same with `down`.
     ///
     /// - Returns: `nil` for a file without markers.
     init?(_ text: [UInt8]) {

@@ -1,12 +1,12 @@
 package import GRDB
 
-/// The contents of a database's schema: its tables, indexes, views and triggers, without SQLite's, GRDB's and Perilune's own.
+/// The tables, indexes, views and triggers of a database, without the internal ones of SQLite, GRDB and Perilune.
 package struct SchemaContents: Equatable, Sendable {
     package struct Object: Equatable, Sendable {
         /// `table`, `index`, `view` or `trigger`.
         package let type: String
         package let name: String
-        /// The SQL that made it; `nil` for the indexes of constraints.
+        /// The SQL that created the object; `nil` for indexes of constraints.
         package let sql: String?
         /// The columns of a table, in order.
         package var columns: [Column] = []
@@ -14,7 +14,7 @@ package struct SchemaContents: Equatable, Sendable {
 
     package struct Column: Equatable, Sendable {
         package let name: String
-        /// A normalized form of the definition.
+        /// The type and constraints of the column in a normalized form.
         package let definition: String
     }
 

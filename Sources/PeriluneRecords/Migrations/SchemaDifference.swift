@@ -1,9 +1,9 @@
 /// A difference between the schema of a database and the result of its migrations.
 package struct SchemaDifference: Equatable, Sendable, CustomStringConvertible {
     package enum Change: String, Sendable {
-        /// The migrations create the object, and the database lacks it.
+        /// The migrations create the object, but the database does not have it.
         case missing
-        /// The database has the object, and no migration creates it.
+        /// The database has the object, but no migration creates it.
         case added
         case changed
     }
@@ -11,7 +11,7 @@ package struct SchemaDifference: Equatable, Sendable, CustomStringConvertible {
     package let change: Change
     /// The kind and name of the object: "column book.pages".
     package let object: String
-    /// For a changed object, its expected and its actual definition.
+    /// The expected and the actual definition of a changed object.
     package let detail: String?
 
     init(_ change: Change, _ object: String, _ detail: String? = nil) {

@@ -2,14 +2,14 @@
 package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
     package static let scheme = "dqlite://"
 
-    /// The nodes to ask for the leader. Others are found through them.
+    /// The addresses of nodes, from which the leader and other nodes are discovered.
     package let servers: [ServerAddress]
     /// The name of the database.
     package let name: String
-    /// The time limit of a statement, if the address contains one.
+    /// The time limit for a statement, if the address specifies one.
     package let timeout: Duration?
 
-    /// The time limit of a statement if the address contains none.
+    /// The default time limit for a statement.
     package static let usualTimeout = Duration.seconds(10)
 
     /// - Throws: ``ClusterFailure`` of kind `argument`.
@@ -55,7 +55,7 @@ package struct ClusterAddress: Hashable, Sendable, CustomStringConvertible {
         return min(duration, .seconds(86_400))
     }
 
-    /// Returns the address for a node's name: the one that the program has given, or the name itself.
+    /// Returns the address of the node with the given name: the address that the program specified, or else the name itself.
     package func server(named name: String) -> ServerAddress? { servers.first { $0.name == name } ?? (try? ServerAddress(name)) }
 
     package var description: String { Self.scheme + servers.map(\.name).joined(separator: ",") + "/" + name }

@@ -7,15 +7,15 @@ package struct ClusterFailure: Error, Equatable, CustomStringConvertible {
         case refused = "cluster_refused"
         /// No node answers, or no node knows a leader.
         case unreachable = "cluster_unreachable"
-        /// The leader has changed, or the connection was lost. Nothing was committed, so the operation can be repeated.
+        /// The leader has changed, or the connection was lost. Nothing was committed, so the operation can be retried.
         case moved = "cluster_moved"
         /// No response arrived before the deadline. Nothing was committed.
         case timeout = "cluster_timeout"
-        /// A commit may or may not have happened, and that could not be determined before the deadline.
+        /// It is unknown whether a commit happened, and the deadline has passed.
         case unknown = "cluster_unknown"
-        /// Another client is writing.
+        /// Another client is writing to the database.
         case busy
-        /// The script was ended during the operation.
+        /// The script was cancelled during the operation.
         case cancelled
     }
 

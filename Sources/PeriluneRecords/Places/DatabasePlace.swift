@@ -1,67 +1,67 @@
 package import GRDB
 
-/// The place of a database: this process, or a cluster that a local database represents. Code that would have to ask whether a
-/// database is in a cluster asks the place for the operation. By default, the protocol implements a database in this process.
+/// The location where a database's statements run: in this process, or in a cluster that a local database represents. Code calls these
+/// operations instead of checking for a cluster. The default implementations are for a database in this process.
 package protocol DatabasePlace: AnyObject, Sendable {
-    /// The address of a database in a cluster; `nil` in this process.
+    /// The address of the cluster database; `nil` in this process.
     var address: String? { get }
-    /// The counts and calls of the row path for statements that run elsewhere; `nil` in this process.
+    /// The counters and callbacks that the row path uses for statements in a cluster; `nil` in this process.
     var link: PlaceLink? { get }
-    /// Throws the error of an operation that works only in this process.
+    /// Throws the given error if the database is in a cluster, for operations that work only in this process.
     func refuse(_ error: @autoclosure () -> any Error) throws
-    /// Returns the nodes of the cluster.
+    /// Returns the nodes of the cluster; none in this process.
     func nodes() throws -> [ClusterNode]
 
     // MARK: Statements
 
-    /// Compiles a statement, and again if it fails because another client has changed the schema.
+    /// Compiles a statement, and compiles it again if it fails because another client has changed the schema.
     func compiling<Result>(on db: Database, _ body: () throws -> Result) throws -> Result
-    /// Prepares a locally compiled statement for the place.
+    /// Wraps a locally compiled statement in a statement that runs at this place.
     ///
     /// - Throws: ``ClusterFailure`` of kind `refused`.
     func place(_ statement: Statement, in db: Database) throws -> any PlacedStatement
-    /// Returns the number of rows that the last statement has changed.
+    /// Returns the number of rows changed by the last statement.
     func changesCount(of db: Database) -> Int
 
     // MARK: Accesses
 
-    /// The number of times that the schema has been loaded. Statements compiled before the last load must be compiled again.
+    /// The number of times that the schema has been loaded. Statements compiled before the last load must be recompiled.
     var loads: Int { get }
-    /// Runs an access of a client. It starts with the current schema and leaves nothing open elsewhere.
+    /// Runs a client's access to the database. It starts with the current schema, and leaves no transaction open in the cluster.
     ///
     /// - Throws: Errors of the closure; ``ClusterFailure``.
     func access(_ db: Database, for client: some PlaceClient, _ body: () throws -> Void) throws
-    /// Begins a transaction elsewhere before the local one begins, because no statement may be compiled with an outdated schema.
+    /// Begins a transaction in the cluster before the local one begins, because a statement must not be compiled with an outdated schema.
     func begin(_ kind: Database.TransactionKind, on db: Database, for client: some PlaceClient) throws
     /// Runs a closure in a savepoint.
     func inSavepoint(of db: Database, _ body: () throws -> Database.TransactionCompletion) throws
 
-    /// Runs statements without a script. Errors of nodes are thrown as SQLite errors.
+    /// Runs statements on behalf of the program instead of a script. Errors of nodes are thrown as SQLite errors.
     func using<Result>(isCancelled: @escaping () -> Bool, _ body: () throws -> Result) throws -> Result
-    /// Runs a closure in a transaction that fails if the schema has changed.
+    /// Runs a closure in a transaction that fails if the schema has changed in the meantime.
     ///
-    /// - Parameter outdated: The error if it has.
+    /// - Parameter outdated: The error to throw if the schema has changed.
     func inTransaction(of db: Database, outdated: any Error, _ body: () throws -> Void) throws
 
     // MARK: Migrations
 
-    /// Runs migrations with the current schema and the names of applied migrations.
+    /// Runs migrations with the current schema and the current names of applied migrations.
     ///
-    /// - Parameter forget: Forgets the statements of the connection.
+    /// - Parameter forget: Drops the compiled statements of the connection.
     func migrating<Result>(_ writer: any DatabaseWriter, forget: (Database) throws -> Void, _ body: () throws -> Result) throws
         -> Result
-    /// Begins a migration in the local transaction.
+    /// Begins a migration, inside the local transaction.
     func begin(migration name: String) throws
-    /// Records elsewhere that a migration has run.
+    /// Records in the cluster that a migration has been applied.
     func keep(migration name: String, checksum: String?, merging merges: [String]) throws
     /// Checks all foreign keys.
     ///
-    /// - Parameter checkHere: The check of a database in this process.
+    /// - Parameter checkHere: The check for a database in this process.
     func checkForeignKeys(_ checkHere: () throws -> Void) throws
 
     // MARK: Copies
 
-    /// Runs a closure with the contents: the database itself, or a copy that is removed afterwards and has only committed changes.
+    /// Runs a closure with the database itself, or with a temporary copy of a cluster database's committed contents.
     ///
     /// - Throws: Errors of the closure; ``ClusterFailure``.
     func withContents<Result>(of writer: any DatabaseWriter, _ body: (any DatabaseWriter) throws -> Result) throws -> Result
@@ -107,7 +107,7 @@ extension DatabasePlace {
 
     // MARK: - For all places
 
-    /// Compiles SQL into a statement that runs at the place.
+    /// Compiles SQL into a statement that runs at this place.
     ///
     /// - Throws: ``ClusterFailure``; an SQLite error.
     package func prepare(_ sql: String, in db: Database) throws -> any PlacedStatement {
@@ -124,32 +124,31 @@ extension DatabasePlace {
     }
 }
 
-/// The place of databases in files and in memory.
+/// The place of databases of this process, in files and in memory.
 private final class LocalPlace: DatabasePlace {}
 
-/// The user of connections at a place: a Lua state with its compiled statements.
+/// A user of connections at a place: a Lua state and its compiled statements.
 package protocol PlaceClient {
-    /// Whether the access is a single statement, which need not see a schema change at once.
+    /// Whether the access is a single statement, which may run before it notices a schema change.
     var isStatement: Bool { get }
-    /// The load count of the schema when statements were last compiled.
+    /// The value of ``DatabasePlace/loads`` when statements were last compiled.
     var knownLoads: Int { get nonmutating set }
-    /// Whether the waiting script is to end.
+    /// Returns whether the script that waits should end.
     static func isCancelled() -> Bool
-    /// Stores the reason of a failure, in addition to SQLite's error.
+    /// Stores the cause of a failure, in addition to SQLite's error.
     func keep(_ failure: ClusterFailure)
-    /// Forgets the compiled statements and the schema.
+    /// Drops the compiled statements and the cached schema.
     func forgetStatements(of db: Database)
 }
 
-/// The counts and calls of the row path for statements that run elsewhere.
+/// The counters and callbacks that the row path uses for statements in a cluster.
 package final class PlaceLink: Sendable {
-    // Owned by the place, whose queue is the only user.
+    // The pointers are owned by the place, and used only on its database queue.
     package nonisolated(unsafe) let changes: UnsafeMutablePointer<Int64>
     package nonisolated(unsafe) let failuresAhead: UnsafeMutablePointer<Int64>
-    /// Announces a statement that may be sent without waiting for its response: the number of rows that it changes, and the id of
-    /// the row.
+    /// Announces a statement that may be sent without waiting for the response, with the expected number of changed rows and the rowid.
     package nonisolated(unsafe) let expect: (Int64, Int64?) -> Void
-    /// Receives the responses to statements sent ahead. Returns whether the transaction is still open.
+    /// Waits for the responses to statements that were sent ahead. Returns whether the transaction is still open.
     package nonisolated(unsafe) let settle: () -> Bool
 
     package init(

@@ -1,15 +1,16 @@
 package import GRDB
 internal import Synchronization
 
-/// Opens databases in clusters. A program that wants clusters registers the only implementation, in PeriluneCluster.
+/// A connector that opens databases in clusters. PeriluneCluster contains the only implementation, which a program must
+/// register.
 package protocol ClusterConnector: Sendable {
-    /// Connects and reads the schema.
+    /// Connects to a database and reads its schema.
     ///
     /// - Parameters:
-    ///   - timeout: The time limit of the first connection, a statement, the start of a transaction, or a commit.
-    ///   - configuration: The configuration of the local database. A read-only one refuses writes.
-    ///   - isCancelled: Whether the waiting script is to end.
-    /// - Returns: A local database that represents the one in the cluster; ``DatabasePlaces`` has its place.
+    ///   - timeout: The time limit for the first connection, and later for each statement, start of a transaction, and commit.
+    ///   - configuration: The configuration of the local database. If it is read-only, writes are rejected.
+    ///   - isCancelled: Returns whether the script that waits should end.
+    /// - Returns: A local database that represents the one in the cluster. ``DatabasePlaces`` returns its place.
     /// - Throws: ``ClusterFailure``.
     func open(
         _ address: ClusterAddress, timeout: Duration, configuration: Configuration, isCancelled: @escaping () -> Bool
@@ -20,7 +21,7 @@ package protocol ClusterConnector: Sendable {
 package enum DatabasePlaces {
     private static let registry = Mutex(Registry())
     private static let connector = Mutex<(any ClusterConnector)?>(nil)
-    /// Whether a database is elsewhere. If not, lookups return at once.
+    /// Whether any database is in a cluster. If not, lookups return immediately.
     private static let hasAny = Atomic<Bool>(false)
 
     /// Returns the place of a database.
@@ -36,7 +37,7 @@ package enum DatabasePlaces {
         return registry.withLock { $0.elsewhere.first { $0.connection.map(ObjectIdentifier.init) == identity }?.place } ?? here
     }
 
-    /// Adds a place other than this process, which is kept as long as something else refers to it.
+    /// Registers a place other than this process. The registry refers to it weakly.
     package static func add(_ place: any DatabasePlace, of queue: DatabaseQueue, _ connection: Database) {
         let entry = Registry.Entry(place: place, queue: queue, connection: connection)
         registry.withLock { registry in
@@ -52,14 +53,14 @@ package enum DatabasePlaces {
         struct Entry: Sendable {
             weak var place: (any DatabasePlace)?
             weak var queue: DatabaseQueue?
-            /// Only its identity is read.
+            /// A reference that is only compared, never accessed.
             nonisolated(unsafe) weak var connection: Database?
         }
     }
 
     // MARK: - Clusters
 
-    /// Makes databases in clusters available to this process.
+    /// Enables clusters in this process.
     package static func register(_ connector: any ClusterConnector) { self.connector.withLock { $0 = connector } }
 
     /// Opens a database in a cluster.
@@ -79,7 +80,7 @@ package enum DatabasePlaces {
         return try connector.open(address, timeout: timeout, configuration: configuration, isCancelled: isCancelled)
     }
 
-    /// Opens the database of a URL.
+    /// Opens the cluster database at a URL.
     ///
     /// - Throws: ``ClusterFailure``.
     package static func open(url: String, configuration: Configuration = Configuration()) throws -> DatabaseQueue {
@@ -87,7 +88,7 @@ package enum DatabasePlaces {
         return try open(address, timeout: address.timeout ?? ClusterAddress.usualTimeout, configuration: configuration)
     }
 
-    /// Copies the whole database of a URL into another database.
+    /// Copies the whole cluster database at a URL into another database.
     ///
     /// - Throws: ``ClusterFailure``; a GRDB error.
     package static func copy(of url: String, into target: any DatabaseWriter) throws {

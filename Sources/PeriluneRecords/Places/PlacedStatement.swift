@@ -2,15 +2,15 @@ package import GRDB
 
 /// A statement that runs at the place of its database.
 package protocol PlacedStatement {
-    /// The local statement to bind, step and read, valid as long as this value.
+    /// The local statement to bind, step and read. It is valid as long as this value exists.
     var statement: Statement { get }
-    /// The text of the statement that the local one represents; `nil` if it represents none.
+    /// The SQL of the cluster statement that the local statement represents, if any.
     var source: String? { get }
-    /// Whether the represented statement only reads; `nil` if the local one represents none.
+    /// Whether that cluster statement only reads; `nil` if the local statement represents none.
     var carriesReading: Bool? { get }
     /// Runs the statement.
     ///
-    /// - Parameter body: Steps the local statement to its end.
+    /// - Parameter body: Steps the local statement until it is done.
     func run(_ body: () throws -> Void) throws
 }
 

@@ -1,8 +1,8 @@
-/// The address of a node: its name in the cluster, and the host and port to connect to.
+/// The address of a cluster node: its name in the cluster, and the host and port to connect to.
 ///
-/// As text: `10.0.0.1:9001`, or `10.0.0.1:9001=127.0.0.1:19001` for a node behind a proxy, for example one that adds TLS.
+/// Its text form is `10.0.0.1:9001`, or `10.0.0.1:9001=127.0.0.1:19001` for a node behind a proxy, such as one that adds TLS.
 package struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The name that nodes use for each other: host and port.
+    /// The name that other nodes use for the node: host and port.
     package let name: String
     /// The host and port to connect to.
     package let host: String
